@@ -1,0 +1,259 @@
+"""The event stream of an answer: ten kinds of event, and the fold from events to what is stored.
+
+Each event carries `seq`, counted 1, 2, 3 … per assistant message. `to_dict` and `from_dict` are exact
+inverses. `fold` is pure: folding the events of a message gives exactly what is stored, and it is the one
+implementation that saving, replay and rendering use.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self
+
+StepStatus = Literal["processing", "completed", "skipped", "error"]
+BlockKind = Literal["text", "table", "image", "code"]
+FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What all events share. `seq` is 0 until the event enters a stream."""
+
+    type: ClassVar[str]
+    seq: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as JSON-safe data, its kind under `type`; fields that are None are left out."""
+        values = ((item.name, getattr(self, item.name)) for item in fields(self))
+        return {"type": self.type} | {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Event":
+        """Rebuild the event that `to_dict` gave; unknown fields are ignored, an unknown kind raises `ValueError`."""
+        kind = KINDS.get(str(data.get("type")))
+        if kind is None:
+            raise ValueError(f"Unknown kind of event: {data.get('type')!r}")
+        known = {item.name for item in fields(kind)}
+        return kind(**{name: value for name, value in data.items() if name in known})
+
+    def numbered(self, seq: int) -> Self:
+        """Return the event with its place in the stream."""
+        return replace(self, seq=seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEvent(Event):
+    """First, always: the ids of everything that follows."""
+
+    type: ClassVar[str] = "session"
+    session_id: int
+    turn_id: int
+    request_id: str
+    user_message_id: int
+    assistant_message_id: int
+    parent_turn_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEvent(Event):
+    """A node starts or ends. `step` is CHAT's number (0–9), `key` a stable slug."""
+
+    type: ClassVar[str] = "step"
+    step: int
+    key: str
+    step_name: str
+    status: StepStatus
+    message: str = ""
+    ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkEvent(Event):
+    """Thinking text, apart from the answer."""
+
+    type: ClassVar[str] = "think"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockStart(Event):
+    """A block opens; its id is unique within the message."""
+
+    type: ClassVar[str] = "block_start"
+    id: str
+    kind: BlockKind
+    columns: list[str] | None = None
+    alt: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta(Event):
+    """Content of an open block: text, or one table row."""
+
+    type: ClassVar[str] = "delta"
+    id: str
+    text: str | None = None
+    row: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockUpdate(Event):
+    """A picture becomes known; sizes in pixels."""
+
+    type: ClassVar[str] = "block_update"
+    id: str
+    url: str
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockEnd(Event):
+    """A block closes."""
+
+    type: ClassVar[str] = "block_end"
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcesEvent(Event):
+    """The numbered passages, before the text that cites them.
+
+    Each citation is `{"index", "document_id", "chunk_id", "filename", "heading", "page", "snippet", "score",
+    "sources"}`.
+    """
+
+    type: ClassVar[str] = "sources"
+    citations: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorEvent(Event):
+    """What went wrong, in words for a person; `done` follows."""
+
+    type: ClassVar[str] = "error"
+    code: str
+    message: str
+    retryable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneEvent(Event):
+    """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn."""
+
+    type: ClassVar[str] = "done"
+    status: FinalStatus
+    usage: dict[str, int] = field(default_factory=dict)
+    ms: int = 0
+
+
+KINDS: dict[str, type[Event]] = {
+    kind.type: kind
+    for kind in (
+        SessionEvent, StepEvent, ThinkEvent, BlockStart, Delta, BlockUpdate, BlockEnd, SourcesEvent, ErrorEvent,
+        DoneEvent,
+    )
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the events of a message fold to: exactly what is stored.
+
+    `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
+    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended.
+    """
+
+    last_seq: int = 0
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    open: set[str] = field(default_factory=set)
+    thinking: str = ""
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    steps: dict[str, dict[str, Any]] = field(default_factory=dict)
+    session: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    status: str = "streaming"
+    usage: dict[str, int] = field(default_factory=dict)
+    ms: int | None = None
+
+    def apply(self, event: Event) -> None:
+        """Take one event; those at or below `last_seq` (already applied) change nothing."""
+        if event.seq and event.seq <= self.last_seq:
+            return
+        self.last_seq = max(self.last_seq, event.seq)
+        match event:
+            case BlockStart():
+                self._start(event)
+            case Delta():
+                self._extend(event)
+            case BlockUpdate():
+                if (block := self.block(event.id)) is not None:
+                    block |= {"url": event.url, "width": event.width, "height": event.height}
+            case BlockEnd():
+                self.open.discard(event.id)
+            case ThinkEvent():
+                self.thinking += event.text
+            case SourcesEvent():
+                self.citations = event.citations
+            case StepEvent():
+                self.steps[event.key] = event.to_dict()
+            case SessionEvent():
+                self.session = event.to_dict()
+            case ErrorEvent():
+                self.error = event.to_dict()
+            case DoneEvent():
+                self.status, self.usage, self.ms = event.status, event.usage, event.ms
+                self.open.clear()
+
+    def block(self, block_id: str) -> dict[str, Any] | None:
+        """Return the block with the id; the last ones are looked at first, since they are what grows."""
+        return next((block for block in reversed(self.blocks) if block["id"] == block_id), None)
+
+    def _start(self, event: BlockStart) -> None:
+        block: dict[str, Any] = {"id": event.id, "kind": event.kind}
+        match event.kind:
+            case "table":
+                block |= {"columns": list(event.columns or []), "rows": []}
+            case "image":
+                block |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
+            case "code":
+                block |= {"language": event.language or "", "text": ""}
+            case _:
+                block |= {"text": ""}
+        self.blocks.append(block)
+        self.open.add(event.id)
+
+    def _extend(self, event: Delta) -> None:
+        block = self.block(event.id)
+        if block is None:
+            return
+        if event.row is not None and "rows" in block:
+            block["rows"].append(list(event.row))
+        if event.text is not None and "text" in block:
+            block["text"] += event.text
+
+
+def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
+    """Fold events, or their dictionaries, into the answer that they make."""
+    answer = Answer()
+    for event in events:
+        answer.apply(event if isinstance(event, Event) else Event.from_dict(event))
+    return answer
+
+
+def plain_text(blocks: list[dict[str, Any]]) -> str:
+    """Return the blocks as the plain text that is stored, searched and given to models as history."""
+    return "\n\n".join(part for part in map(_block_text, blocks) if part)
+
+
+def _block_text(block: dict[str, Any]) -> str:
+    match block["kind"]:
+        case "table":
+            lines = [block["columns"], *block["rows"]] if block["columns"] else block["rows"]
+            return "\n".join(" | ".join(map(str, line)) for line in lines)
+        case "image":
+            return f"[{block['alt']}]" if block["alt"] else ""
+        case "code":
+            return f"```{block['language']}\n{block['text'].rstrip()}\n```"
+        case _:
+            return str(block["text"]).strip()

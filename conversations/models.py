@@ -1,0 +1,366 @@
+"""Sessions, their turns, and all that is kept of an answer."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField
+
+
+class ChatSession(models.Model):
+    """A conversation of one user."""
+
+    class Status(models.TextChoices):
+        """Deleting hides; the retention task removes."""
+
+        ACTIVE = "active", _("Active")
+        DELETED = "deleted", _("Deleted")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions", verbose_name=_("owner")
+    )
+    title = models.CharField(_("title"), max_length=200)
+    title_is_automatic = models.BooleanField(_("automatic title"), default=True)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    pinned = models.BooleanField(_("pinned"), default=False)
+    # No knowledge base means all that the owner may read.
+    knowledge_bases = models.ManyToManyField(
+        "knowledge.KnowledgeBase", blank=True, related_name="+", verbose_name=_("knowledge bases")
+    )
+    settings = models.JSONField(_("settings"), default=dict, blank=True)
+    last_activity_at = models.DateTimeField(_("last activity"))
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """Listed by newest activity, pinned first."""
+
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
+        ordering = ["-pinned", "-last_activity_at", "-id"]
+        indexes = [
+            models.Index(fields=["owner", "-pinned", "-last_activity_at", "-id"], condition=Q(status="active"),
+                         name="session_list"),
+            models.Index(fields=["deleted_at"], condition=Q(status="deleted"), name="session_purge"),
+        ]
+        constraints = [models.CheckConstraint(condition=Q(status__in=["active", "deleted"]), name="session_status")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Turn(models.Model):
+    """One question and its answer under one `request_id`; turns form a tree by `parent_turn`."""
+
+    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="turns")
+    request_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    parent_turn = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children")
+    retrieval_query = models.TextField(_("retrieval query"), blank=True)
+    embedding = HalfVectorField(null=True, blank=True)
+    embedding_space = models.ForeignKey(
+        "retrieval.EmbeddingSpace", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    token_count = models.PositiveIntegerField(_("tokens"), default=0)
+    action = models.CharField(_("action"), max_length=20, blank=True)
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """Oldest first."""
+
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
+        ordering = ["created_at", "id"]
+        indexes = [models.Index(fields=["session", "created_at", "id"])]
+        constraints = [
+            models.CheckConstraint(condition=~Q(parent_turn=models.F("id")), name="turn_is_not_its_own_parent")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.request_id)
+
+
+class Message(models.Model):
+    """A question, or an answer as it stands: what its events fold to."""
+
+    class Role(models.TextChoices):
+        """Who speaks."""
+
+        USER = "user", _("User")
+        ASSISTANT = "assistant", _("Assistant")
+
+    class Status(models.TextChoices):
+        """An answer is a placeholder from its first moment, and ends in one of the last four."""
+
+        STREAMING = "streaming", _("Answering")
+        COMPLETED = "completed", _("Completed")
+        STOPPED = "stopped", _("Stopped")
+        FAILED = "failed", _("Failed")
+        INTERRUPTED = "interrupted", _("Interrupted")
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages")
+    role = models.CharField(_("role"), max_length=10, choices=Role.choices)
+    content = models.TextField(_("content"), blank=True, help_text=_("plain text, taken out of the blocks"))
+    # [{"id", "kind", "text" | "columns" + "rows" | "alt" + "url" + "width" + "height", "language"?}]
+    blocks = models.JSONField(_("blocks"), default=list, blank=True)
+    thinking = models.TextField(_("thinking"), blank=True)
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.COMPLETED)
+    error_code = models.CharField(_("error code"), max_length=40, blank=True)
+    error_message = models.TextField(_("error"), blank=True)
+    last_seq = models.PositiveIntegerField(default=0)
+    # The events up to last_seq, for clients that come back; emptied some time after the end.
+    stream_log = models.JSONField(default=list, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    usage = models.JSONField(_("usage"), default=dict, blank=True)
+    duration_ms = models.PositiveIntegerField(_("duration"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """One question and one answer per turn."""
+
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        ordering = ["turn_id", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "role"], name="one_message_per_role_and_turn"),
+            models.CheckConstraint(condition=Q(role__in=["user", "assistant"]), name="message_role"),
+            models.CheckConstraint(
+                condition=Q(status__in=["streaming", "completed", "stopped", "failed", "interrupted"]),
+                name="message_status",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["heartbeat_at"], condition=Q(status="streaming"), name="message_streaming"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"
+
+
+class ContextEntry(models.Model):
+    """What a model is given of a session, apart from what people see of it."""
+
+    class Type(models.TextChoices):
+        """The session's system prompt; past turns as plain text; summaries of what no longer fits."""
+
+        ROUTES = "routes", _("System prompt")
+        CHAT = "chat", _("Conversation")
+        SUMMARY = "summary", _("Summary")
+
+    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="context_entries")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="context_entries")
+    type = models.CharField(_("type"), max_length=10, choices=Type.choices)
+    role = models.CharField(_("role"), max_length=10)
+    content = models.TextField(_("content"))
+    tokens = models.PositiveIntegerField(_("tokens"), default=0)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """Oldest first; one system prompt per session."""
+
+        verbose_name = _("context entry")
+        verbose_name_plural = _("context entries")
+        ordering = ["session_id", "id"]
+        indexes = [models.Index(fields=["session", "type", "id"])]
+        constraints = [
+            models.UniqueConstraint(fields=["session"], condition=Q(type="routes"), name="one_routes_entry"),
+            models.UniqueConstraint(fields=["turn", "role"], condition=Q(type="chat"), name="one_chat_entry_per_role"),
+            models.CheckConstraint(condition=Q(type__in=["routes", "chat", "summary"]), name="context_entry_type"),
+            models.CheckConstraint(condition=Q(role__in=["system", "user", "assistant"]), name="context_entry_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type}/{self.role}"
+
+
+class Citation(models.Model):
+    """A numbered source of an answer: the passage, and a snapshot that outlives it."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations")
+    index = models.PositiveSmallIntegerField(_("number"))
+    chunk = models.ForeignKey("knowledge.Chunk", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    document = models.ForeignKey(
+        "knowledge.Document", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    request_id = models.UUIDField(editable=False)
+    cited = models.BooleanField(_("cited"), default=False)
+    filename = models.CharField(_("file name"), max_length=255)
+    heading = models.TextField(_("heading"), blank=True)
+    page = models.PositiveIntegerField(_("page"), null=True, blank=True)
+    snippet = models.TextField(_("snippet"))
+    score = models.FloatField(_("score"), default=0.0)
+    # [{"type", "rank", "score", "rrf_score"}]
+    sources = models.JSONField(_("sources"), default=list)
+
+    class Meta:
+        """Numbered from 1 within the answer."""
+
+        verbose_name = _("citation")
+        verbose_name_plural = _("citations")
+        ordering = ["message_id", "index"]
+        constraints = [models.UniqueConstraint(fields=["message", "index"], name="citation_index_unique")]
+
+    def __str__(self) -> str:
+        return f"[{self.index}] {self.filename}"
+
+
+class TraceStep(models.Model):
+    """A node that ran for a turn, when, how it ended and what it saw."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="trace")
+    order = models.PositiveSmallIntegerField()
+    key = models.CharField(_("node"), max_length=60)
+    status = models.CharField(_("status"), max_length=12)
+    started_at = models.DateTimeField(_("started"))
+    ms = models.FloatField(_("milliseconds"), default=0)
+    detail = models.JSONField(_("detail"), default=dict, blank=True)
+
+    class Meta:
+        """In the order in which they ran."""
+
+        verbose_name = _("trace step")
+        verbose_name_plural = _("trace steps")
+        ordering = ["turn_id", "order"]
+        constraints = [models.UniqueConstraint(fields=["turn", "order"], name="trace_order_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.status}"
+
+
+class Feedback(models.Model):
+    """A thumb on an answer."""
+
+    class Value(models.IntegerChoices):
+        """Up or down."""
+
+        UP = 1, _("Helpful")
+        DOWN = -1, _("Not helpful")
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="feedback")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    value = models.SmallIntegerField(_("value"), choices=Value.choices)
+    reason = models.CharField(_("reason"), max_length=40, blank=True)
+    comment = models.TextField(_("comment"), blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """One per person and answer."""
+
+        verbose_name = _("feedback")
+        verbose_name_plural = _("feedback")
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["message", "user"], name="one_feedback_per_user"),
+            models.CheckConstraint(condition=Q(value__in=[1, -1]), name="feedback_value"),
+        ]
+
+    def __str__(self) -> str:
+        return self.get_value_display()
+
+
+class PromptTemplate(models.Model):
+    """A prompt of one purpose and language; saving an edit makes a new version."""
+
+    class Purpose(models.TextChoices):
+        """What the prompt is for."""
+
+        UNDERSTAND = "understand", _("Understand the question")
+        REWRITE = "rewrite", _("Rewrite for retrieval")
+        ANSWER = "answer", _("Answer from evidence")
+        CHAT = "chat", _("Chat")
+        CLARIFY = "clarify", _("Ask back")
+        RERANK = "rerank", _("Rerank")
+        FILTER = "filter", _("Filter hits")
+        SUMMARY = "summary", _("Summarise history")
+        TITLE = "title", _("Title")
+
+    purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
+    language = models.CharField(_("language"), max_length=10, choices=[("en", "English"), ("zh", "中文")])
+    version = models.PositiveIntegerField(_("version"), default=1)
+    system = models.TextField(_("system prompt"))
+    user = models.TextField(_("user prompt"), blank=True)
+    active = models.BooleanField(_("active"), default=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """One active version per purpose and language."""
+
+        verbose_name = _("prompt template")
+        verbose_name_plural = _("prompt templates")
+        ordering = ["purpose", "language", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["purpose", "language", "version"], name="prompt_version_unique"),
+            models.UniqueConstraint(
+                fields=["purpose", "language"], condition=Q(active=True), name="one_active_prompt"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_purpose_display()} ({self.language}, v{self.version})"
+
+
+class ModelProfile(models.Model):
+    """Which model serves a purpose; without one, the `LLM_*` settings do."""
+
+    class Purpose(models.TextChoices):
+        """What the model is asked to do."""
+
+        UNDERSTAND = "understand", _("Understand")
+        REWRITE = "rewrite", _("Rewrite")
+        ANSWER = "answer", _("Answer")
+        CHAT = "chat", _("Chat")
+        RERANK = "rerank", _("Rerank")
+        FILTER = "filter", _("Filter")
+        EMBEDDING = "embedding", _("Embedding")
+
+    purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
+    base_url = models.URLField(_("base URL"), max_length=500)
+    model = models.CharField(_("model"), max_length=200)
+    encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
+    temperature = models.FloatField(_("temperature"), default=0.3)
+    max_tokens = models.PositiveIntegerField(_("answer tokens"), default=2048)
+    context_window = models.PositiveIntegerField(_("context window"), default=16_384)
+    connect_timeout = models.FloatField(_("connect time-out"), default=10.0)
+    idle_timeout = models.FloatField(_("idle time-out"), default=60.0)
+    total_timeout = models.FloatField(_("total time-out"), default=600.0)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """One enabled profile per purpose."""
+
+        verbose_name = _("model profile")
+        verbose_name_plural = _("model profiles")
+        ordering = ["purpose", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["purpose"], condition=Q(enabled=True), name="one_enabled_profile_per_purpose"
+            ),
+            models.CheckConstraint(
+                condition=Q(temperature__gte=0, temperature__lte=2), name="profile_temperature"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_purpose_display()}: {self.model}"
+
+
+class ShareLink(models.Model):
+    """A read-only link to a session, valid until its owner revokes it."""
+
+    uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="share_links")
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        verbose_name = _("share link")
+        verbose_name_plural = _("share links")
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return str(self.uuid)

@@ -1,0 +1,252 @@
+"""Knowledge bases, their documents, and the chunks and pictures that documents are made of."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+
+class KnowledgeBase(models.Model):
+    """A set of documents with one owner, searched as one."""
+
+    class Visibility(models.TextChoices):
+        """Who else may read it; named people are `Membership` rows under either."""
+
+        PRIVATE = "private", _("Private")
+        SITE = "site", _("Everyone on this site")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge_bases", verbose_name=_("owner")
+    )
+    name = models.CharField(_("name"), max_length=120)
+    description = models.TextField(_("description"), blank=True)
+    visibility = models.CharField(
+        _("visibility"), max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE
+    )
+    chunk_size = models.PositiveIntegerField(
+        _("chunk size"),
+        default=200,
+        validators=[MinValueValidator(40), MaxValueValidator(2000)],
+        help_text=_("Target length of a passage in tokens; the embedding model reads 256."),
+    )
+    chunk_overlap = models.PositiveIntegerField(
+        _("overlap"),
+        default=30,
+        validators=[MaxValueValidator(500)],
+        help_text=_("Tokens of whole sentences that a passage repeats from the one before it."),
+    )
+    answer_from_general_knowledge = models.BooleanField(
+        _("answer from general knowledge"),
+        default=True,
+        help_text=_("When nothing is found, let the language model answer by itself, marked as such."),
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        """Names are unique per owner."""
+
+        verbose_name = _("knowledge base")
+        verbose_name_plural = _("knowledge bases")
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="knowledge_base_name_unique_per_owner"),
+            models.CheckConstraint(condition=Q(chunk_overlap__lt=F("chunk_size")), name="overlap_less_than_chunk"),
+            models.CheckConstraint(condition=Q(visibility__in=["private", "site"]), name="knowledge_base_visibility"),
+        ]
+        indexes = [models.Index(fields=["visibility"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person with whom a knowledge base is shared."""
+
+    class Role(models.TextChoices):
+        """A viewer asks and reads; an editor also adds and removes documents."""
+
+        VIEWER = "viewer", _("Viewer")
+        EDITOR = "editor", _("Editor")
+
+    knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(_("role"), max_length=10, choices=Role.choices, default=Role.VIEWER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """One role per person and base."""
+
+        verbose_name = _("membership")
+        verbose_name_plural = _("memberships")
+        constraints = [
+            models.UniqueConstraint(fields=["knowledge_base", "user"], name="one_membership_per_user"),
+            models.CheckConstraint(condition=Q(role__in=["viewer", "editor"]), name="membership_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.knowledge_base} · {self.role}"
+
+
+def document_path(document: "Document", filename: str) -> str:
+    """Return where a document's bytes are kept: never under a name that an uploader chose."""
+    return f"documents/{document.knowledge_base_id}/{document.sha256}"
+
+
+def picture_path(picture: "Picture", filename: str) -> str:
+    """Return where a picture of a document is kept."""
+    return f"pictures/{picture.document_id}/{filename}"
+
+
+class Document(models.Model):
+    """One file of a knowledge base and how far its ingestion has come."""
+
+    class Status(models.TextChoices):
+        """`queued → parsing → chunked → indexing → ready`, or an end without success."""
+
+        QUEUED = "queued", _("Waiting")
+        PARSING = "parsing", _("Reading")
+        CHUNKED = "chunked", _("Searchable by words")
+        INDEXING = "indexing", _("Indexing meaning")
+        READY = "ready", _("Ready")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
+
+    WORKING = (Status.PARSING, Status.CHUNKED, Status.INDEXING)
+    UNFINISHED = (Status.QUEUED, *WORKING)
+
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.CASCADE, related_name="documents", verbose_name=_("knowledge base")
+    )
+    uploaded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("added by")
+    )
+    file = models.FileField(_("file"), upload_to=document_path, max_length=255)
+    original_filename = models.CharField(_("file name"), max_length=255)
+    media_type = models.CharField(_("media type"), max_length=127)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField(_("size"), help_text=_("bytes"))
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
+    stage = models.CharField(_("stage"), max_length=40, blank=True)
+    progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
+    error_code = models.CharField(_("error code"), max_length=40, blank=True)
+    error_message = models.TextField(_("error"), blank=True)
+    attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
+    pages = models.PositiveIntegerField(_("pages"), null=True, blank=True)
+    language = models.CharField(_("language"), max_length=10, blank=True)
+    source_url = models.URLField(_("source"), max_length=2000, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("added"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        """The same bytes are in a base at most once."""
+
+        verbose_name = _("document")
+        verbose_name_plural = _("documents")
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["knowledge_base", "sha256"], name="document_bytes_unique_per_base"),
+            models.CheckConstraint(condition=Q(progress__lte=100), name="document_progress_is_percent"),
+            models.CheckConstraint(
+                condition=Q(
+                    status__in=["queued", "parsing", "chunked", "indexing", "ready", "failed", "cancelled"]
+                ),
+                name="document_status",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["knowledge_base", "-created_at", "-id"]),
+            models.Index(fields=["status", "heartbeat_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.original_filename
+
+
+class Picture(models.Model):
+    """A picture taken out of a document."""
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pictures")
+    file = models.ImageField(upload_to=picture_path, width_field="width", height_field="height", max_length=255)
+    page = models.PositiveIntegerField(null=True, blank=True)
+    alt = models.TextField(blank=True)
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        """In the order of the document."""
+
+        verbose_name = _("picture")
+        verbose_name_plural = _("pictures")
+        ordering = ["document_id", "id"]
+
+    def __str__(self) -> str:
+        return self.alt or f"{self.document_id}/{self.pk}"
+
+
+class Chunk(models.Model):
+    """A passage of a document: the unit that is found, quoted and cited.
+
+    The contents of a document's chunks are disjoint and in order, so that they read as the document;
+    `lead` holds the sentences repeated from the chunk before, which are indexed but never shown.
+    """
+
+    class Kind(models.TextChoices):
+        """What the passage was in the document."""
+
+        TEXT = "text", _("Text")
+        TABLE = "table", _("Table")
+        IMAGE = "image", _("Picture")
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
+    ordinal = models.PositiveIntegerField()
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
+    content = models.TextField()
+    lead = models.TextField(blank=True)
+    heading_path = ArrayField(models.TextField(), default=list, blank=True)
+    page_from = models.PositiveIntegerField(null=True, blank=True)
+    page_to = models.PositiveIntegerField(null=True, blank=True)
+    char_start = models.PositiveBigIntegerField(default=0)
+    char_end = models.PositiveBigIntegerField(default=0)
+    # ["column", …] and [["cell", …], …] of a table; None otherwise.
+    table_columns = models.JSONField(null=True, blank=True)
+    table_rows = models.JSONField(null=True, blank=True)
+    picture = models.ForeignKey(Picture, on_delete=models.SET_NULL, null=True, blank=True, related_name="chunks")
+    token_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        """Numbered from 0 within the document."""
+
+        verbose_name = _("chunk")
+        verbose_name_plural = _("chunks")
+        ordering = ["document_id", "ordinal"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "ordinal"], name="chunk_ordinal_unique_per_document"),
+            models.CheckConstraint(condition=Q(kind__in=["text", "table", "image"]), name="chunk_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id}#{self.ordinal}"
+
+    @property
+    def heading(self) -> str:
+        """The heading path as one line, outermost first."""
+        return " › ".join(self.heading_path)
+
+    @property
+    def page(self) -> int | None:
+        """The page on which the passage starts, from 1."""
+        return self.page_from
+
+    @property
+    def searchable_text(self) -> str:
+        """What is indexed and embedded: headings, the lead and the content."""
+        parts: list[Any] = [self.heading, self.lead, self.content]
+        return "\n".join(part for part in parts if part)

@@ -1,0 +1,91 @@
+"""What parsers make of a file: a stream of typed elements, in reading order.
+
+Pure data without Django, so that parsers can run in a child process and send elements as JSON lines.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What all elements share: the page, slide or sheet it is on, counted from 1, where the format has pages."""
+
+    type: ClassVar[str]
+    page: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-safe data."""
+        return {"type": self.type} | asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading(Element):
+    """A heading; `level` counts from 1."""
+
+    type: ClassVar[str] = "heading"
+    text: str = ""
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph(Element):
+    """A paragraph or list item of running text; line breaks inside it are kept only where they mean something."""
+
+    type: ClassVar[str] = "paragraph"
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Code(Element):
+    """Preformatted text; its line breaks and indentation are kept."""
+
+    type: ClassVar[str] = "code"
+    text: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Element):
+    """A table: `columns` (header cells, may be empty) and `rows`, each as long as the table is wide."""
+
+    type: ClassVar[str] = "table"
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture(Element):
+    """A picture; `path` is a file in the parse's output folder (PNG, JPEG or WebP), sizes in pixels."""
+
+    type: ClassVar[str] = "picture"
+    path: str = ""
+    alt: str = ""
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageBreak(Element):
+    """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar."""
+
+    type: ClassVar[str] = "page_break"
+    total: int | None = None
+
+
+KINDS: dict[str, type[Element]] = {
+    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak)
+}
+
+
+def element_from_dict(data: dict[str, Any]) -> Element:
+    """Rebuild the element that `to_dict` gave; raises `ValueError` for an unknown kind."""
+    kind = KINDS.get(str(data.get("type")))
+    if kind is None:
+        raise ValueError(f"Unknown kind of element: {data.get('type')!r}")
+    values = {item.name: data[item.name] for item in fields(kind) if item.name in data}
+    if kind is Table:
+        values["columns"] = tuple(values.get("columns", ()))
+        values["rows"] = tuple(tuple(row) for row in values.get("rows", ()))
+    return kind(**values)

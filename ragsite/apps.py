@@ -1,0 +1,13 @@
+"""The app of the site itself: start-up, tokens, health."""
+
+from django.apps import AppConfig
+
+
+class RagsiteConfig(AppConfig):
+    """Registers the system checks of the site."""
+
+    name = "ragsite"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from ragsite import checks  # noqa: F401

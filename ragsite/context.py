@@ -1,0 +1,9 @@
+"""What every template may use."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def site(request: HttpRequest) -> dict[str, object]:
+    """Return the site's own variables."""
+    return {"site_name": "Ragsite", "max_upload_mb": settings.MAX_UPLOAD_MB}

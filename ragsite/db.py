@@ -1,0 +1,52 @@
+"""Database work from asynchronous code, on a small, bounded set of threads.
+
+Each thread keeps its own connection, so that async code holds none while it waits for a model, and two
+searches really run side by side. `thread_sensitive` executors would put every coroutine of the process
+behind one thread.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import close_old_connections, connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_executor: ThreadPoolExecutor | None = None
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _executor
+    if _executor is None:
+        _executor = ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
+    return _executor
+
+
+async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a synchronous function that uses the ORM on a database thread and return its result."""
+    context = contextvars.copy_context()
+
+    def work() -> T:
+        close_old_connections()
+        try:
+            return context.run(function, *args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await asyncio.get_running_loop().run_in_executor(_threads(), work)
+
+
+def shut_down() -> None:
+    """Close the threads' connections and end the threads; the next call starts new ones."""
+    global _executor
+    if _executor is None:
+        return
+    for _ in range(settings.DATABASE_THREADS):
+        _executor.submit(connections.close_all)
+    _executor.shutdown(wait=True)
+    _executor = None

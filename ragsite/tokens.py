@@ -1,0 +1,63 @@
+"""Issuing API tokens and recognising their bearers."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+
+from ragsite.models import ApiToken
+
+KEYWORD = "Token"
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def create_token(user: AbstractBaseUser, name: str) -> str:
+    """Make a token for the user and return its key, which can't be read again."""
+    key = secrets.token_urlsafe(32)
+    ApiToken.objects.create(user=user, name=name, digest=_digest(key))
+    return key
+
+
+def user_for_header(header: bytes) -> AbstractBaseUser | None:
+    """Return the user of an `Authorization` header, or None when it carries no token of ours.
+
+    `Token <key>` and, for OpenAI clients, `Bearer <key>` are read. Raises `AuthenticationFailed` for a key that
+    is unknown or whose user is inactive.
+    """
+    parts = header.split()
+    if len(parts) != 2 or parts[0].lower() not in (b"token", b"bearer"):
+        return None
+    token = ApiToken.objects.select_related("user").filter(digest=_digest(parts[1].decode("latin-1"))).first()
+    if token is None or not token.user.is_active:
+        raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
+    _note_use(token)
+    return token.user
+
+
+def _note_use(token: ApiToken) -> None:
+    """Remember when the token was last used, to the minute, so that busy clients don't write at each call."""
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Token <key>` for DRF."""
+
+    def authenticate(self, request: HttpRequest) -> tuple[AbstractBaseUser, None] | None:  # type: ignore[override]
+        """Return the bearer, or None so that the next class is tried."""
+        user = user_for_header(get_authorization_header(request))  # type: ignore[arg-type]
+        return (user, None) if user is not None else None
+
+    def authenticate_header(self, request: HttpRequest) -> str:  # type: ignore[override]
+        """Name the scheme, so that a missing token is 401 and not 403."""
+        return KEYWORD

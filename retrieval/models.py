@@ -1,0 +1,172 @@
+"""The search index beside the documents: narrow rows, without text."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField, SparseVectorField
+
+# Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
+TERM_DIMENSIONS = 1_000_000_000
+
+
+class EmbeddingSpace(models.Model):
+    """One embedding model's coordinate system. Vectors of different spaces never meet.
+
+    Each space has its own partial HNSW index over `IndexEntry.embedding`, named by `index_name`.
+    """
+
+    class Provider(models.TextChoices):
+        """Who computes the vectors."""
+
+        LOCAL = "local", _("In this process")
+        OPENAI = "openai", _("OpenAI-compatible endpoint")
+
+    provider = models.CharField(max_length=10, choices=Provider.choices)
+    model = models.CharField(max_length=200)
+    dimension = models.PositiveIntegerField()
+    # Languages that the model knows ("en", "zh"); empty means every language.
+    languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
+    active = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """One space is searched at a time."""
+
+        verbose_name = _("embedding space")
+        verbose_name_plural = _("embedding spaces")
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "model", "dimension"], name="embedding_space_unique"),
+            models.UniqueConstraint(fields=["active"], condition=Q(active=True), name="one_active_embedding_space"),
+            # pgvector indexes halfvec up to 4,000 dimensions.
+            models.CheckConstraint(condition=Q(dimension__gte=1, dimension__lte=4000), name="embedding_dimension"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.dimension})"
+
+    @property
+    def index_name(self) -> str:
+        """Name of the space's HNSW index."""
+        return f"retrieval_hnsw_space_{self.pk}"
+
+    def knows(self, language: str) -> bool:
+        """Whether the model understands a language, so that its ranking deserves a vote."""
+        return not self.languages or language in self.languages
+
+
+class IndexEntry(models.Model):
+    """A chunk's row in the index: its terms, their BM25 weights, and its vector once computed."""
+
+    chunk = models.OneToOneField("knowledge.Chunk", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
+    document = models.ForeignKey("knowledge.Document", on_delete=models.CASCADE, related_name="+")
+    terms = SearchVectorField()
+    weights = SparseVectorField(dimensions=TERM_DIMENSIONS)
+    embedding = HalfVectorField(null=True)
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        """A vector has a space, and a space's row has a vector."""
+
+        verbose_name = _("index entry")
+        verbose_name_plural = _("index entries")
+        indexes = [GinIndex(fields=["terms"], name="retrieval_terms_gin", fastupdate=False)]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(embedding__isnull=True, space__isnull=True)
+                | Q(embedding__isnull=False, space__isnull=False),
+                name="embedding_has_space",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.chunk_id)
+
+
+class TermFrequency(models.Model):
+    """In how many chunks of a knowledge base a term occurs."""
+
+    knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
+    term = models.BigIntegerField(help_text=_("the term's hash"))
+    document_frequency = models.IntegerField()
+
+    class Meta:
+        """Never negative: a count below zero would be a bug that must not be stored."""
+
+        verbose_name = _("term frequency")
+        verbose_name_plural = _("term frequencies")
+        constraints = [
+            models.UniqueConstraint(fields=["knowledge_base", "term"], name="term_unique_per_base"),
+            models.CheckConstraint(condition=Q(document_frequency__gte=0), name="term_frequency_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.knowledge_base_id}/{self.term}: {self.document_frequency}"
+
+
+class CorpusSize(models.Model):
+    """How many chunks of a knowledge base are indexed: the N of BM25."""
+
+    knowledge_base = models.OneToOneField(
+        "knowledge.KnowledgeBase", on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    chunks = models.IntegerField(default=0)
+
+    class Meta:
+        """Never negative."""
+
+        verbose_name = _("corpus size")
+        verbose_name_plural = _("corpus sizes")
+        constraints = [models.CheckConstraint(condition=Q(chunks__gte=0), name="corpus_size_not_negative")]
+
+    def __str__(self) -> str:
+        return f"{self.knowledge_base_id}: {self.chunks}"
+
+
+class EvaluationSet(models.Model):
+    """Questions with their right passages, to score retrieval against.
+
+    `questions` is a list of `{"id", "text", "relevant": {external id or chunk id: grade}}`.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="evaluation_sets")
+    knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(_("name"), max_length=120)
+    questions = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Names are unique per owner."""
+
+        verbose_name = _("evaluation set")
+        verbose_name_plural = _("evaluation sets")
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="evaluation_set_name_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EvaluationRun(models.Model):
+    """One scoring of a set under one setting."""
+
+    evaluation_set = models.ForeignKey(EvaluationSet, on_delete=models.CASCADE, related_name="runs")
+    settings = models.JSONField(default=dict)
+    # {"ndcg@10": 0.712, "recall@5": …, "recall@10": …, "mrr@10": …}
+    figures = models.JSONField(default=dict)
+    hits = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Newest last, as they are plotted."""
+
+        verbose_name = _("evaluation run")
+        verbose_name_plural = _("evaluation runs")
+        ordering = ["created_at", "id"]
+        indexes = [models.Index(fields=["evaluation_set", "created_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_set} · {self.created_at:%Y-%m-%d %H:%M}"

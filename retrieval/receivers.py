@@ -1,0 +1,1 @@
+"""Hears what `knowledge` announces, and indexes."""
