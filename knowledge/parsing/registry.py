@@ -1,0 +1,73 @@
+"""Which parser reads which file. Imported without Django by the parsing child process."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from knowledge.parsing.elements import Element
+from knowledge.parsing.errors import ParseError
+
+
+@dataclass(frozen=True, slots=True)
+class ParseContext:
+    """What a parser may use and must keep to."""
+
+    output_dir: Path  # pictures are written here; `Picture.path` is relative to it
+    filename: str  # as uploaded; shown in messages, never opened
+    max_pages: int = 5000
+    max_rows: int = 200_000
+
+
+# A parser opens the file, raises `ParseError` for what it can't read, and yields elements as it goes.
+Parser = Callable[[Path, ParseContext], Iterator[Element]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: its extensions, media type, and the dotted path of its parser (imported when needed)."""
+
+    name: str
+    extensions: tuple[str, ...]
+    media_type: str
+    parser: str
+
+    def load(self) -> Parser:
+        """Import and return the parser function."""
+        module, _, function = self.parser.rpartition(".")
+        parser: Parser = getattr(import_module(module), function)
+        return parser
+
+
+_OOXML = "application/vnd.openxmlformats-officedocument"
+
+FORMATS: tuple[Format, ...] = (
+    Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.parse"),
+    Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", "knowledge.parsing.docx.parse"),
+    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.parse"),
+    Format("PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", "knowledge.parsing.pptx.parse"),
+    Format("Text", ("txt", "log"), "text/plain", "knowledge.parsing.text.parse"),
+    Format("Markdown", ("md", "markdown"), "text/markdown", "knowledge.parsing.markdown.parse"),
+    Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.parse"),
+    Format("CSV", ("csv", "tsv"), "text/csv", "knowledge.parsing.csv.parse"),
+)
+
+_BY_EXTENSION = {extension: item for item in FORMATS for extension in item.extensions}
+
+
+def extensions() -> list[str]:
+    """Return every extension that can be ingested, without dots."""
+    return sorted(_BY_EXTENSION)
+
+
+def format_of(filename: str) -> Format:
+    """Return the format by the file's extension; raises `ParseError("unsupported")` naming what is supported."""
+    extension = Path(filename).suffix.lower().removeprefix(".")
+    found = _BY_EXTENSION.get(extension)
+    if found is None:
+        shown = f".{extension}" if extension else "without an extension"
+        raise ParseError(
+            "unsupported",
+            f"Files {shown} can't be read. Supported: {', '.join(extensions())}.",
+        )
+    return found

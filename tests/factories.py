@@ -1,0 +1,48 @@
+"""Plain functions that make what tests need; every argument has a default that works."""
+
+import hashlib
+from itertools import count
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+
+_numbers = count(1)
+
+
+def make_user(username: str = "", **fields: Any) -> User:
+    """Make a user whose password is `password`."""
+    return User.objects.create_user(username or f"user{next(_numbers)}", password="password", **fields)
+
+
+def make_knowledge_base(owner: User, name: str = "", **fields: Any) -> KnowledgeBase:
+    return KnowledgeBase.objects.create(owner=owner, name=name or f"Base {next(_numbers)}", **fields)
+
+
+def share(knowledge_base: KnowledgeBase, user: User, role: str = Membership.Role.VIEWER) -> Membership:
+    return Membership.objects.create(knowledge_base=knowledge_base, user=user, role=role)
+
+
+def make_document(
+    knowledge_base: KnowledgeBase, filename: str = "notes.txt", content: bytes = b"", **fields: Any
+) -> Document:
+    """Make a document that is ready, its bytes stored."""
+    content = content or f"document {next(_numbers)}".encode()
+    document = Document(
+        knowledge_base=knowledge_base,
+        uploaded_by=knowledge_base.owner,
+        original_filename=filename,
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        **({"media_type": "text/plain", "status": Document.Status.READY, "progress": 100} | fields),
+    )
+    document.file.save(filename, ContentFile(content), save=True)
+    return document
+
+
+def make_chunk(document: Document, content: str = "A passage.", **fields: Any) -> Chunk:
+    """Make the document's next chunk; it is not indexed."""
+    ordinal = document.chunks.count()
+    return Chunk.objects.create(**({"document": document, "ordinal": ordinal, "content": content} | fields))
