@@ -1,0 +1,72 @@
+# `make run` and `make test` are all one needs; both install what is missing first.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+BIN := .venv/bin
+UP ?=
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url $(UPGRADE)
+
+.PHONY: help install install-dev browser run test lint types lock messages clean
+
+help:
+	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
+	@echo "make test      check style, types, templates and catalogues, and run the tests"
+	@echo "make install   install the packages into .venv; does nothing when nothing changed"
+	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
+	@echo "make messages  collect the strings to translate and compile the catalogues"
+	@echo "make clean     remove the packages and caches; the data stay"
+
+# $(call sync,LOCK,NAME): make the virtual environment and install LOCK, unless a stamp says that this was done with
+# the same contents. The stamp is written last, so that an interrupted installation is taken up again.
+define sync
+	@want="$$(cat $(1) pyproject.toml | cksum)"; \
+	if [ -x $(BIN)/python ] && [ "$$(cat .venv/.$(2)-stamp 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
+	if [ ! -x $(BIN)/python ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		[ -n "$(PYTHON)" ] || { echo "Ragsite needs Python 3.11 or newer." >&2; exit 1; }; \
+		"$(PYTHON)" -m venv --clear .venv || exit 1; \
+	fi; \
+	echo "Installing the packages of $(1) (this takes a minute, once) ..."; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1) || exit 1; \
+	echo "$$want" > .venv/.$(2)-stamp
+endef
+
+install:
+	$(call sync,requirements.txt,run)
+
+install-dev:
+	$(call sync,requirements-dev.txt,dev)
+
+# The browser tests take the system's Chromium, or else Playwright's own, fetched into .browsers.
+browser: install-dev
+	@if ! $(BIN)/python -m tests.browser.chromium; then \
+		[ "$$(id -u)" = 0 ] && deps=--with-deps || deps=; \
+		PLAYWRIGHT_BROWSERS_PATH="$(CURDIR)/.browsers" $(BIN)/playwright install $$deps chromium; \
+	fi
+
+run: install
+	@exec $(BIN)/python manage.py up $(UP)
+
+lint: install-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/djlint templates --lint --quiet
+
+types: install-dev
+	$(BIN)/mypy
+
+test: lint types browser
+	$(BIN)/python manage.py check --settings tests.settings
+	$(BIN)/python manage.py makemigrations --check --dry-run --settings tests.settings
+	$(BIN)/python -m pytest
+
+lock: install-dev
+	$(COMPILE) pyproject.toml --output-file requirements.txt
+	$(COMPILE) pyproject.toml --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+
+messages: install-dev
+	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore '.*' --no-wrap --add-location file
+	$(BIN)/python manage.py compilemessages --locale zh_Hans
+
+clean:
+	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis
