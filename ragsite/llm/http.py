@@ -1,0 +1,159 @@
+"""What HTTP says, told in this package's errors. Shared by the clients for chat and embeddings."""
+
+import json
+import re
+import time
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ragsite.llm import errors
+from ragsite.llm.types import Endpoint
+
+_KEY = re.compile(r"\b(sk|key|gsk|xai)-[\w*-]{6,}", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context.{0,20}(length|window|size)|maximum context|too many tokens|prompt is too long|"
+    r"exceeds? the (available )?context|reduce the length|input length",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(r"model.{0,80}(not found|does not exist|not exist|no such|unknown|try pulling)", re.IGNORECASE)
+_STATUS_OF_CODE = {
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 402,
+    "invalid_api_key": 401,
+    "model_not_found": 404,
+    "context_length_exceeded": 413,
+    "invalid_request_error": 400,
+}
+MAX_RETRY_AFTER = 60.0
+
+
+def url(endpoint: Endpoint, path: str) -> str:
+    """Return the address of an API path: `…/v1` + `/chat/completions`.
+
+    A base URL without any path gets `/v1`, since that is where everyone keeps it.
+    """
+    base = endpoint.base_url.rstrip("/")
+    return (base if urlsplit(base).path else f"{base}/v1") + path
+
+
+def headers(endpoint: Endpoint) -> dict[str, str]:
+    """Return the request's headers; no key, no authorisation."""
+    # Compressed streams are held back until a block is full.
+    fields = {"Accept-Encoding": "identity"}
+    return fields | {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else fields
+
+
+def trusts_environment(endpoint: Endpoint) -> bool:
+    """Whether the usual proxy variables count: they don't for a server on this machine."""
+    return urlsplit(endpoint.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}
+
+
+def timeout(endpoint: Endpoint) -> httpx.Timeout:
+    """Return connect, read, write and pool time-outs; reading is bounded by the longest silence."""
+    return httpx.Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout, pool=endpoint.connect_timeout)
+
+
+def host(endpoint: Endpoint) -> str:
+    """Return the server's name for messages, without credentials."""
+    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+
+
+def from_transport(error: httpx.HTTPError | httpx.InvalidURL, endpoint: Endpoint, *, started: bool) -> errors.LLMError:
+    """Return the error for a failed request; `started` says whether an answer had begun to arrive."""
+    where = host(endpoint)
+    if isinstance(error, httpx.TimeoutException):
+        return errors.TimedOut(where=where)
+    if isinstance(error, httpx.DecodingError):
+        return errors.BadReply(str(error), where=where)
+    if started:
+        return errors.StreamCut(where=where)
+    return errors.Unreachable(clean(str(error), endpoint), where=where)
+
+
+def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> errors.LLMError:
+    """Return the error for a reply whose status isn't 2xx."""
+    status = response.status_code
+    detail = clean(_detail(body) or f"HTTP {status} {response.reason_phrase}", endpoint)
+    where = host(endpoint)
+    if status == 429:
+        return errors.RateLimited(detail, where=where, retry_after=retry_after(response.headers.get("retry-after")))
+    if 300 <= status < 400:
+        return errors.Unreachable(f"HTTP {status}: the address redirects elsewhere.", where=where)
+    return _kind(status, detail)(detail, where=where)
+
+
+def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
+    """Return the error for an error object (or string) that came inside a reply of status 200."""
+    detail = clean(_words(error) or "unknown error", endpoint)
+    status = _status_of(error)
+    where = host(endpoint)
+    if status == 429:
+        return errors.RateLimited(detail, where=where)
+    kind = _kind(status, detail)
+    if kind is errors.ProviderError and _TOO_LONG.search(detail):
+        kind = errors.ContextTooLong
+    return kind(detail, where=where)
+
+
+def retry_after(value: str | None) -> float | None:
+    """Return the seconds of a `Retry-After` header (a number or a date), between 0 and a minute, or None."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER) if seconds == seconds else None
+
+
+def clean(text: str, endpoint: Endpoint) -> str:
+    """Return a provider's words without any key that they may repeat."""
+    if endpoint.api_key:
+        text = text.replace(endpoint.api_key, "…")
+    return _KEY.sub("…", text)
+
+
+def _status_of(error: Any) -> int:
+    """Return the HTTP status that an error object would have had, as far as its `code` tells; 500 when it doesn't."""
+    code = str((error.get("code") or error.get("status")) if isinstance(error, dict) else "")
+    return int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUS_OF_CODE.get(code, 500)
+
+
+def _kind(status: int, detail: str) -> type[errors.LLMError]:
+    if status in (401, 402, 403):
+        return errors.Unauthorized
+    if status in (404, 405, 410, 501):
+        return errors.ModelNotFound
+    if status in (408, 504):
+        return errors.TimedOut
+    if status == 413 or (status < 500 and _TOO_LONG.search(detail)):
+        return errors.ContextTooLong
+    if status < 500 and _NO_MODEL.search(detail):
+        return errors.ModelNotFound
+    return errors.BadRequest if status < 500 else errors.ProviderError
+
+
+def _detail(body: bytes) -> str:
+    text = body[:4096].decode(errors="replace").strip()
+    try:
+        return _words(json.loads(text))
+    except ValueError:
+        # A page of a proxy says less than its status.
+        return "" if text.startswith("<") else text[:300]
+
+
+def _words(value: Any) -> str:
+    """Return the message in the shapes that servers give errors: a string, or nested under the usual names."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_words, value[:3])))
+    if not isinstance(value, dict):
+        return ""
+    return next((words for name in ("error", "message", "detail", "msg") if (words := _words(value.get(name)))), "")

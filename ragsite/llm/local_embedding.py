@@ -1,0 +1,190 @@
+"""Embedding models that run in this process (fastembed, ONNX Runtime): the bundled one, or others by name or folder."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from ragsite.llm.errors import ModelNotFound
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+BUNDLED = "bundled"
+# The bundled model was trained on 256 tokens; beyond them vectors get vaguer and cost more.
+MAX_TOKENS = 256
+# What can't fit MAX_TOKENS needn't be tokenised.
+_MAX_CHARACTERS = 32 * MAX_TOKENS
+# ONNX Runtime keeps the memory of its largest batch for good, so batches are small: in texts, and in padded tokens.
+MAX_BATCH_TEXTS = 32
+MAX_BATCH_TOKENS = 4096
+# What some families of models want before a query and before a document.
+_PREFIXES = {
+    "e5-": ("query: ", "passage: "),
+    "nomic-embed": ("search_query: ", "search_document: "),
+    "arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
+}
+_loading = threading.Lock()
+
+
+class LocalEmbedder:
+    """A fastembed model: `bundled`, a name that fastembed knows, or a folder with an ONNX model and its tokenizer.
+
+    The bundled one and folders work offline; a name is fetched once into the data folder. The model is
+    loaded at the first text. Raises `ModelNotFound` for what can't be found or loaded.
+    """
+
+    provider = "local"
+
+    def __init__(self, model: str = BUNDLED) -> None:
+        self.model = model
+        self.languages = languages_of(model)
+        self._folder = _folder_of(model)
+        self.dimension = _dimension_in(self._folder) if self._folder else _dimension_of(model)
+        self._query_prefix, self._document_prefix = next(
+            (prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", "")
+        )
+        self._loaded: TextEmbedding | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (texts, dimension) unit vectors in the order of the texts. Blocks; safe from any thread."""
+        return self._embed([self._document_prefix + text[:_MAX_CHARACTERS] for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return (dimension,): the query's unit vector."""
+        vector: NDArray[np.float32] = self._embed([self._query_prefix + text[:_MAX_CHARACTERS]])[0]
+        return vector
+
+    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        if not texts:
+            return vectors
+        model = self._load()
+        for batch in batches([_rough_tokens(text) for text in texts]):
+            vectors[batch] = list(model.embed([texts[index] for index in batch], batch_size=len(batch)))
+        return normalise(vectors)
+
+    def _load(self) -> "TextEmbedding":
+        with _loading:
+            if self._loaded is None:
+                self._loaded = _load(self.model, self._folder, self.dimension)
+            return self._loaded
+
+
+def normalise(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows (…, dimension) scaled to length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: NDArray[np.float32] = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the indexes of texts, by their lengths in tokens, so that little is padded: longest first.
+
+    The largest batch comes first, and with it all the memory that will be needed.
+    """
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        if batch and (len(batch) == MAX_BATCH_TEXTS or lengths[batch[0]] * (len(batch) + 1) > MAX_BATCH_TOKENS):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def languages_of(model: str) -> list[str]:
+    """Return the languages that a model knows, as far as its name tells; empty means every language."""
+    name = model.lower()
+    if "multilingual" in name or "bge-m3" in name or "jina-embeddings-v3" in name or "gte-multi" in name:
+        return []
+    if "jina-embeddings-v2-base-zh" in name:
+        return ["en", "zh"]
+    return ["zh"] if "-zh" in name else ["en"]
+
+
+def _rough_tokens(text: str) -> int:
+    """Return about how many tokens a text takes: four ASCII characters, or one Chinese (three bytes), are one."""
+    return min(MAX_TOKENS, 2 + len(text) // 4 + (len(text.encode(errors="replace")) - len(text)) * 3 // 8)
+
+
+def _folder_of(model: str) -> Path | None:
+    """Return the folder of a model given by path, or None for a name."""
+    if model == BUNDLED:
+        return Path(settings.BUNDLED_MODEL_DIR)
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.is_absolute() or model.startswith((".", "~")):
+        raise ModelNotFound(f"{model} is not a folder.")
+    return None
+
+
+def _dimension_in(folder: Path) -> int:
+    try:
+        return int(json.loads((folder / "config.json").read_text())["hidden_size"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelNotFound(f"{folder / 'config.json'} doesn't tell the model's hidden_size.") from error
+
+
+def _dimension_of(model: str) -> int:
+    from fastembed import TextEmbedding
+
+    try:
+        return TextEmbedding.get_embedding_size(model)
+    except ValueError as error:
+        raise ModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
+
+
+def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
+    from fastembed import TextEmbedding
+
+    name = _register(folder, dimension) if folder else model
+    try:
+        loaded = TextEmbedding(
+            name,
+            cache_dir=str(settings.DATA_DIR / "models"),
+            threads=settings.EMBEDDING_THREADS or None,
+            specific_model_path=str(folder) if folder else None,
+            providers=["CPUExecutionProvider"],
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
+    tokenizer = getattr(loaded.model, "tokenizer", None)
+    if tokenizer is not None and tokenizer.truncation and tokenizer.truncation["max_length"] > MAX_TOKENS:
+        tokenizer.enable_truncation(max_length=MAX_TOKENS)
+    return loaded
+
+
+def _register(folder: Path, dimension: int) -> str:
+    """Tell fastembed of a model in a folder, once, and return its name there."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"folder/{folder}"
+    if any(known["model"] == name for known in TextEmbedding.list_supported_models()):
+        return name
+    file = "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
+    TextEmbedding.add_custom_model(
+        model=name,
+        pooling=PoolingType(_pooling_in(folder)),
+        normalization=True,
+        sources=ModelSource(hf=name),
+        dim=dimension,
+        model_file=file,
+    )
+    return name
+
+
+def _pooling_in(folder: Path) -> str:
+    """Return `CLS` where the model's own description asks for it, else `MEAN`."""
+    description = folder / "1_Pooling" / "config.json"
+    if description.exists() and json.loads(description.read_text()).get("pooling_mode_cls_token"):
+        return "CLS"
+    return "MEAN"
