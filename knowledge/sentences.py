@@ -1,0 +1,151 @@
+"""Where sentences end in English and Chinese text, and how to cut one that is too long. Pure, no Django."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import pairwise
+
+# A full stop after these never ends a sentence.
+_NEVER_LAST = frozenset(
+    {"e.g", "i.e", "cf", "viz", "vs", "approx", "ca", "dr", "mr", "mrs", "ms", "prof", "st", "mt", "gen", "col"}
+    | {"sgt", "capt", "lt", "hon", "rev", "messrs", "resp", "eqn", "chap", "incl", "esp"}
+)
+# After these a number, or a name, usually follows.
+_BEFORE_NUMBER = frozenset(
+    {"no", "nos", "fig", "figs", "eq", "eqs", "sec", "ch", "p", "pp", "vol", "art", "ref", "refs", "tab", "app"}
+    | {"al", "ed", "eds", "pt", "ver"}
+)
+
+_CLOSERS = "\"'”’」』）)】》〉\\]"
+_END = re.compile(
+    rf"""
+    (?:[。！？!?…]+|；|\.+(?=[{_CLOSERS}]*\s))[{_CLOSERS}]*\s*   # an end mark, what closes after it, and the space
+    | \n\s*                                                     # a line break that the parser kept means something
+    """,
+    re.VERBOSE,
+)
+_QUOTED = re.compile(
+    r"“[^“”\n]{1,160}”|「[^「」\n]{1,160}」|『[^『』\n]{1,160}』|（[^（）\n]{1,160}）|《[^《》\n]{1,80}》"
+)
+_LAST_WORD = re.compile(r"[\w.\-]+$")
+_LIST_NUMBER = re.compile(r"\s*(?:[-*•]\s+)?[(（\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\.$")
+_CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
+_SPACE = re.compile(r"(?<=\s)(?=\S)")
+_WINDOW = 4000  # characters; the longest text that is measured in one go while cutting
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the text's sentences; each keeps the white space after it, so that joined they are the text.
+
+    Abbreviations, initials, decimals, versions, URLs and file names don't end a sentence; a short quotation or
+    bracket stays whole with the sentence around it; a line break always ends one.
+    """
+    starts, ends = _quoted_spans(text)
+    pieces: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        end = match.end()
+        if end >= len(text):
+            break
+        if _inside(match, starts, ends) or not _ends_sentence(text, start, match):
+            continue
+        if text[start:end].strip():
+            pieces.append(text[start:end])
+            start = end
+    if start < len(text):
+        pieces.append(text[start:])
+    return pieces
+
+
+def cut_long(text: str, limit: int, measure: Callable[[str], int]) -> list[str]:
+    """Cut a text of more than `limit` tokens at clauses, else at white space, else anywhere; the pieces join to it."""
+    pieces: list[str] = []
+    for window in _windows(text):
+        pieces += _cut(window, limit, measure, (_CLAUSE, _SPACE))
+    return pieces
+
+
+def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[re.Pattern[str], ...]) -> list[str]:
+    if len(text) < 2 or measure(text) <= limit:
+        return [text]
+    if not patterns:
+        middle = len(text) // 2
+        return _cut(text[:middle], limit, measure, ()) + _cut(text[middle:], limit, measure, ())
+    packed: list[str] = []
+    room = 0
+    for atom in _split_after(patterns[0], text):
+        cost = measure(atom)
+        if cost > limit:
+            packed += _cut(atom, limit, measure, patterns[1:])
+            room = 0
+        elif cost <= room:
+            packed[-1] += atom
+            room -= cost
+        else:
+            packed.append(atom)
+            room = limit - cost
+    return packed
+
+
+def _windows(text: str) -> list[str]:
+    """Slices of a bounded length, cut at white space where there is some near."""
+    windows: list[str] = []
+    start = 0
+    while len(text) - start > _WINDOW:
+        space = text.rfind(" ", start + _WINDOW // 2, start + _WINDOW)
+        end = space + 1 if space > 0 else start + _WINDOW
+        windows.append(text[start:end])
+        start = end
+    return [*windows, text[start:]]
+
+
+def _split_after(pattern: re.Pattern[str], text: str) -> list[str]:
+    places = [match.end() for match in pattern.finditer(text) if 0 < match.end() < len(text)]
+    edges = [0, *dict.fromkeys(places), len(text)]
+    return [text[a:b] for a, b in pairwise(edges) if b > a]
+
+
+def _quoted_spans(text: str) -> tuple[list[int], list[int]]:
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    return [start for start, _ in spans], [end for _, end in spans]
+
+
+def _inside(match: re.Match[str], starts: list[int], ends: list[int]) -> bool:
+    """Whether the end mark stands within a quotation that goes on after it."""
+    if match.group().startswith("\n"):
+        return False
+    found = bisect_right(starts, match.start()) - 1
+    return found >= 0 and len(match.group().rstrip()) + match.start() < ends[found]
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    mark = match.group()
+    if mark[0] in "。！？；…\n":
+        return True
+    following = text[match.end()]
+    spaced = mark[-1].isspace()
+    if mark[0] in "!?":
+        return (spaced and not following.islower()) or _is_wide(following)
+    if following.islower():
+        return False
+    before = text[max(start, match.start() - 40) : match.start()]
+    if mark[0] == "." and not mark.startswith("..") and match.start() - start <= 8 and _LIST_NUMBER.match(before + "."):
+        return False
+    return not _is_abbreviation(before, following)
+
+
+def _is_abbreviation(before: str, following: str) -> bool:
+    found = _LAST_WORD.search(before)
+    if found is None:
+        return False
+    word = found.group().lower().strip("-")
+    if word in _NEVER_LAST:
+        return True
+    if word in _BEFORE_NUMBER:
+        return following.isdigit() or (word in {"al", "ed", "eds"} and following in "([")
+    # An initial as in "J. Smith"; "I." and a variable at the end of a sentence are rarer before a capital.
+    return len(word) == 1 and word.isalpha() and word != "i" and following.isupper() and found.group().isupper()
+
+
+def _is_wide(character: str) -> bool:
+    return "⺀" <= character <= "鿿" or "＀" <= character <= "｠" or character in "“‘"
