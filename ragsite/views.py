@@ -1,0 +1,105 @@
+"""Pages about the person who is signed in: password, tokens, look."""
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST
+
+from ragsite.models import ApiToken
+from ragsite.tokens import create_token
+
+THEMES = ("auto", "light", "dark")
+_YEAR = 365 * 24 * 3600
+
+
+class TokenForm(forms.Form):
+    """Names a token, so that its owner knows later what it is for."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=100,
+        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("What it is for, e.g. “backup script”")}),
+    )
+
+
+def _page(
+    request: HttpRequest,
+    *,
+    password_form: forms.Form | None = None,
+    token_form: forms.Form | None = None,
+    new_key: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    assert isinstance(request.user, User)
+    context = {
+        "password_form": password_form or PasswordChangeForm(request.user),
+        "token_form": token_form or TokenForm(),
+        "new_key": new_key,
+        "tokens": request.user.api_tokens.all(),
+        "theme": request.COOKIES.get("theme", "auto"),
+        "themes": [("auto", _("As the system")), ("light", _("Light")), ("dark", _("Dark"))],
+        "languages": settings.LANGUAGES,
+    }
+    return render(request, "ragsite/account.html", context, status=status)
+
+
+@login_required
+@require_GET
+def account(request: HttpRequest) -> HttpResponse:
+    """Show the account page."""
+    return _page(request)
+
+
+@login_required
+@require_POST
+def change_password(request: HttpRequest) -> HttpResponse:
+    """Change the password and stay signed in."""
+    assert isinstance(request.user, User)
+    form = PasswordChangeForm(request.user, request.POST)
+    if not form.is_valid():
+        return _page(request, password_form=form, status=422)
+    update_session_auth_hash(request, form.save())
+    messages.success(request, _("Your password is changed."))
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def add_token(request: HttpRequest) -> HttpResponse:
+    """Make a token and show its key, this once."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _page(request, token_form=form, status=422)
+    assert isinstance(request.user, User)
+    return _page(request, new_key=create_token(request.user, form.cleaned_data["name"]))
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete one of the person's own tokens."""
+    get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
+    messages.success(request, _("The token no longer works."))
+    return redirect("account")
+
+
+@require_POST
+def set_theme(request: HttpRequest) -> HttpResponse:
+    """Remember light, dark or automatic in a cookie and go back to where the person was."""
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
+        target = "/"
+    response = redirect(target)
+    theme = request.POST.get("theme", "auto")
+    if theme in THEMES:
+        response.set_cookie("theme", theme, max_age=_YEAR, samesite="Lax", secure=request.is_secure())
+    return response

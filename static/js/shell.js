@@ -1,0 +1,64 @@
+// The frame of every page: the side bar that folds, menus that close, toasts that leave, copy buttons.
+
+const root = document.documentElement;
+
+function toggleRail() {
+  const closed = root.dataset.rail !== "closed";
+  if (closed) root.dataset.rail = "closed";
+  else delete root.dataset.rail;
+  document.cookie = `rail=${closed ? "closed" : "open"}; path=/; max-age=31536000; samesite=lax`;
+}
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(except)) menu.open = false;
+  }
+}
+
+async function copy(button) {
+  const source = document.querySelector(button.dataset.copy);
+  if (!source) return;
+  await navigator.clipboard.writeText(source.textContent.trim());
+  button.classList.add("copied");
+  setTimeout(() => button.classList.remove("copied"), 1500);
+}
+
+document.addEventListener("click", (event) => {
+  closeMenus(event.target);
+  if (event.target.closest("[data-rail-toggle]")) toggleRail();
+  if (event.target.closest("[data-toast-close]")) event.target.closest("[data-toast]").remove();
+  const opener = event.target.closest("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+  if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const open = document.querySelector("details.menu[open]");
+  if (!open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+  event.stopImmediatePropagation();
+});
+
+// A toast leaves after six seconds, but never under the pointer or while it holds the focus.
+function dismissLater(toast) {
+  toast.dataset.timed = "";
+  const wait = () => setTimeout(() => (toast.matches(":hover, :focus-within") ? wait() : toast.remove()), 6000);
+  wait();
+}
+
+const toasts = document.getElementById("toasts");
+if (toasts) {
+  const watch = () => toasts.querySelectorAll("[data-toast]:not([data-timed])").forEach(dismissLater);
+  new MutationObserver(watch).observe(toasts, { childList: true });
+  watch();
+}
+
+// What the server refuses is said, and not swallowed.
+document.addEventListener("htmx:responseError", (event) => {
+  const text = event.detail.xhr.getResponseHeader("X-Message");
+  if (text) window.dispatchEvent(new CustomEvent("ragsite:toast", { detail: decodeURIComponent(text) }));
+});
