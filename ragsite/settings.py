@@ -27,7 +27,6 @@ BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
 DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
