@@ -1,0 +1,187 @@
+"""What keeps a hostile or mislabelled file from doing harm: checks of the bytes, and bounds on what parsers give."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table
+from knowledge.parsing.errors import ParseError
+
+MAX_ENTRIES = 20_000
+MAX_UNPACKED = 1024**3  # bytes in all, unpacked
+MAX_RATIO = 200  # unpacked to packed; Office XML reaches about 30, a bomb over 1,000
+RATIO_FLOOR = 32 * 1024**2  # bytes; below it the ratio of a part does not matter
+
+MAX_TEXT = 100_000  # characters of one element
+MAX_CELL = 20_000  # characters of one table cell
+MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
+
+_PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+
+# What well-known first bytes say, in words.
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (_PDF, "a PDF"),
+    (b"PK\x03\x04", "a ZIP archive or Office document"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (_OLE, "an Office 97-2003 document"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\x89PNG\r\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\x00", "a program"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+)
+_MAIN_PART = {"docx": "word/", "xlsx": "xl/", "pptx": "ppt/"}
+_ZIPPED = frozenset({*_MAIN_PART, "odt", "ods", "odp", "epub"})
+_TEXTUAL = frozenset({"txt", "log", "md", "markdown", "html", "htm", "xhtml", "csv", "tsv"})
+_ENCRYPTED_FLAG = 0x1
+
+
+def check_file(path: Path, extension: str) -> None:
+    """Raise `ParseError` when the bytes can't be what `extension` (lower case, no dot) says, or would do harm."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if not head:
+        raise ParseError("empty", "The file is empty.")
+    if not head.strip(b"\x00"):
+        raise ParseError("broken", "The file holds only zero bytes; it was probably not copied completely.")
+    if extension == "pdf":
+        _check_pdf(head)
+    elif extension in _ZIPPED:
+        _check_zipped(path, head, extension)
+    elif extension in _TEXTUAL and (found := _name(head)):
+        raise _mislabelled(extension, found)
+
+
+def _check_pdf(head: bytes) -> None:
+    if _PDF in head:  # readers accept junk before the header
+        return
+    found = _name(head) or ("a text file" if _is_text(head) else "something else")
+    raise _mislabelled("pdf", found)
+
+
+def _check_zipped(path: Path, head: bytes, extension: str) -> None:
+    if head.startswith(_OLE):
+        if _ENCRYPTED_PACKAGE in path.read_bytes()[: 64 * 1024**2]:
+            raise ParseError(
+                "encrypted", "The file is protected by a password. Remove the password and upload it again."
+            )
+        raise _mislabelled(extension, "an Office 97-2003 document")
+    if not head.startswith(_ZIP):
+        found = _name(head) or ("a text file" if _is_text(head) else "something else")
+        raise _mislabelled(extension, found)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_archive(archive)
+            if extension in _MAIN_PART:
+                _check_office(archive, extension)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, OSError) as error:
+        raise ParseError("broken", "The file is damaged or was not copied completely.") from error
+
+
+def check_archive(archive: zipfile.ZipFile) -> None:
+    """Raise `ParseError` for a ZIP that is encrypted, or that would unpack to more than can be good for anyone."""
+    entries = archive.infolist()
+    if len(entries) > MAX_ENTRIES:
+        raise ParseError("too_large", f"The file holds {len(entries):,} parts; at most {MAX_ENTRIES:,} are read.")
+    if any(entry.flag_bits & _ENCRYPTED_FLAG for entry in entries):
+        raise ParseError("encrypted", "The file is protected by a password. Remove the password and upload it again.")
+    total = sum(entry.file_size for entry in entries)
+    if total > MAX_UNPACKED:
+        raise ParseError("too_large", f"The file unpacks to {total // 1024**2:,} MB; at most 1,024 MB are read.")
+    for entry in entries:
+        if entry.file_size > RATIO_FLOOR and entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
+            raise ParseError(
+                "too_large", "The file unpacks to far more than its size, as a ZIP bomb does. It is not read."
+            )
+
+
+def _check_office(archive: zipfile.ZipFile, extension: str) -> None:
+    names = [entry.filename.replace("\\", "/").lstrip("/") for entry in archive.infolist()]
+    if not any(name.startswith(_MAIN_PART[extension]) for name in names):
+        other = next((key for key, start in _MAIN_PART.items() if any(name.startswith(start) for name in names)), None)
+        raise _mislabelled(extension, f"a .{other} document" if other else "another kind of ZIP archive")
+    for entry in archive.infolist():
+        if entry.filename.lower().endswith((".xml", ".rels")) and not entry.is_dir():
+            with archive.open(entry) as part:
+                _check_xml(part)
+
+
+def _check_xml(part: IO[bytes]) -> None:
+    """Office XML never declares a document type; entities defined there are an attack ("billion laughs")."""
+    head = part.read(2048).replace(b"\x00", b"")
+    if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+        raise ParseError("broken", "The file declares XML entities, which Office documents never do. It is not read.")
+
+
+def _name(head: bytes) -> str | None:
+    return next((words for start, words in _SIGNATURES if head.startswith(start)), None)
+
+
+def _is_text(head: bytes) -> bool:
+    return b"\x00" not in head and sum(byte < 9 for byte in head) == 0
+
+
+def _mislabelled(extension: str, found: str) -> ParseError:
+    return ParseError("broken", f"The file is named .{extension} but its content is {found}. Rename or convert it.")
+
+
+# Control characters (PostgreSQL refuses U+0000), lone surrogates and non-characters, which no database or page wants.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """Return the text without characters that can't be stored or shown; tabs and line breaks stay."""
+    return _UNWANTED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def bounded(element: Element) -> Iterator[Element]:
+    """Yield the element with clean text, cut into several where it is longer than one line of the pipe may be."""
+    match element:
+        case Heading() | Paragraph() | Code():
+            for piece in _pieces(clean(element.text)):
+                yield replace(element, text=piece)
+        case Table():
+            yield from _tables(element)
+        case Picture():
+            yield replace(element, alt=clean(element.alt)[:MAX_CELL])
+        case _:
+            yield element
+
+
+def _pieces(text: str) -> Iterator[str]:
+    while len(text) > MAX_TEXT:
+        cut = max(text.rfind(" ", MAX_TEXT // 2, MAX_TEXT), text.rfind("\n", MAX_TEXT // 2, MAX_TEXT))
+        cut = cut if cut > 0 else MAX_TEXT
+        yield text[:cut]
+        text = text[cut:]
+    if text.strip():
+        yield text
+
+
+def _tables(table: Table) -> Iterator[Table]:
+    columns = _cells(table.columns)
+    caption = clean(table.caption)[:MAX_CELL]
+    rows = iter([_cells(row) for row in table.rows])
+    batch: list[tuple[str, ...]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += sum(len(cell) + 4 for cell in row)
+        if size > MAX_TABLE:
+            yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
+            batch, size = [], 0
+    if batch or not table.rows:
+        yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
+
+
+def _cells(row: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(clean(cell)[:MAX_CELL] for cell in islice(row, 2000))

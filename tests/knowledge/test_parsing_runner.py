@@ -1,0 +1,228 @@
+"""Whatever a file does to its parser, the runner ends in bounded time with a reason in words."""
+
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from knowledge.parsing import limits as limits_module
+from knowledge.parsing import runner
+from knowledge.parsing.elements import Element, PageBreak, Paragraph, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import check_file
+from knowledge.parsing.runner import ParseLimits, ParseStopped, parse_file
+
+
+@pytest.fixture
+def misbehaving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return a file; `_parse` reads it with a parser of `parsing_child`."""
+    monkeypatch.setattr(runner, "_COMMAND", (sys.executable, "-m", "tests.knowledge.parsing_child"))
+    monkeypatch.setattr(runner, "format_of", lambda filename: None)
+    path = tmp_path / "file"
+    path.write_bytes(b"content")
+    return path
+
+
+def _parse(path: Path, parser: str, **kwargs: int) -> Iterator[Element]:
+    return parse_file(path, f"name.{parser}", path.parent / "out", ParseLimits(**({"timeout_s": 30} | kwargs)))
+
+
+def _failure(path: Path, parser: str, **kwargs: int) -> ParseError:
+    with pytest.raises(ParseError) as caught:
+        list(_parse(path, parser, **kwargs))
+    return caught.value
+
+
+def test_a_hanging_parser_times_out_but_what_came_is_kept(misbehaving: Path) -> None:
+    elements = _parse(misbehaving, "hang", timeout_s=1)
+    assert next(elements) == Paragraph(text="before")
+    assert next(elements) == PageBreak(page=1, total=2)
+    started = time.monotonic()
+    with pytest.raises(ParseError) as caught:
+        next(elements)
+    assert caught.value.code == "timeout"
+    assert "1 seconds" in caught.value.message
+    assert time.monotonic() - started < 10
+
+
+def test_a_spinning_parser_times_out(misbehaving: Path) -> None:
+    assert _failure(misbehaving, "spin", timeout_s=1).code == "timeout"
+
+
+def test_memory_is_bounded(misbehaving: Path) -> None:
+    error = _failure(misbehaving, "devour", memory_mb=512)
+    assert error.code == "memory"
+    assert "512 MB" in error.message
+
+
+def test_a_crash_names_the_signal(misbehaving: Path) -> None:
+    error = _failure(misbehaving, "crash")
+    assert error.code == "broken"
+    assert "SIGSEGV" in error.message
+
+
+def test_a_silent_exit_is_an_error(misbehaving: Path) -> None:
+    assert "exit code 3" in _failure(misbehaving, "vanish").message
+
+
+def test_an_unknown_error_tells_its_type_but_not_the_document(
+    misbehaving: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = _failure(misbehaving, "fail")
+    assert error.code == "broken"
+    assert "KeyError" in error.message
+    assert "secret" not in error.message + caplog.text
+    assert "parsing_child.py" in caplog.text
+
+
+def test_a_parser_says_why_it_refuses(misbehaving: Path) -> None:
+    error = _failure(misbehaving, "refuse")
+    assert (error.code, error.message) == ("too_many_rows", "Too many rows.")
+
+
+def test_prints_do_not_disturb_and_text_is_cleaned(misbehaving: Path) -> None:
+    assert list(_parse(misbehaving, "chatter")) == [Paragraph(text="lone  surrogate, nul , bell ")]
+
+
+def test_stopping(misbehaving: Path) -> None:
+    started = time.monotonic()
+    stop = iter([False, False, True, True])
+    elements = parse_file(misbehaving, "x.hang", misbehaving.parent, ParseLimits(), should_stop=lambda: next(stop))
+    with pytest.raises(ParseStopped) as caught:
+        list(elements)
+    assert caught.value.code == "cancelled"
+    assert time.monotonic() - started < 10
+
+
+def test_closing_the_generator_ends_the_child(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = []
+    start = runner._start
+    monkeypatch.setattr(runner, "_start", lambda job: children.append(start(job)) or children[-1])
+    elements = _parse(misbehaving, "endless")
+    next(elements)
+    elements.close()  # type: ignore[attr-defined]
+    assert children[0].returncode is not None
+
+
+def test_time_of_a_slow_taker_does_not_count(misbehaving: Path) -> None:
+    elements = _parse(misbehaving, "endless", timeout_s=2)
+    for _ in range(3):
+        next(elements)
+        time.sleep(1)
+    assert isinstance(next(elements), Paragraph)
+    elements.close()  # type: ignore[attr-defined]
+
+
+def test_long_elements_come_in_pieces(misbehaving: Path) -> None:
+    elements = list(_parse(misbehaving, "large"))
+    texts = [element.text for element in elements if isinstance(element, Paragraph)]
+    assert len(texts) > 1
+    assert "".join(texts).split() == ["word"] * 100_000
+    tables = [element for element in elements if isinstance(element, Table)]
+    assert len(tables) > 1
+    assert all(table.columns == ("a", "b") for table in tables)
+    assert [row[0] for table in tables for row in table.rows] == [str(i) for i in range(20_000)]
+
+
+def test_the_child_sees_no_secrets_and_no_django(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "secret")
+    names, django = list(_parse(misbehaving, "environment"))
+    assert isinstance(names, Paragraph) and "LLM_API_KEY" not in names.text
+    assert django == Paragraph(text="no Django")
+
+
+def test_progress_follows_page_breaks(misbehaving: Path) -> None:
+    seen: list[tuple[int, int | None]] = []
+    elements = parse_file(
+        misbehaving, "x.crash", misbehaving.parent, ParseLimits(), lambda done, total: seen.append((done, total))
+    )
+    with pytest.raises(ParseError):
+        list(elements)
+    assert seen == [(1, 1)]
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    with pytest.raises(ParseError) as caught:
+        list(parse_file(tmp_path / "empty", "a.pdf", tmp_path, ParseLimits()))
+    assert caught.value.code == "empty"
+
+
+def test_an_unsupported_extension(tmp_path: Path) -> None:
+    with pytest.raises(ParseError) as caught:
+        list(parse_file(tmp_path / "x", "a.exe", tmp_path, ParseLimits()))
+    assert caught.value.code == "unsupported"
+
+
+def _zip(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("extension", "content", "code", "words"),
+    [
+        ("pdf", b"<html><body>not a PDF</body></html>", "broken", "a text file"),
+        ("pdf", b"PK\x03\x04....", "broken", "ZIP"),
+        ("pdf", b"\x00" * 5000, "broken", "zero bytes"),
+        ("txt", b"%PDF-1.7 ...", "broken", "a PDF"),
+        ("md", b"\x89PNG\r\n\x1a\n", "broken", "PNG"),
+        ("docx", b"plain text", "broken", "a text file"),
+        ("docx", b"PK\x03\x04 cut short", "broken", "damaged"),
+        ("xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "broken", "97-2003"),
+        (
+            "xlsx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600 + "EncryptedPackage".encode("utf-16-le"),
+            "encrypted",
+            "password",
+        ),
+    ],
+)
+def test_bytes_that_do_not_fit_the_name(tmp_path: Path, extension: str, content: bytes, code: str, words: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(ParseError) as caught:
+        check_file(path, extension)
+    assert caught.value.code == code
+    assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("parts", "code", "words"),
+    [
+        ({"word/document.xml": b"x" * 40 * 1024**2}, "too_large", "bomb"),
+        ({"xl/workbook.xml": b"<workbook/>"}, "broken", "a .xlsx document"),
+        ({"readme.txt": b"hello"}, "broken", "another kind of ZIP archive"),
+        ({"word/document.xml": b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "broken", "entities"),
+        ({"word/document.xml": '<?xml version="1.0"?><!DOCTYPE a>'.encode("utf-16")}, "broken", "entities"),
+    ],
+)
+def test_office_archives_that_would_do_harm(tmp_path: Path, parts: dict[str, bytes], code: str, words: str) -> None:
+    path = _zip(tmp_path / "file", parts)
+    with pytest.raises(ParseError) as caught:
+        check_file(path, "docx")
+    assert caught.value.code == code
+    assert words in caught.value.message
+
+
+def test_archives_with_too_much_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _zip(tmp_path / "file", {"word/document.xml": b"<a/>", "b": b"b" * 100})
+    monkeypatch.setattr(limits_module, "MAX_UNPACKED", 50)
+    with pytest.raises(ParseError, match="unpacks to"):
+        check_file(path, "docx")
+    monkeypatch.setattr(limits_module, "MAX_ENTRIES", 1)
+    with pytest.raises(ParseError, match="2 parts"):
+        check_file(path, "docx")
+
+
+def test_sound_files_pass(tmp_path: Path) -> None:
+    check_file(_zip(tmp_path / "a", {"word/document.xml": b"<a/>"}), "docx")
+    (tmp_path / "b").write_bytes(b"junk before\n%PDF-1.4 ...")
+    check_file(tmp_path / "b", "pdf")
+    (tmp_path / "c").write_text("中文，a,b\n", encoding="utf-16")
+    check_file(tmp_path / "c", "csv")
