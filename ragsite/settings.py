@@ -266,8 +266,16 @@ FULLTEXT_K = env.integer("FULLTEXT_K", 12, minimum=1, maximum=1000)
 FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
 # Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
 FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
+# How much a vector ranking counts beside one by words.
+VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.0, maximum=100.0)
 VECTOR_THRESHOLD = env.optional_decimal("VECTOR_THRESHOLD")
 BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD")
+# The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
+# searching; and how many rows a filtered walk visits at most.
+HNSW_M = env.integer("HNSW_M", 16, minimum=4, maximum=100)
+HNSW_EF_CONSTRUCTION = env.integer("HNSW_EF_CONSTRUCTION", 64, minimum=8, maximum=1000)
+HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", 100, minimum=10, maximum=1000)
+HNSW_MAX_SCAN_TUPLES = env.integer("HNSW_MAX_SCAN_TUPLES", 40_000, minimum=1000)
 SEARCH_TIMEOUT = env.decimal("SEARCH_TIMEOUT", 10.0, minimum=0.1)
 DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum=64)
 

@@ -1,0 +1,200 @@
+"""From text to terms: the one analysis for passages and queries, of mixed Chinese and English. Pure.
+
+Latin words are lower-cased, rid of stop words and stemmed; Chinese is cut into words by jieba; codes, identifiers,
+URLs and e-mail addresses are kept whole and in parts. A term may repeat: its count is the term frequency of BM25.
+"""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b
+
+import rjieba
+import Stemmer
+
+from retrieval.models import TERM_DIMENSIONS
+
+_ENGLISH_STOP_WORDS = """
+    a about all am an and any are as at be because been being both but by can could did do does doing each few for from
+    had has have having he her here hers herself him himself his how i if in into is it its itself just me more most my
+    myself of on once only or other our ours ourselves own same she should so some such than that the their theirs
+    them themselves then there these they this those through to too very was we were what when where which while who
+    whom whose why will with would you your yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
+# Longer tokens are data (hashes, base64), not words: they are found by their whole alone.
+LONGEST_WORD = 64
+# PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.
+LONGEST_TERM = 256
+
+_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
+# Scripts written without spaces between words, other than Han: kana, Thai, Lao, Khmer, Burmese; and Hangul.
+_UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
+_SCRIPTLESS = rf"[^\W_{_HAN}{_UNSPACED}]"
+_TOKEN = re.compile(
+    rf"""
+    (?P<url>(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*)
+    | (?P<email>[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)
+    | (?P<han>[{_HAN}]+)
+    | (?P<unspaced>[{_UNSPACED}]+)
+    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?(?![\w]))
+    | (?P<word>{_SCRIPTLESS}+(?:['’]{_SCRIPTLESS}+)+(?!{_SCRIPTLESS}))
+    | (?P<code>[._#@$]?{_SCRIPTLESS}+(?:[-_./:+#@\\]+{_SCRIPTLESS}+)*(?:\+\+|\#)?)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[-_./:+#@\\$?&=%~;,!*]+")
+# Where an identifier changes its kind: camelCase, HTTPServer, SE2109.
+_INNER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_A-Za-z0-9]+")
+_PLAIN_WORD = re.compile(r"[^\W\d_]+")
+_VERSION = re.compile(r"(v?)([0-9]+(?:\.[0-9]+)+)", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"0x([0-9a-f]+)", re.IGNORECASE)
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}")
+_CONTRACTIONS = frozenset(["s", "re", "ve", "ll", "d", "m"])
+_ABBREVIATION = re.compile(r"[A-Z]{2,4}")
+
+_local = threading.local()
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text in its order, repeats included."""
+    folded = unicodedata.normalize("NFKC", text)
+    return [term[:LONGEST_TERM] for match in _TOKEN.finditer(folded) for term in _token_terms(match)]
+
+
+def term_id(term: str) -> int:
+    """Return the term's dimension, 0 ≤ id < 1,000,000,000: its 64-bit BLAKE2b hash, the same on every machine."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") % (
+        TERM_DIMENSIONS
+    )
+
+
+def _token_terms(match: re.Match[str]) -> Iterator[str]:
+    token = match.group()
+    match match.lastgroup:
+        case "han":
+            yield from _chinese(token)
+        case "unspaced":
+            yield from _bigrams(token)
+        case "number":
+            yield token.replace(",", "")
+        case "word":
+            yield from _apostrophe(re.split("['’]", token))
+        case "url" | "email":
+            yield from _address(token)
+        case _:
+            yield from _code(token)
+
+
+def _chinese(run: str) -> Iterator[str]:
+    """Words as cut for search, and the characters of words that the dictionary doesn't know, such as names."""
+    for word in rjieba.cut_for_search(run):
+        yield word
+        if len(word) > 1 and not _known(word):
+            yield from word
+
+
+@lru_cache(65_536)
+def _known(word: str) -> bool:
+    return bool(rjieba.has_word(word))
+
+
+def _bigrams(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for index in range(len(run) - 1):
+        yield run[index : index + 2]
+
+
+def _word(word: str) -> Iterator[str]:
+    """A plain word: its stem, with and without its accents; an abbreviation in capitals is never a stop word."""
+    lower = word.lower()
+    if lower in STOP_WORDS and not _ABBREVIATION.fullmatch(word):
+        return
+    stem = _stem(lower)
+    yield stem
+    bare = _without_accents(lower)
+    if bare != lower:
+        yield _stem(bare)
+
+
+def _apostrophe(parts: list[str]) -> Iterator[str]:
+    """`patient's` is `patient`, `don't` is a stop word, and `O'Brien` is found as `obrien` and `brien`."""
+    last = parts[-1].lower()
+    if last == "t" and parts[-2].lower().endswith("n"):
+        return
+    if last in _CONTRACTIONS:
+        parts = parts[:-1]
+    if len(parts) > 1:
+        yield "".join(parts).lower()
+    for part in parts:
+        if len(part) > 1:
+            yield from _word(part)
+
+
+def _address(token: str) -> Iterator[str]:
+    """A URL or an e-mail address: whole, its host, and its parts."""
+    token = token.rstrip(".,;:!?-")
+    yield token.lower()
+    for part in _SEPARATORS.split(token):
+        if part:
+            yield from _part(part)
+
+
+def _code(token: str) -> Iterator[str]:
+    """A word or a code: a plain word as such; anything else whole and in its parts."""
+    parts = [part for part in _SEPARATORS.split(token) if part]
+    if len(parts) == 1:
+        yield from _part(token.lstrip("._@$"))
+    elif _VERSION.fullmatch(token):
+        yield from _version(token.lower())
+    else:
+        if not _is_alternative(token, parts):
+            yield token.lstrip("._@$").lower()
+        for part in parts:
+            yield from _part(part)
+
+
+def _part(part: str) -> Iterator[str]:
+    """A token without separators; whole, and in parts where it mixes letters and digits or words in camel case."""
+    if _PLAIN_WORD.fullmatch(part) and not _CAMEL.search(part):
+        yield from _word(part) if len(part) <= LONGEST_WORD else (part.lower(),)
+        return
+    whole = part.lower()
+    yield whole
+    if hexadecimal := _HEXADECIMAL.fullmatch(whole):
+        yield hexadecimal[1]
+    elif len(part) <= LONGEST_WORD:
+        for piece in _INNER.findall(part):
+            if len(piece) > 1 and piece.lower() != whole:
+                yield from _word(piece)
+
+
+def _version(version: str) -> Iterator[str]:
+    """`v1.2.3` is found by 1.2.3, 1.2 and 1, not by 2 or 3; a decimal number is alike."""
+    yield version
+    numbers = version.lstrip("v").split(".")
+    for length in range(len(numbers), 0, -1):
+        prefix = ".".join(numbers[:length])
+        if prefix != version:
+            yield prefix
+
+
+def _is_alternative(token: str, parts: list[str]) -> bool:
+    """Whether a token is two plain words and a slash, such as `and/or`, which nobody writes to mean one thing."""
+    return len(parts) == 2 and "/" in token and all(_PLAIN_WORD.fullmatch(part) for part in parts)
+
+
+def _stem(word: str) -> str:
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:  # one per thread: a stemmer is not safe to share
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

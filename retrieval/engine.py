@@ -1,0 +1,97 @@
+"""What a search engine has to offer, and the first one: PostgreSQL."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Sum
+from numpy.typing import NDArray
+
+from ragsite.db import in_database
+from retrieval import fulltext, index, spaces, vectors
+from retrieval.index import IndexRow
+from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry
+
+Hits = list[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """How many chunks are found by their words, and how many of them by their meaning."""
+
+    chunks: int
+    vectors: int
+
+
+class Engine(Protocol):
+    """An index of chunks. Writing blocks and happens in workers; searching is asynchronous."""
+
+    def index(self, rows: Iterable[IndexRow]) -> int:
+        """Index chunks by their words and return how many were new; doing it again changes nothing."""
+
+    def delete(self, document_ids: Sequence[int]) -> int:
+        """Take documents out and return how many chunks went."""
+
+    def stats(self, knowledge_base_ids: Sequence[int]) -> IndexStats:
+        """Return the size of the knowledge bases' index."""
+
+    async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+        """Return the k best (chunk id, BM25 score), best first."""
+
+    async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+        """Return the k nearest (chunk id, cosine similarity), nearest first."""
+
+
+class PostgresEngine:
+    """GIN and `sparsevec` for words, `halfvec` and HNSW for meaning, in the site's own database."""
+
+    def index(self, rows: Iterable[IndexRow]) -> int:
+        """Index chunks by their words and return how many were new."""
+        return index.index(rows)
+
+    def delete(self, document_ids: Sequence[int]) -> int:
+        """Take documents out and return how many chunks went."""
+        return index.delete(document_ids)
+
+    def stats(self, knowledge_base_ids: Sequence[int]) -> IndexStats:
+        """Return the size of the knowledge bases' index."""
+        chunks = CorpusSize.objects.filter(pk__in=knowledge_base_ids).aggregate(all=Sum("chunks"))["all"]
+        entries = IndexEntry.objects.filter(knowledge_base_id__in=knowledge_base_ids, space__active=True)
+        return IndexStats(chunks or 0, entries.count())
+
+    async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+        """Return the k best (chunk id, BM25 score), best first."""
+        return await in_database(_search_words, text, knowledge_base_ids, k)
+
+    async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+        """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works."""
+        space = await in_database(spaces.active_space)
+        vector = await asyncio.to_thread(spaces.embed_query, space, text)
+        return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
+
+
+def _search_words(text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    with transaction.atomic():
+        _limit_time()
+        return fulltext.search(text, knowledge_base_ids, k)
+
+
+def _search_meaning(
+    space: EmbeddingSpace, vector: NDArray[np.float32], knowledge_base_ids: Sequence[int], k: int
+) -> Hits:
+    with transaction.atomic():
+        _limit_time()
+        return vectors.search(space, vector, knowledge_base_ids, k)
+
+
+def _limit_time() -> None:
+    """Let the server give up when nobody waits any more."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = {int(settings.SEARCH_TIMEOUT * 1000)}")
+
+
+engine: Engine = PostgresEngine()

@@ -1,0 +1,154 @@
+"""Finding by words: exact BM25 without reading more rows than needed.
+
+The passages that hold one of the query's rarest terms are scored with all terms. What they leave out can score at
+most the sum of the highest weights of the other terms; where that exceeds the k-th score, just those passages that
+could still enter the list are scored too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from retrieval import bm25
+from retrieval.models import TERM_DIMENSIONS
+
+# The rarest terms are taken while their passages are no more than this.
+CANDIDATES = 3_000
+# Alternatives of a widened query; beyond, a coarser query is asked.
+MOST_ALTERNATIVES = 150
+# Scores are summed in single precision.
+ROUNDING = 1e-4
+
+_SIZE = "SELECT coalesce(sum(chunks), 0) FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%s)"
+_FREQUENCIES = """
+SELECT term, knowledge_base_id, document_frequency FROM retrieval_termfrequency
+WHERE knowledge_base_id = ANY(%s) AND term = ANY(%s) AND document_frequency > 0
+"""
+_SCORE = f"""
+SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
+FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
+ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the query, as it stands in the knowledge bases searched."""
+
+    weight: float
+    frequency: int
+    lexemes: tuple[str, ...]
+
+    @property
+    def highest_score(self) -> float:
+        """What no passage reaches by this term alone."""
+        return self.weight * bm25.HIGHEST_WEIGHT
+
+    @property
+    def query(self) -> str:
+        """The `tsquery` for passages that hold the term in any of the bases."""
+        return "(" + "|".join(f"'{lexeme}'" for lexeme in self.lexemes) + ")"
+
+
+def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[int, float]]:
+    """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
+
+    N and the document frequencies are those of the searched bases together.
+    """
+    counts = bm25.count_terms(text)
+    if not counts or not knowledge_base_ids:
+        return []
+    size, lexemes, frequencies = _statistics(knowledge_base_ids, list(counts))
+    weights = bm25.query_weights(counts, size, frequencies)
+    query_terms = sorted(
+        (Term(weight, frequencies[term], tuple(lexemes[term])) for term, weight in weights.items()),
+        key=lambda term: (term.frequency, -term.weight),
+    )
+    if not query_terms:
+        return []
+    return _best(query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
+
+
+def _statistics(
+    knowledge_base_ids: Sequence[int], term_ids: Sequence[int]
+) -> tuple[int, Mapping[int, list[str]], Mapping[int, int]]:
+    """Return N, the lexemes per term, and the document frequency per term."""
+    lexemes: dict[int, list[str]] = {}
+    frequencies: dict[int, int] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZE, [list(knowledge_base_ids)])
+        size = int(cursor.fetchone()[0])
+        cursor.execute(_FREQUENCIES, [list(knowledge_base_ids), list(term_ids)])
+        for term, knowledge_base_id, frequency in cursor.fetchall():
+            lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
+            frequencies[term] = frequencies.get(term, 0) + frequency
+    return size, lexemes, frequencies
+
+
+def _best(query_terms: Sequence[Term], weights: str, k: int) -> list[tuple[int, float]]:
+    taken = _rarest(query_terms)
+    hits = _score("|".join(term.query for term in query_terms[:taken]), weights, k)
+    rest = query_terms[taken:]
+    needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
+    if sum(term.highest_score for term in rest) <= needed:
+        return hits
+    more = _score(could_reach(rest, needed), weights, k)
+    return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+
+def _rarest(query_terms: Sequence[Term]) -> int:
+    """Return how many of the terms, rarest first, give at most `CANDIDATES` passages; at least one."""
+    total = 0
+    for index, term in enumerate(query_terms):
+        total += term.frequency
+        if index and total > CANDIDATES:
+            return index
+    return len(query_terms)
+
+
+def could_reach(rest: Sequence[Term], needed: float) -> str:
+    """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
+    ordered = sorted(rest, key=lambda term: -term.highest_score)
+    groups = _alternatives(ordered, needed) if needed > 0 else [(term,) for term in ordered]
+    if groups is None:
+        groups = [(term,) for term in _covering(rest, needed)]
+    return "|".join("(" + "&".join(term.query for term in group) + ")" for group in groups)
+
+
+def _alternatives(ordered: Sequence[Term], needed: float) -> list[tuple[Term, ...]] | None:
+    """Return the smallest groups of terms that together could exceed `needed`, or None when they are too many."""
+    groups: list[tuple[Term, ...]] = []
+
+    def extend(group: tuple[Term, ...], start: int, missing: float) -> bool:
+        for index in range(start, len(ordered)):
+            term = ordered[index]
+            if sum(later.highest_score for later in ordered[index:]) <= missing:
+                return True  # not even all the rest would do
+            if term.highest_score > missing:
+                groups.append((*group, term))
+            elif not extend((*group, term), index + 1, missing - term.highest_score):
+                return False
+            if len(groups) > MOST_ALTERNATIVES:
+                return False
+        return True
+
+    return groups if extend((), 0, needed) else None
+
+
+def _covering(rest: Sequence[Term], needed: float) -> list[Term]:
+    """Return the rarest of the terms of which a passage must hold one, since the others can't exceed `needed`."""
+    remaining = sum(term.highest_score for term in rest)
+    taken = []
+    for term in rest:
+        if remaining <= needed:
+            break
+        taken.append(term)
+        remaining -= term.highest_score
+    return taken
+
+
+def _score(query: str, weights: str, k: int) -> list[tuple[int, float]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SCORE, {"query": query, "weights": weights, "k": k})
+        return [(chunk_id, float(score)) for chunk_id, score in cursor.fetchall()]

@@ -1,0 +1,77 @@
+"""Reciprocal rank fusion of ranked lists. Pure.
+
+Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods"
+(SIGIR 2009), with a weight per list.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Side = Literal["vector", "bm25"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One wording of what is sought, and how much its rankings count."""
+
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What one side found for one query: (chunk id, score) best first, in `ms`.
+
+    `weight` is its vote in the fusion: the query's weight, or 0 for a side that has no say. `note` tells, for a
+    person, why a side failed or has no vote.
+    """
+
+    type: Side
+    query: Query
+    weight: float
+    hits: list[tuple[int, float]]
+    ms: float
+    note: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a hit comes from: the side, its rank there from 1, its score there, and what that gave it."""
+
+    type: Side
+    rank: int
+    score: float
+    rrf_score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {"type": self.type, "rank": self.rank, "score": self.score, "rrf_score": self.rrf_score}
+
+
+@dataclass(slots=True)
+class FusedChunk:
+    """A chunk with its fused score and all the places it was found in, in the order of the rankings."""
+
+    chunk_id: int
+    score: float = 0.0
+    sources: list[Source] = field(default_factory=list)
+
+
+def fuse(rankings: Iterable[Ranking], k: int, constant: float) -> list[FusedChunk]:
+    """Return the k best chunks by Σ weight / (constant + rank), best first.
+
+    Ties go to the chunk that any side ranked higher, then to the older one. Rankings without weight add no chunk, but
+    stay to be seen among the sources.
+    """
+    fused: dict[int, FusedChunk] = {}
+    for ranking in rankings:
+        for rank, (chunk_id, score) in enumerate(ranking.hits, start=1):
+            chunk = fused.setdefault(chunk_id, FusedChunk(chunk_id))
+            gain = ranking.weight / (constant + rank)
+            chunk.score += gain
+            chunk.sources.append(Source(ranking.type, rank, score, gain))
+    found = [chunk for chunk in fused.values() if chunk.score > 0]
+    found.sort(key=lambda chunk: (-chunk.score, min(source.rank for source in chunk.sources), chunk.chunk_id))
+    return found[:k]

@@ -1,0 +1,139 @@
+"""Writing the index: chunks to rows, with the document frequencies kept right in the same transaction.
+
+A row's lexemes are `<knowledge base>:<term id>`, so that the GIN index answers for one base without touching another's
+rows, and the number of candidates is known before asking.
+
+Locks are always taken in this order, whoever works: documents, index rows, term frequencies, corpus size; each by
+rising key. So workers wait for each other, at most for one batch, and never deadlock.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from django.db import connection, transaction
+
+from retrieval import bm25
+from retrieval.models import TERM_DIMENSIONS
+
+# Chunks per transaction: enough to spread its cost, few enough that other workers wait less than a second.
+BATCH = 500
+
+_LOCK_DOCUMENTS = "SELECT id FROM knowledge_document WHERE id = ANY(%s) ORDER BY id FOR {strength}"
+
+_INSERT = f"""
+INSERT INTO retrieval_indexentry (chunk_id, document_id, knowledge_base_id, terms, weights)
+SELECT chunk.id, document.id, document.knowledge_base_id,
+       array_to_tsvector(ARRAY(SELECT document.knowledge_base_id || ':' || term
+                               FROM unnest(string_to_array(new.terms, ' ')) AS term)),
+       new.weights::sparsevec({TERM_DIMENSIONS})
+FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new (chunk_id, terms, weights)
+JOIN knowledge_chunk AS chunk ON chunk.id = new.chunk_id
+JOIN knowledge_document AS document ON document.id = chunk.document_id
+ORDER BY chunk.id
+ON CONFLICT (chunk_id) DO NOTHING
+RETURNING chunk_id, knowledge_base_id
+"""
+
+_DELETE = """
+WITH gone AS (DELETE FROM retrieval_indexentry WHERE document_id = ANY(%s) RETURNING knowledge_base_id, terms)
+SELECT gone.knowledge_base_id, split_part(lexeme, ':', 2)::bigint AS term, count(*)
+FROM gone, unnest(tsvector_to_array(gone.terms)) AS lexeme GROUP BY 1, 2
+UNION ALL
+SELECT knowledge_base_id, -1, count(*) FROM gone GROUP BY 1
+"""
+
+_RAISE = """
+INSERT INTO retrieval_termfrequency AS known (knowledge_base_id, term, document_frequency)
+SELECT %s, term, count FROM unnest(%s::bigint[], %s::int[]) AS new (term, count) ORDER BY term
+ON CONFLICT (knowledge_base_id, term)
+DO UPDATE SET document_frequency = known.document_frequency + EXCLUDED.document_frequency
+"""
+
+_LOWER = """
+WITH gone AS MATERIALIZED (
+    SELECT known.id, new.count
+    FROM unnest(%s::bigint[], %s::int[]) AS new (term, count)
+    JOIN retrieval_termfrequency AS known ON known.knowledge_base_id = %s AND known.term = new.term
+    ORDER BY known.term
+    FOR UPDATE OF known
+)
+UPDATE retrieval_termfrequency AS known SET document_frequency = known.document_frequency - gone.count
+FROM gone WHERE known.id = gone.id
+"""
+
+_RESIZE = """
+INSERT INTO retrieval_corpussize AS known (knowledge_base_id, chunks) VALUES (%s, %s)
+ON CONFLICT (knowledge_base_id) DO UPDATE SET chunks = known.chunks + EXCLUDED.chunks
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """A chunk to index by its words: which it is, and the text that is searched."""
+
+    chunk_id: int
+    document_id: int
+    text: str
+
+
+def index(rows: Iterable[IndexRow]) -> int:
+    """Index chunks by their words and return how many were new.
+
+    Each batch is one transaction. Chunks that are indexed already or are gone meanwhile are passed over, so that work
+    cut off anywhere is simply done again.
+    """
+    return sum(_index_batch(batch) for batch in _batches(rows))
+
+
+def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
+
+
+def _index_batch(rows: Sequence[IndexRow]) -> int:
+    counts = {row.chunk_id: bm25.count_terms(row.text) for row in rows}  # outside of the transaction: it takes long
+    weights = {chunk_id: bm25.passage_weights(count) for chunk_id, count in counts.items()}
+    parameters = [
+        list(weights),
+        [" ".join(map(str, weight)) for weight in weights.values()],
+        [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],
+    ]
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Whoever deletes a document waits for us, and we for them.
+        cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in rows})])
+        cursor.execute(_INSERT, parameters)
+        inserted: dict[int, list[int]] = defaultdict(list)
+        for chunk_id, knowledge_base_id in cursor.fetchall():
+            inserted[knowledge_base_id].append(chunk_id)
+        for knowledge_base_id in sorted(inserted):
+            frequencies = Counter(term for chunk_id in inserted[knowledge_base_id] for term in weights[chunk_id])
+            _add(knowledge_base_id, frequencies, len(inserted[knowledge_base_id]))
+    return sum(map(len, inserted.values()))
+
+
+def _add(knowledge_base_id: int, frequencies: Mapping[int, int], chunks: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_RAISE, [knowledge_base_id, list(frequencies), list(frequencies.values())])
+        cursor.execute(_RESIZE, [knowledge_base_id, chunks])
+
+
+def delete(document_ids: Sequence[int]) -> int:
+    """Take documents out of the index, lower the frequencies of their terms, and return how many chunks went.
+
+    Keeps the documents locked until the caller's transaction ends, so that nothing is indexed behind its back.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
+        cursor.execute(_DELETE, [list(document_ids)])
+        gone: dict[int, dict[int, int]] = defaultdict(dict)
+        for knowledge_base_id, term, count in cursor.fetchall():
+            gone[knowledge_base_id][term] = count
+        chunks = {knowledge_base_id: frequencies.pop(-1) for knowledge_base_id, frequencies in gone.items()}
+        for knowledge_base_id in sorted(gone):
+            frequencies = gone[knowledge_base_id]
+            cursor.execute(_LOWER, [list(frequencies), list(frequencies.values()), knowledge_base_id])
+            cursor.execute(_RESIZE, [knowledge_base_id, -chunks[knowledge_base_id]])
+    return sum(chunks.values())
