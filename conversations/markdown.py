@@ -1,0 +1,283 @@
+"""Markdown of an answer to safe HTML, whole or as it streams.
+
+Raw HTML is never read, pictures are never loaded, links lead only to addresses that stand in the sources, and
+everything passes `nh3` at the end. Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links when their
+number is known and stay text otherwise.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\](?!\()|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
+_NUMBER = re.compile(r"\d+")
+_ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
+# The page has its own first and second headings.
+_HEADING_SHIFT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A known citation: where its number leads, and what it is called."""
+
+    href: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rendering needs beside the text: the known citations by number, and the text that may lend links."""
+
+    markers: Mapping[int, Marker] = field(default_factory=dict)
+    trusted_text: str = ""
+
+
+def cited_numbers(text: str) -> list[int]:
+    """Return the numbers of a text's citation markers, in order of first appearance."""
+    groups = (match[1] or match[2] for match in MARKER.finditer(text))
+    return list(dict.fromkeys(int(number) for group in groups for number in _NUMBER.findall(group)))
+
+
+def normalise(text: str) -> str:
+    """Return the text with `\\n` as its only line end, as Markdown counts lines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def render(text: str, context: Context | None = None) -> SafeString:
+    """Return a whole Markdown text as safe HTML."""
+    context = context or Context()
+    return _html(_parser.parse(normalise(text), {"context": context}), context)
+
+
+def render_inline(text: str, context: Context | None = None) -> SafeString:
+    """Return a line (a table's cell) as safe HTML: escaped, with its citation markers linked."""
+    context = context or Context()
+    parts: list[str] = []
+    end = 0
+    for match in MARKER.finditer(text):
+        numbers = _numbers(match)
+        if all(number in context.markers for number in numbers):
+            parts += [escape(text[end : match.start()].rstrip(" ")), *(_marker(n, context) for n in numbers)]
+            end = match.end()
+    parts.append(escape(text[end:]))
+    return mark_safe(_cleaner.clean("".join(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a piece of text did: HTML of blocks that can't change any more, and of the one still open."""
+
+    finished: SafeString
+    open: SafeString
+
+
+class Incremental:
+    """Markdown that arrives in pieces.
+
+    A top-level block is finished when the first line of the block after it is complete. Only the text from the
+    start of the last block on is kept and read again, so the work per piece doesn't grow with the answer.
+    """
+
+    def __init__(self, context: Context | None = None) -> None:
+        self._context = context or Context()
+        self._tail = ""
+        self._held = ""
+
+    def feed(self, text: str) -> Change:
+        """Take a piece of text."""
+        text = self._held + text
+        # A carriage return may be the first half of a line end.
+        self._held = "\r" if text.endswith("\r") else ""
+        text = normalise(text.removesuffix("\r"))
+        self._tail += text
+        finished = self._finish() if "\n" in text else mark_safe("")
+        return Change(finished, render(self._tail, self._context))
+
+    def close(self) -> SafeString:
+        """Return the HTML of what was still open."""
+        html = render(self._tail + self._held, self._context)
+        self._tail = self._held = ""
+        return html
+
+    def _finish(self) -> SafeString:
+        complete = self._tail[: self._tail.rindex("\n") + 1]
+        tokens = _parser.parse(complete, {"context": self._context})
+        starts = [i for i, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
+        if len(starts) < 2:
+            return mark_safe("")
+        last = tokens[starts[-1]]
+        assert last.map is not None
+        lines = self._tail.split("\n")
+        self._tail = "\n".join(lines[last.map[0] :])
+        return _html(tokens[: starts[-1]], self._context)
+
+
+def _html(tokens: Sequence[Token], context: Context) -> SafeString:
+    html = _parser.renderer.render(tokens, _parser.options, {"context": context})
+    return mark_safe(_cleaner.clean(html))
+
+
+def _numbers(match: re.Match[str]) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(match[1] or match[2])]
+
+
+def _marker(number: int, context: Context) -> str:
+    marker = context.markers[number]
+    return (
+        f'<sup class="citation"><a href="{escape(marker.href)}" data-citation="{number}" '
+        f'aria-label="{escape(marker.label)}">{number}</a></sup>'
+    )
+
+
+def _link_citations(state: StateCore) -> None:
+    """Split the text of inline tokens at known citation markers; a core rule."""
+    known = state.env["context"].markers
+    if not known:
+        return
+    for token in state.tokens:
+        if token.type == "inline" and token.children:
+            token.children = _with_citations(token.children, known)
+
+
+def _with_citations(children: list[Token], known: Mapping[int, Marker]) -> list[Token]:
+    result: list[Token] = []
+    depth = 0
+    for child in children:
+        depth += child.nesting if child.type in ("link_open", "link_close") else 0
+        result += _split(child, known) if child.type == "text" and not depth else [child]
+    return result
+
+
+def _split(child: Token, known: Mapping[int, Marker]) -> list[Token]:
+    parts: list[Token] = []
+    end = 0
+    for match in MARKER.finditer(child.content):
+        numbers = _numbers(match)
+        if not all(number in known for number in numbers):
+            continue
+        parts.append(_text(child.content[end : match.start()].rstrip(" ")))
+        parts += [Token("citation", "", 0, meta={"number": number}) for number in numbers]
+        end = match.end()
+    return [*parts, _text(child.content[end:])] if parts else [child]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+class _Renderer(RendererHTML):
+    """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
+
+    def citation(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _marker(tokens[index].meta["number"], env["context"])
+
+    def image(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        children = tokens[index].children or []
+        return escape("".join(child.content for child in children))
+
+    def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        href = str(tokens[index].attrGet("href") or "")
+        if not _trusted(href, env["context"]):
+            return ""
+        return f'<a href="{escape(href)}" rel="noopener nofollow" target="_blank">'
+
+    def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        opening = _opening_link(tokens, index)
+        href = str(opening.attrGet("href") or "")
+        if _trusted(href, env["context"]):
+            return "</a>"
+        return "" if opening.info == "auto" else f" ({escape(href)})"
+
+    def table_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return '<div class="table-wrap"><table class="table">'
+
+    def table_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return "</table></div>\n"
+
+    def th_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _cell(tokens[index])
+
+    def td_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _cell(tokens[index])
+
+    def heading_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f"<{_heading(tokens[index])}>"
+
+    def heading_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f"</{_heading(tokens[index])}>\n"
+
+    def fence(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        words = tokens[index].info.split()
+        return code_html(tokens[index].content, words[0] if words else "")
+
+    def code_block(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return code_html(tokens[index].content, "")
+
+
+def code_html(text: str, language: str) -> str:
+    """Return a code block with its language and a button that copies it."""
+    return (
+        f'<figure class="code"><figcaption><span>{escape(language[:30])}</span>'
+        f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
+        f"<pre><code>{escape(text)}</code></pre></figure>\n"
+    )
+
+
+def _heading(token: Token) -> str:
+    return f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+
+
+def _cell(token: Token) -> str:
+    match = _ALIGNED.search(str(token.attrGet("style") or ""))
+    return f'<{token.tag} class="align-{match[1]}">' if match else f"<{token.tag}>"
+
+
+def _opening_link(tokens: Sequence[Token], index: int) -> Token:
+    level = tokens[index].level
+    return next(t for t in reversed(tokens[:index]) if t.type == "link_open" and t.level == level)
+
+
+def _trusted(href: str, context: Context) -> bool:
+    """Tell whether a link leads where the sources or the question say; a model can't send people elsewhere."""
+    return href.startswith(("https://", "http://")) and href.rstrip("/") in context.trusted_text
+
+
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
+    parser.enable(["table", "strikethrough"])
+    # Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
+    parser.disable(["reference", "html_block", "html_inline"])
+    parser.core.ruler.after("text_join", "citations", _link_citations)
+    return parser
+
+
+_parser = _make_parser()
+_cleaner = nh3.Cleaner(
+    tags={
+        "a", "blockquote", "br", "button", "code", "del", "div", "em", "figcaption", "figure", "h3", "h4", "h5", "h6",
+        "hr", "li", "ol", "p", "pre", "s", "span", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    },
+    attributes={
+        "a": {"href", "rel", "target", "data-citation", "aria-label"},
+        "button": {"type", "class", "data-copy-code"},
+        "div": {"class"},
+        "figure": {"class"},
+        "ol": {"start"},
+        "sup": {"class"},
+        "table": {"class"},
+        "td": {"class"},
+        "th": {"class"},
+    },
+    url_schemes={"http", "https"},
+    link_rel=None,
+)  # fmt: skip

