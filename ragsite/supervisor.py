@@ -1,0 +1,296 @@
+"""The one-command site: database, background tasks and web server, started together and stopped together.
+
+`Supervisor.run()` is what `manage.py up` does. The web server's process is forked first, so that it loads
+while the database starts; it listens on a socket that the supervisor keeps open, so that requests wait
+rather than fail while the web server is started anew.
+"""
+
+import http.client
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import OutputWrapper
+from django.db import DatabaseError, connection, connections, transaction
+
+from ragsite import embedded
+from ragsite.children import Child, Guard, end_groups, kill_group
+
+READY_TIMEOUT = 120.0  # seconds
+STEADY = 60.0  # a child that ran this long (seconds) starts again without delay
+LONGEST_DELAY = 30.0
+DEMO_USER = "demo"
+_PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
+
+
+class CannotStart(Exception):
+    """The site can't be started; the message is one line for a person."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where the site listens, and whether a first start makes the demo account."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    demo: bool = True
+
+
+class Supervisor:
+    """Runs the site until it is told to stop."""
+
+    def __init__(self, options: Options, out: OutputWrapper) -> None:
+        """Take the options and where to write what a person should read."""
+        self.options = options
+        self._out = out
+        self._children: list[Child] = []
+
+    def run(self) -> None:
+        """Start everything, watch it, and stop everything on SIGINT, SIGTERM or SIGHUP.
+
+        Raises `CannotStart` with a line that says why.
+        """
+        with _stop_signals(), self._data_folder(), self._listener() as listener, self._guard() as guard:
+            with suppress(KeyboardInterrupt):
+                self._start(listener, guard)
+                self._watch(guard)
+            self._say("Stopping …")
+
+    # --- Starting ---------------------------------------------------------------------------------
+
+    def _start(self, listener: socket.socket, guard: Guard) -> None:
+        from multiprocessing import get_context
+
+        go = get_context("fork").Event()
+        web = Child("web server", lambda: _serve(listener, go.wait))
+        worker = Child("background worker", lambda: _work(listener))
+        self._children.append(web)
+        web.start(guard)
+        notes = self._prepare_database()
+        connections.close_all()
+        go.set()
+        port = listener.getsockname()[1]
+        self._await_answer(web, port)
+        self._children.append(worker)
+        worker.start(guard)
+        self._say(f"Ragsite is ready at http://{_for_url(self.options.host)}:{port}/", *notes, "Press Ctrl-C to stop.")
+
+    def _prepare_database(self) -> list[str]:
+        """Migrate, and on the first start make the demo account; return lines to show once ready."""
+        try:
+            connection.ensure_connection()
+            if _migrations_wait():
+                self._say("Preparing the database …")
+                call_command("migrate", verbosity=0, interactive=False)
+            return _welcome(self.options.demo)
+        except ImproperlyConfigured as error:
+            raise CannotStart(str(error)) from error
+        except DatabaseError as error:
+            where = "embedded database" if settings.EMBEDDED_DATABASE else "database at DATABASE_URL"
+            raise CannotStart(f"The {where} can't be used: {_first_line(error)}") from error
+
+    def _await_answer(self, web: Child, port: int) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT
+        while not _answers(self.options.host, port):
+            if not web.alive:
+                raise CannotStart(f"The web server {web.ending()} while starting; its messages are above.")
+            if time.monotonic() > deadline:
+                raise CannotStart(f"The web server did not answer within {READY_TIMEOUT:.0f} seconds.")
+            time.sleep(0.03)
+
+    # --- Watching ---------------------------------------------------------------------------------
+
+    def _watch(self, guard: Guard) -> None:
+        while True:
+            for child in self._children:
+                self._look_after(child, guard)
+            time.sleep(0.2)
+
+    def _look_after(self, child: Child, guard: Guard) -> None:
+        now = time.monotonic()
+        if child.alive:
+            return
+        if not child.due:
+            kill_group(child.pid)
+            guard.unwatch(child.pid)
+            child.failures = 0 if now - child.started > STEADY else child.failures + 1
+            delay = min(2.0 ** (child.failures - 1), LONGEST_DELAY) if child.failures else 0.0
+            child.due = now + delay
+            self._say(f"The {child.name} {child.ending()}; starting it again in {delay:.0f} s.")
+        if now >= child.due:
+            child.due = 0.0
+            child.start(guard)
+
+    # --- What is held while running ---------------------------------------------------------------
+
+    @contextmanager
+    def _data_folder(self) -> Iterator[None]:
+        try:
+            embedded.hold_data_folder()
+        except embedded.DataFolderInUse as error:
+            raise CannotStart(str(error)) from error
+        except OSError as error:
+            raise CannotStart(f"The data folder {settings.DATA_DIR} can't be written: {error.strerror}.") from error
+        yield
+
+    @contextmanager
+    def _listener(self) -> Iterator[socket.socket]:
+        host, port = self.options.host, self.options.port
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            listener = socket.create_server(address[:2], family=family, backlog=512)
+        except socket.gaierror as error:
+            raise CannotStart(f"The host {host} is not known: {error.strerror}.") from error
+        except OSError as error:
+            reason = (
+                "is in use; choose another with --port" if error.errno == 98 else f"can't be used: {error.strerror}"
+            )
+            raise CannotStart(f"Port {port} on {host} {reason}.") from error
+        with listener:
+            yield listener
+
+    @contextmanager
+    def _guard(self) -> Iterator[Guard]:
+        guard = Guard()
+        try:
+            yield guard
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            connections.close_all()
+            end_groups([child.pid for child in self._children])
+            if settings.EMBEDDED_DATABASE:
+                embedded.stop()
+            guard.dismiss()
+
+    def _say(self, *lines: str) -> None:
+        self._out.write("\n".join(lines))
+        self._out.flush()
+
+
+# --- The children's work ------------------------------------------------------------------------------
+
+
+def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> None:
+    """Serve HTTP and WebSockets with Daphne until asked to stop."""
+    from daphne.server import Server
+    from django.core import checks
+
+    from ragsite.asgi import application
+
+    grave = [message for message in checks.run_checks() if message.is_serious() and not message.is_silenced()]
+    for message in grave:
+        sys.stderr.write(f"{message}\n")
+    if grave:
+        sys.exit(3)
+    wait_for_database()
+    if listener.family == socket.AF_INET:
+        endpoint = f"fd:fileno={listener.fileno()}"
+    else:
+        host, port = listener.getsockname()[:2]
+        listener.close()
+        endpoint = f"tcp6:port={port}:interface={host.replace(':', chr(92) + ':')}"
+    Server(application, endpoints=[endpoint], server_name="ragsite").run()
+
+
+def _work(listener: socket.socket) -> None:
+    """Run the django-q2 cluster until asked to stop."""
+    listener.close()
+    call_command("qcluster")
+
+
+# --- Signals and small helpers --------------------------------------------------------------------------
+
+
+@contextmanager
+def _stop_signals() -> Iterator[None]:
+    """Turn the signals that ask for a stop into `KeyboardInterrupt`."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _migrations_wait() -> bool:
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _answers(host: str, port: int) -> bool:
+    """Whether the site answers at `/healthz`."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    asked = http.client.HTTPConnection(here, port, timeout=2)
+    try:
+        asked.request("GET", "/healthz", headers={"Host": _allowed_host(here)})
+        return asked.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        asked.close()
+
+
+def _allowed_host(default: str) -> str:
+    first = str(settings.ALLOWED_HOSTS[0]).lstrip(".") if settings.ALLOWED_HOSTS else default
+    return default if first == "*" else first
+
+
+def _for_url(host: str) -> str:
+    if host in ("0.0.0.0", "::"):
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+# --- The first start ------------------------------------------------------------------------------------
+
+
+def _welcome(demo: bool) -> list[str]:
+    """Make the demo account and the sample knowledge base when nobody can sign in yet; return what to tell."""
+    from django.contrib.auth.models import User
+
+    kept = settings.DATA_DIR / "demo-password"
+    if User.objects.exists():
+        demo_waits = kept.exists() and User.objects.filter(username=DEMO_USER, is_active=True).exists()
+        return [f"Sign in as {DEMO_USER}; the first password is in {kept}."] if demo_waits else []
+    if not demo:
+        return ["Nobody can sign in yet: make an account with `manage.py createsuperuser`."]
+    from ragsite import samples
+
+    password = settings.DEMO_PASSWORD or "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(14))
+    _keep(kept, password)
+    with transaction.atomic():
+        user = User.objects.create_superuser(DEMO_USER, password=password)
+        samples.load(user)
+    shown = "the password from RAGSITE_DEMO_PASSWORD" if settings.DEMO_PASSWORD else f"password {password}"
+    return [f"Sign in as {DEMO_USER} with {shown} (kept in {kept})."]
+
+
+def _keep(path: Path, value: str) -> None:
+    """Write a secret that only the site's user may read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(f"{value}\n")
