@@ -1,0 +1,51 @@
+"""CSV and TSV: delimiter, character set and header found out; rows handed on in batches."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from knowledge.parsing.decoding import read_text
+from knowledge.parsing.elements import Element
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import in_batches
+
+_DELIMITERS = ",;\t|"
+_SAMPLE_LINES = 50
+_LONGEST_FIELD = 1_000_000  # characters
+_QUOTED = re.compile(r'"[^"\n]*"')
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
+    text = read_text(path)
+    return in_batches(_rows(text, _delimiter(text, context.filename), context.max_rows))
+
+
+def _rows(text: str, delimiter: str, max_rows: int) -> Iterator[list[str]]:
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    try:
+        for number, row in enumerate(reader, 1):
+            if number > max_rows:
+                raise ParseError("too_many_rows", f"The file has more than {max_rows:,} rows. Split it into parts.")
+            yield [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise ParseError("broken", f"Line {reader.line_num} is not valid CSV: {error}.") from error
+
+
+def _delimiter(text: str, filename: str) -> str:
+    """Return the delimiter that divides most lines into the same number of fields."""
+    if filename.lower().endswith(".tsv"):
+        return "\t"
+    lines = [_QUOTED.sub("", line) for line in text[:100_000].split("\n")[:_SAMPLE_LINES] if line.strip()]
+    best, best_score = ",", 0.0
+    for delimiter in _DELIMITERS:
+        counts = Counter(line.count(delimiter) for line in lines)
+        fields, lines_alike = max(counts.items(), key=lambda item: (item[0] > 0) * item[1])
+        score = lines_alike * (1 + min(fields, 20) / 100) if fields else 0.0
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best

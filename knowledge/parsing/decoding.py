@@ -1,0 +1,148 @@
+"""Bytes to text: which character set a text file is in, and cleaning what no page should show."""
+
+import re
+import unicodedata
+from pathlib import Path
+
+from knowledge.parsing.errors import ParseError
+
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_OTHER_FORMATS = (
+    (b"%PDF-", "PDF"),
+    (b"PK\x03\x04", "ZIP or Office"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "older Office or encrypted Office"),
+    (b"\x89PNG", "PNG"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"\x1f\x8b", "gzip"),
+    (b"GIF8", "GIF"),
+    (b"\x7fELF", "program"),
+)
+# First bytes of the common characters (level 1) of the double-byte sets.
+_COMMON = {"gb18030": (0xB0, 0xD7), "cp932": (0x88, 0x97), "big5": (0xA4, 0xC6), "euc_jp": (0xB0, 0xCF)}
+_CANDIDATES = ("gb18030", "cp932", "big5", "euc_jp", "euc_kr", "cp1252", "cp1251", "latin-1")
+_FREQUENT = frozenset(
+    "的一是不了在人有我他这中大来上国和也子时道说为我你你們這個會來時說為國對們のにはをたがでてとしれさ"
+)
+_SAMPLE = 20_000  # bytes
+# Control characters, and invisible ones that only confuse a search: soft hyphen, zero width, byte order, bidi.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]"
+)
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def read_text(path: Path) -> str:
+    """Return a text file's text, cleaned; raises `ParseError` ("empty" or "broken") for what holds none."""
+    data = path.read_bytes()
+    if not data.strip():
+        raise ParseError("empty", "The file is empty.")
+    text = clean(decode(data))
+    if not text.strip():
+        raise ParseError("empty", "The file holds nothing but white space.")
+    return text
+
+
+def decode(data: bytes, declared: str = "") -> str:
+    """Return the text of bytes in whichever character set fits, `declared` first; raises `ParseError("broken")`."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    _refuse_binary(data)
+    wide = _wide_encoding(data)
+    if wide:
+        return data.decode(wide, errors="replace")
+    for encoding in filter(None, (declared, "utf-8")):
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    if _mostly_utf8(data):
+        return data.decode("utf-8", errors="replace")
+    return data.decode(_guess(data), errors="replace")
+
+
+def clean(text: str) -> str:
+    """Return text with plain line ends and spaces and without control characters."""
+    text = _LINE_ENDS.sub("\n", text)
+    text = _SURROGATES.sub("\ufffd", text)
+    return _SPACES.sub(" ", _INVISIBLE.sub("", text))
+
+
+def _refuse_binary(data: bytes) -> None:
+    for mark, name in _OTHER_FORMATS:
+        if data.startswith(mark):
+            raise ParseError("broken", f"This is a {name} file, not text: its name has the wrong extension.")
+    sample = data[:_SAMPLE]
+    control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
+    nulls = sample.count(0)
+    if control > len(sample) * 0.05 or (nulls > len(sample) * 0.01 and not _wide_encoding(data)):
+        raise ParseError("broken", "This is not a text file: it holds binary data.")
+
+
+def _wide_encoding(data: bytes) -> str:
+    """Return UTF-16 without a byte order mark by where its zero bytes stand."""
+    sample = data[: _SAMPLE // 2 * 2]
+    if len(sample) < 4:
+        return ""
+    even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
+    if odd > 0.3 and even < 0.05:
+        return "utf-16-le"
+    if even > 0.3 and odd < 0.05:
+        return "utf-16-be"
+    return ""
+
+
+def _mostly_utf8(data: bytes) -> bool:
+    """Whether all but a few bytes are UTF-8, as in a file that was cut or joined carelessly."""
+    text = data[:_SAMPLE].decode("utf-8", errors="replace")
+    wide = sum(1 for character in text if ord(character) > 127)
+    return text.count("\ufffd") <= wide * 0.05
+
+
+def _guess(data: bytes) -> str:
+    sample = data[:_SAMPLE]
+    scores = {encoding: _score(sample, encoding) for encoding in _CANDIDATES}
+    return max(_CANDIDATES, key=lambda encoding: scores[encoding])
+
+
+def _score(sample: bytes, encoding: str) -> float:
+    """How much the sample looks like writing in an encoding: the mean over its characters beyond ASCII."""
+    text = sample.decode(encoding, errors="replace").removesuffix("\ufffd")
+    wide = [character for character in text if ord(character) > 127]
+    if not wide:
+        return 0.0
+    return sum(_plausible(character, encoding) for character in wide) / len(wide)
+
+
+def _plausible(character: str, encoding: str) -> float:
+    code = ord(character)
+    if character == "\ufffd" or 0xE000 <= code <= 0xF8FF or unicodedata.category(character) in ("Cc", "Cn"):
+        return -5.0
+    if character in _FREQUENT:
+        return 2.0
+    if 0x3041 <= code <= 0x30FF:
+        return 1.5 if encoding in ("cp932", "euc_jp") else 0.2
+    if 0x3000 <= code <= 0x303F or 0xFF01 <= code <= 0xFF5E:
+        return 1.0
+    if 0x4E00 <= code <= 0x9FFF:
+        low, high = _COMMON.get(encoding, (1, 0))
+        return 0.8 if low <= character.encode(encoding, errors="replace")[0] <= high else 0.0
+    if 0xAC00 <= code <= 0xD7A3:
+        return 0.9
+    return _plausible_narrow(character, encoding)
+
+
+def _plausible_narrow(character: str, encoding: str) -> float:
+    if encoding == "cp1252":
+        return 0.7 if character in "éèêëàâäáãåçñíìîïóòôöõøúùûüßæœ–—’‘“”…€£©®°ÉÈÀÂÄÖÜÇÑÅØ·•§«»" else -0.5
+    if encoding == "cp1251":
+        return 0.75 if "а" <= character <= "я" else (0.3 if "А" <= character <= "Я" else -0.5)
+    return -0.5 if encoding == "latin-1" else 0.0

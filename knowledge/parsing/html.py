@@ -1,0 +1,158 @@
+"""HTML: the main content of a page without its furniture. Nothing is ever fetched."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from knowledge.parsing.decoding import clean, decode
+from knowledge.parsing.elements import Element
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.html_walk import HtmlWalker
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import with_captions
+
+_CHARSET = re.compile(rb"""<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_ENTITY_DECLARATIONS = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.S | re.I)
+_DROPPED_TAGS = frozenset(
+    {"script", "style", "noscript", "template", "nav", "svg", "math", "iframe", "object", "embed", "applet", "audio"}
+    | {"video", "canvas", "map", "button", "select", "input", "textarea", "datalist", "dialog", "link", "meta", "base"}
+)
+_DROPPED_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog"}
+)
+_DROPPED_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:header|footer|bar|box|igation|list)?|breadcrumbs?|toc|cookies?|sidebar|pagination|share"
+    r"|skip-?(?:to-?)?(?:link|content|nav)|editsection|noprint|catlinks|printfooter|site-?(?:header|footer|sub)"
+    r"|jump-link|headerlink|metadata|ambox|vector-(?:header|dropdown|toc|page-toolbar|sitenotice)\S*|interlanguage"
+    r"|language-list|advertisement|ads|comments-form|related-posts|screen-reader-text|visually-hidden|sr-only|hidden"
+    r"|index-entry|mw-hidden)(?:$|[\s_-])",
+    re.I,
+)
+_MAIN_PATHS = (
+    "//main",
+    "//*[@role='main']",
+    "//article",
+    "//*[@id='mw-content-text']",
+    "//*[@id='content' or @id='main' or @id='main-content' or @id='docContent' or @id='DisplayArea']",
+    "//*[contains(concat(' ', @class, ' '), ' post-content ')]",
+    "//*[contains(concat(' ', @class, ' '), ' entry-content ')]",
+)
+_MAIN_SHARE = 0.5  # of the body's text; a smaller "main" is only a part of it
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield the elements of a page; raises `ParseError` when it is empty or holds no text."""
+    data = path.read_bytes()
+    if not data.strip():
+        raise ParseError("empty", "The file is empty.")
+    declared = _CHARSET.search(data[:4096])
+    text = decode(data, _usable(declared.group(1).decode("ascii", "replace")) if declared else "")
+    found = list(elements_of(clean(text), PictureStore(context.output_dir)))
+    if not found:
+        raise ParseError("no_text", "The page holds no readable text.")
+    return iter(found)
+
+
+def elements_of(source: str, pictures: PictureStore) -> Iterator[Element]:
+    """Yield the elements of HTML source; none where there is nothing to read."""
+    root = _tree(source)
+    if root is None:
+        return
+    title = root.findtext(".//title") or ""
+    _drop_furniture(root)
+    walker = HtmlWalker(pictures, title)
+    main = _main(root)
+    walker.start(main)
+    walker.walk(main)
+    yield from with_captions(walker.finish())
+
+
+def _tree(source: str) -> etree._Element | None:
+    # Entities of a document's own could grow without bound; HTML has none.
+    source = _ENTITY_DECLARATIONS.sub("", _XML_DECLARATION.sub("", source), count=1)
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=False)
+    try:
+        return lxml_html.document_fromstring(source.encode("utf-8"), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return None
+
+
+def _usable(declared: str) -> str:
+    """The character set that browsers take for the declared one."""
+    name = declared.lower()
+    if name in {"gb2312", "gbk", "x-gbk"}:
+        return "gb18030"
+    if name in {"shift_jis", "shift-jis", "x-sjis", "sjis"}:
+        return "cp932"
+    if name in {"iso-8859-1", "latin1", "us-ascii", "ascii"}:
+        return ""  # declared by habit; UTF-8 is tried first, then what fits
+    return name
+
+
+def _drop_furniture(root: etree._Element) -> None:
+    for node in list(root.iter(etree.Element)):
+        if node.getparent() is not None and _is_furniture(node):
+            _remove(node)
+
+
+def _is_furniture(node: etree._Element) -> bool:
+    tag = node.tag
+    if tag in ("html", "head", "body", "main", "article", "title"):
+        return False
+    if tag in _DROPPED_TAGS or node.get("role", "") in _DROPPED_ROLES:
+        return True
+    if node.get("hidden") is not None or node.get("aria-hidden") == "true":
+        return True
+    if re.search(r"display\s*:\s*none", node.get("style", "")):
+        return True
+    if tag in ("header", "footer", "aside"):
+        return _is_page_level(node)
+    names = f"{node.get('class', '')} {node.get('id', '')}"
+    return len(names) > 1 and _DROPPED_NAMES.search(names) is not None and not _holds_most(node)
+
+
+def _is_page_level(node: etree._Element) -> bool:
+    """Whether a header, footer or aside is the page's, not an article's with the title in it."""
+    if node.tag != "header":
+        return True
+    return next(node.iterancestors("main", "article"), None) is None and node.find(".//h1") is None
+
+
+def _holds_most(node: etree._Element) -> bool:
+    """Whether a badly named container holds the page itself, such as <div class="nav-layout">."""
+    return node.find(".//h1") is not None or next(node.iter("main", "article"), None) is not None
+
+
+def _remove(node: etree._Element) -> None:
+    """Take a node out but leave the text after it."""
+    parent = node.getparent()
+    if parent is None:
+        return
+    previous = node.getprevious()
+    tail = node.tail or ""
+    if previous is not None:
+        previous.tail = (previous.tail or "") + tail
+    else:
+        parent.text = (parent.text or "") + tail
+    parent.remove(node)
+
+
+def _main(root: etree._Element) -> etree._Element:
+    body = root.find("body")
+    body = root if body is None else body
+    whole = _length(body)
+    for path in _MAIN_PATHS:
+        found = root.xpath(path)
+        nodes = [node for node in found if isinstance(node, etree._Element)] if isinstance(found, list) else []
+        if len(nodes) == 1 and _length(nodes[0]) >= whole * _MAIN_SHARE:
+            return nodes[0]
+    return body
+
+
+def _length(node: etree._Element) -> int:
+    return sum(len(text.strip()) for text in node.itertext() if isinstance(text, str))

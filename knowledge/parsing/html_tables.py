@@ -1,0 +1,45 @@
+"""Reads an HTML table: its caption, header rows and spanning cells."""
+
+from collections.abc import Callable
+
+from lxml import etree
+
+from knowledge.parsing.elements import Table
+from knowledge.parsing.tables import Cell, grid, make_table
+
+
+def rows_of(table: etree._Element) -> list[list[etree._Element]]:
+    """Return the cells of a table's own rows, not those of tables within it."""
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+    return [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
+
+
+def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Table | None:
+    """Build the table, or None when it is empty."""
+    rows = [row for row in rows_of(node) if row]
+    cells = [[_cell(cell, text_of) for cell in row] for row in rows]
+    caption = node.find("caption")
+    declared = _header_rows(rows)
+    return make_table(grid(cells), header_rows=declared or None, caption="" if caption is None else text_of(caption))
+
+
+def _cell(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Cell:
+    return Cell(text_of(node), _span(node, "colspan"), _span(node, "rowspan"), node.tag == "th")
+
+
+def _span(node: etree._Element, name: str) -> int:
+    value = node.get(name, "1").strip()
+    return max(1, int(value)) if value.isdigit() and len(value) < 6 else 1
+
+
+def _header_rows(rows: list[list[etree._Element]]) -> int:
+    """How many rows from the top are the header: those of <thead>, or else those of <th> only."""
+    number = 0
+    for row in rows[:-1]:
+        parent = row[0].getparent()
+        section = parent.getparent() if parent is not None else None
+        in_head = section is not None and section.tag == "thead"
+        if not in_head and not all(cell.tag == "th" for cell in row):
+            break
+        number += 1
+    return number

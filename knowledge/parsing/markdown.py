@@ -1,0 +1,145 @@
+"""Markdown, by the tokens of markdown-it-py; HTML inside it is read by the HTML parser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from knowledge.parsing.decoding import read_text
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph
+from knowledge.parsing.html import elements_of
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import make_table, with_captions
+from knowledge.parsing.text import join_lines
+
+_FRONT_MATTER_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.M)
+_LONGEST_ADDRESS = 100  # characters; longer ones say nothing to a reader
+_TAG = re.compile(r"</?[A-Za-z][^>]*>|<!--.*?-->", re.S)
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield the elements of a Markdown file; raises `ParseError` for an empty or a binary one."""
+    text = read_text(path)
+    parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+    tokens = parser.use(front_matter_plugin).use(footnote_plugin).parse(text)
+    return with_captions(_Reader(tokens, PictureStore(context.output_dir)).run())
+
+
+class _Reader:
+    """Walks the tokens, knowing in which lists it is."""
+
+    def __init__(self, tokens: list[Token], pictures: PictureStore) -> None:
+        self.tokens, self.pictures = tokens, pictures
+        self.at = 0
+        self.lists: list[int] = []  # for each open list the next number, 0 for bullets
+        self.marker = ""
+
+    def run(self) -> Iterator[Element]:
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            yield from self._token(token)
+
+    def _token(self, token: Token) -> Iterator[Element]:
+        kind = token.type
+        if kind == "heading_open":
+            yield Heading(text=inline_text(self.tokens[self.at]).replace("\n", " "), level=int(token.tag[1]))
+            self.at += 1
+        elif kind == "inline":
+            yield from self._paragraph(token)
+        elif kind in ("fence", "code_block"):
+            if token.content.strip():
+                yield Code(text=token.content.rstrip(), language=token.info.strip().split(" ")[0])
+        elif kind == "table_open":
+            yield from self._table()
+        elif kind == "html_block":
+            yield from self._html(token.content)
+        elif kind == "front_matter":
+            found = _FRONT_MATTER_TITLE.search(token.content)
+            if found and not self._has_title():
+                yield Heading(text=found.group(1), level=1)
+        else:
+            self._list(token)
+
+    def _list(self, token: Token) -> None:
+        if token.type == "ordered_list_open":
+            self.lists.append(int(token.attrGet("start") or 1))
+        elif token.type == "bullet_list_open":
+            self.lists.append(0)
+        elif token.type in ("ordered_list_close", "bullet_list_close"):
+            self.lists.pop()
+        elif token.type == "list_item_open":
+            number = self.lists[-1]
+            self.lists[-1] += 1 if number else 0
+            self.marker = "  " * (len(self.lists) - 1) + (f"{number}. " if number else "- ")
+        elif token.type == "footnote_open":
+            self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
+
+    def _paragraph(self, token: Token) -> Iterator[Element]:
+        yield from self._pictures(token)
+        text = inline_text(token).strip()
+        if text:
+            yield Paragraph(text=self.marker + text)
+            self.marker = ""
+
+    def _pictures(self, token: Token) -> Iterator[Element]:
+        """Pictures written into the text itself; what is elsewhere is not fetched."""
+        for child in token.children or []:
+            source = str(child.attrGet("src") or "")
+            if child.type == "image" and source.startswith("data:"):
+                yield from elements_of(f'<img src="{source}">', self.pictures)
+
+    def _table(self) -> Iterator[Element]:
+        rows: list[list[str]] = []
+        while self.at < len(self.tokens) and self.tokens[self.at].type != "table_close":
+            token = self.tokens[self.at]
+            self.at += 1
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                rows[-1].append(inline_text(token))
+        table = make_table(rows, header_rows=1)
+        if table is not None:
+            yield table
+
+    def _html(self, source: str) -> Iterator[Element]:
+        if ("<" in source and _TAG.sub("", source).strip()) or "data:image" in source:
+            yield from elements_of(source, self.pictures)
+
+    def _has_title(self) -> bool:
+        return any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens)
+
+
+def inline_text(token: Token) -> str:
+    """Return the plain text of an inline token: links keep their address, pictures their alternative text."""
+    parts = ""
+    links: list[tuple[int, str]] = []
+    for child in token.children or []:
+        if child.type in ("text", "code_inline"):
+            parts += child.content
+        elif child.type == "softbreak":
+            parts = join_lines(parts, "\0").removesuffix("\0") if not parts.endswith("\n") else parts
+        elif child.type == "hardbreak" or (child.type == "html_inline" and child.content.lower().startswith("<br")):
+            parts += "\n"
+        elif child.type == "image":
+            parts += child.content
+        elif child.type == "footnote_ref":
+            parts += f" [{(child.meta or {}).get('label') or (child.meta or {}).get('id', 0) + 1}]"
+        elif child.type == "link_open":
+            links.append((len(parts), str(child.attrGet("href") or "")))
+        elif child.type == "link_close" and links:
+            parts += _address(parts[links[-1][0] :], links[-1][1])
+            links.pop()
+    return parts
+
+
+def _address(shown: str, address: str) -> str:
+    if not address.startswith(("http://", "https://", "mailto:")) or len(address) > _LONGEST_ADDRESS:
+        return ""
+    bare = address.removeprefix("mailto:")
+    return "" if not shown.strip() or shown.strip() in (bare, address) or shown in bare else f" ({bare})"

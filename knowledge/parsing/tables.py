@@ -1,0 +1,156 @@
+"""What the parsers share about tables: spans to a grid, which row is the header, which paragraph the caption."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from knowledge.parsing.elements import Element, Paragraph, Table
+
+_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?\s*%?\)?$|\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*")
+_CAPTION = re.compile(r"(?:Table|Tab\.|表格?)\s*(?:\d|[A-Z]\b|[一二三四五六七八九十])")
+_LONGEST_CAPTION = 300  # characters
+_MOST_COLUMNS = 500
+_BATCH = 500  # rows
+_MOST_SPAN_ROWS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell as written: its text and how many columns and rows it spans."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+    header: bool = False
+
+
+def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+    """Lay spanning cells out as equally wide rows.
+
+    A cell's text stands in every row it covers, so that each row can be read alone, and in every column it covers
+    where it is a header's.
+    """
+    result: list[list[str]] = []
+    waiting: dict[int, tuple[str, int]] = {}  # column → text from above and for how many rows more
+    for cells in rows:
+        line: list[str] = []
+        for cell in cells:
+            _fill(line, waiting)
+            for place in range(max(1, min(cell.columns, _MOST_COLUMNS - len(line)))):
+                text = cell.text if place == 0 or cell.header or not result else ""
+                if cell.rows > 1:
+                    waiting[len(line)] = (text, min(cell.rows, _MOST_SPAN_ROWS))
+                line.append(text)
+            if len(line) >= _MOST_COLUMNS:
+                break
+        _fill(line, waiting)
+        waiting = {column: (text, left - 1) for column, (text, left) in waiting.items() if left > 1}
+        result.append(line)
+    width = max(map(len, result), default=0)
+    return [line + [""] * (width - len(line)) for line in result]
+
+
+def make_table(
+    rows: Sequence[Sequence[str]], *, header_rows: int | None = None, caption: str = "", page: int | None = None
+) -> Table | None:
+    """Build a table of equally wide rows without its empty rows and columns; None when nothing is left.
+
+    `header_rows` is how many rows the file itself declares as the header; None lets `guess_header` decide.
+    """
+    kept = [list(row) for row in rows]
+    declared = kept[: header_rows or 0]
+    body = [row for row in kept[len(declared) :] if any(cell.strip() for cell in row)]
+    used = [any(row[column].strip() for row in [*declared, *body]) for column in range(len(kept[0]) if kept else 0)]
+    declared, body = _only(declared, used), _only(body, used)
+    if not any(used):
+        return None
+    top = declared or body
+    if len(declared) + len(body) > 2 and not caption and _is_title(top[0]):
+        caption = next(cell.strip() for cell in top.pop(0) if cell.strip())
+    if header_rows is None and guess_header(body):
+        declared, body = body[:1], body[1:]
+    return Table(page=page, columns=_merge_header(declared), rows=tuple(map(tuple, body)), caption=caption)
+
+
+def guess_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: every cell filled, different, short, no number, unlike those below."""
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return False
+    first = [cell.strip() for cell in rows[0]]
+    filled = [cell for cell in first if cell]
+    if len(filled) < max(2, len(first) * 0.7) or len(set(filled)) < len(filled):
+        return False
+    return not any(is_number(cell) for cell in filled) and all(len(cell) <= 60 for cell in filled)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number, a percentage, an amount, a date or a time."""
+    return _NUMBER.match(text.strip()) is not None
+
+
+def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
+    """Give a paragraph such as "Table 3: …" right before a table to the table."""
+    held: Paragraph | None = None
+    for element in elements:
+        if held is not None:
+            if isinstance(element, Table) and not element.caption:
+                element = replace(element, caption=held.text.strip())
+            else:
+                yield held
+            held = None
+        if isinstance(element, Paragraph) and len(element.text) <= _LONGEST_CAPTION and _CAPTION.match(element.text):
+            held = element
+        else:
+            yield element
+    if held is not None:
+        yield held
+
+
+def _fill(line: list[str], waiting: dict[int, tuple[str, int]]) -> None:
+    while len(line) in waiting and len(line) < _MOST_COLUMNS:
+        line.append(waiting[len(line)][0])
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    """Whether a first row is one text over all columns."""
+    texts = {cell.strip() for cell in row} - {""}
+    return len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1])
+
+
+def _only(rows: list[list[str]], used: list[bool]) -> list[list[str]]:
+    return [[cell for cell, wanted in zip(row, used, strict=False) if wanted] for row in rows]
+
+
+def _merge_header(rows: list[list[str]]) -> tuple[str, ...]:
+    """Several header rows become one: "Sales / 2023" for a column under both."""
+    columns: list[str] = []
+    for cells in zip(*rows, strict=False):
+        parts = dict.fromkeys(cell.strip() for cell in cells if cell.strip())
+        columns.append(" / ".join(parts))
+    return tuple(columns) if any(columns) else ()
+
+
+def in_batches(rows: Iterable[Sequence[str]], *, caption: str = "", page: int | None = None) -> Iterator[Table]:
+    """Yield a long table in parts of bounded length that share their header and width; empty rows are dropped."""
+    batch: list[list[str]] = []
+    columns: tuple[str, ...] | None = None
+    for row in rows:
+        if any(cell.strip() for cell in row):
+            batch.append(list(row))
+        if len(batch) >= _BATCH:
+            columns, table = _part(batch, columns, caption, page)
+            batch = []
+            yield table
+    if batch:
+        yield _part(batch, columns, caption, page)[1]
+
+
+def _part(
+    batch: list[list[str]], columns: tuple[str, ...] | None, caption: str, page: int | None
+) -> tuple[tuple[str, ...], Table]:
+    width = max(len(columns or ()), *map(len, batch))
+    rows = [row + [""] * (width - len(row)) for row in batch]
+    if columns is None:
+        columns = tuple(rows.pop(0)) if guess_header(rows) else ()
+    named = columns and columns + ("",) * (width - len(columns))
+    return columns, Table(page=page, columns=named, rows=tuple(map(tuple, rows)), caption=caption)

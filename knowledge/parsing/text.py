@@ -1,0 +1,159 @@
+"""Plain text: paragraphs by blank lines, hard-wrapped lines joined, headings guessed only where they are plain."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from knowledge.parsing.decoding import read_text
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph
+from knowledge.parsing.registry import ParseContext
+
+_LOG_BLOCK = 100  # lines
+_LONGEST_TITLE = 80  # columns; a wide character takes two
+_UNDERLINE = re.compile(r"(=|-|~|\*)\1{2,}\s*$")
+_CHAPTER = re.compile(r"第\s*[一二三四五六七八九十百千零〇两\d]+\s*([章节回卷部篇編编])(?:\s|[:：、]|$|\S{1,30}$)")
+_CHINESE_NUMBER = re.compile(r"(?:[一二三四五六七八九十]{1,3}、|([(（][一二三四五六七八九十]{1,3}[)）]))\s*\S")
+_ENGLISH_CHAPTER = re.compile(r"(?:CHAPTER|Chapter|PART|Part|APPENDIX|Appendix)\s+(?:\d+|[IVXLC]+|[A-Z])\b")
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=[A-Z㐀-鿿])")
+_STARTS = re.compile(  # a list item, an article of a law, a paragraph indented the Chinese way
+    r"\s*(?:[-*–]|\d{1,3}[.)]|[(（]\d{1,3}[)）]|[a-z][.)])\s+\S|\s*(?:[•●○■◆▪·]|\d{1,3}、)\s*\S"
+    r"|\s*第[一二三四五六七八九十百千零〇两\d]+条|　"
+)
+_ENDS_SENTENCE = re.compile(r"[.。!！?？:：;；,，、…][\"'”’」』）)]*$")
+_INNER_GAP = re.compile(r"\S(?: {3,}|\t)\S")
+_CODE_LINE = re.compile(r"[;{}\\]$|^[$#>%] |^\w+ ?= ?\S|\w\(.*\)$")
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield the elements of a text file; raises `ParseError` for an empty or a binary one."""
+    text = read_text(path)
+    if context.filename.lower().endswith(".log"):
+        return _log(text)
+    return _elements(text)
+
+
+def _log(text: str) -> Iterator[Element]:
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    for start in range(0, len(lines), _LOG_BLOCK):
+        yield Code(text="\n".join(lines[start : start + _LOG_BLOCK]))
+
+
+def _elements(text: str) -> Iterator[Element]:
+    blocks = [block.strip("\n").split("\n") for block in re.split(r"\n[ \t　]*(?:\n[ \t　]*)+", text) if block.strip()]
+    for number, lines in enumerate(blocks):
+        following = blocks[number + 1][0] if number + 1 < len(blocks) else ""
+        yield from _block([line.rstrip() for line in lines if line.strip()], following)
+
+
+def _block(lines: list[str], following: str) -> Iterator[Element]:
+    """Yield the elements of the lines between two blank ones; `following` is the line after the second."""
+    if len(lines) == 1:
+        level = _title_level(lines[0], following)
+        yield Heading(text=lines[0].strip(), level=level) if level else Paragraph(text=_spaced(lines[0].strip()))
+        return
+    if len(lines) >= 2 and _UNDERLINE.match(lines[1]) and _columns(lines[0]) <= _LONGEST_TITLE:
+        yield Heading(text=lines[0].strip(), level=1 if lines[1].startswith(("=", "*")) else 2)
+        lines = lines[2:]
+    elif level := _chapter_level(lines[0]):
+        yield Heading(text=lines[0].strip(), level=level)
+        lines = lines[1:]
+    if not lines:
+        return
+    if _is_preformatted(lines):
+        yield Code(text="\n".join(lines))
+    else:
+        yield from _paragraphs(lines)
+
+
+def _paragraphs(lines: list[str]) -> Iterator[Element]:
+    """Join hard-wrapped lines; yield every other line by itself."""
+    width = max(_columns(line) for line in lines)
+    wrapped = 30 <= width <= 120 and _is_wrapped(lines, width)
+    text = ""
+    for line in lines:
+        level = 0 if wrapped and text else _chapter_level(line)
+        starts = not wrapped or level or _STARTS.match(line)
+        if text and starts:
+            yield Paragraph(text=_spaced(text))
+            text = ""
+        if level:
+            yield Heading(text=line.strip(), level=level)
+        else:
+            text = join_lines(text, line)
+    if text:
+        yield Paragraph(text=_spaced(text))
+
+
+def join_lines(before: str, line: str) -> str:
+    """Join a wrapped line to the text before it: without a space between Chinese, with a hyphen's word made whole."""
+    line = line.strip()
+    if not before or not line:
+        return before or line
+    if before.endswith("-") and before[-2:-1].isalpha() and line[0].islower():
+        return before[:-1] + line
+    if _is_wide(before[-1]) and _is_wide(line[0]):
+        return before + line
+    return f"{before} {line}"
+
+
+def _is_wrapped(lines: list[str], width: int) -> bool:
+    """Whether the lines are one paragraph broken at a margin: none but the last of an item is short."""
+    full = [line for line, after in pairwise(lines) if not _STARTS.match(after)]
+    if not full:
+        return any(_STARTS.match(line) for line in lines)
+    long_enough = sum(1 for line in full if _columns(line) >= width * 0.65)
+    closed = sum(1 for line in full if _ENDS_SENTENCE.search(line))
+    return long_enough >= len(full) * 0.8 and not (len(full) > 2 and closed == len(full))
+
+
+def _is_preformatted(lines: list[str]) -> bool:
+    """Whether an indented block is code or a table drawn with spaces."""
+    gaps = sum(1 for line in lines if _INNER_GAP.search(line.strip()))
+    if len(lines) > 2 and gaps >= len(lines) * 0.7:
+        return True
+    if not all(line.startswith(("    ", "\t")) for line in lines):
+        return False
+    return sum(1 for line in lines if _CODE_LINE.search(line.strip())) >= len(lines) * 0.5
+
+
+def _title_level(line: str, following: str) -> int:
+    """Return the level of a heading that stands between blank lines, or 0."""
+    text = line.strip()
+    if level := _chapter_level(line):
+        return level
+    if _columns(text) > _LONGEST_TITLE or _ENDS_SENTENCE.search(text):
+        return 0
+    if _ENGLISH_CHAPTER.match(text):
+        return 1
+    if match := _NUMBERED.match(text):
+        depth = match.group(1).count(".") + 1
+        return depth if depth > 1 or not _NUMBERED.match(following.strip()) else 0
+    letters = [character for character in text if character.isalpha()]
+    capitals = len(letters) >= 4 and all(character.isupper() for character in letters if character.isascii())
+    return 1 if capitals and text.isascii() and len(text) <= 60 and not _STARTS.match(text) else 0
+
+
+def _chapter_level(line: str) -> int:
+    """Return the level of a Chinese chapter's line ("第一章 …", "一、…", "（一）…"), or 0."""
+    text = line.strip().strip("　")
+    if _columns(text) > 60 or _ENDS_SENTENCE.search(text):
+        return 0
+    if match := _CHAPTER.match(text):
+        return 2 if match.group(1) == "节" else 1
+    if match := _CHINESE_NUMBER.match(text):
+        return 3 if match.group(1) else 2
+    return 0
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"[ \t]{2,}", " ", text)
+
+
+def _columns(text: str) -> int:
+    return len(text) if text.isascii() else sum(2 if _is_wide(character) else 1 for character in text)
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in "WF"
