@@ -1,6 +1,7 @@
 """The app of how the site talks."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -11,5 +12,8 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the system checks of the pipeline."""
+        """Register the system checks, and keep the default prompts in the database."""
         from conversations import checks  # noqa: F401
+        from conversations.prompts import create_missing
+
+        post_migrate.connect(create_missing, sender=self)

@@ -41,8 +41,11 @@ class ChatSession(models.Model):
         verbose_name_plural = _("sessions")
         ordering = ["-pinned", "-last_activity_at", "-id"]
         indexes = [
-            models.Index(fields=["owner", "-pinned", "-last_activity_at", "-id"], condition=Q(status="active"),
-                         name="session_list"),
+            models.Index(
+                fields=["owner", "-pinned", "-last_activity_at", "-id"],
+                condition=Q(status="active"),
+                name="session_list",
+            ),
             models.Index(fields=["deleted_at"], condition=Q(status="deleted"), name="session_purge"),
         ]
         constraints = [models.CheckConstraint(condition=Q(status__in=["active", "deleted"]), name="session_status")]
@@ -292,9 +295,7 @@ class PromptTemplate(models.Model):
         ordering = ["purpose", "language", "-version"]
         constraints = [
             models.UniqueConstraint(fields=["purpose", "language", "version"], name="prompt_version_unique"),
-            models.UniqueConstraint(
-                fields=["purpose", "language"], condition=Q(active=True), name="one_active_prompt"
-            ),
+            models.UniqueConstraint(fields=["purpose", "language"], condition=Q(active=True), name="one_active_prompt"),
         ]
 
     def __str__(self) -> str:
@@ -338,9 +339,7 @@ class ModelProfile(models.Model):
             models.UniqueConstraint(
                 fields=["purpose"], condition=Q(enabled=True), name="one_enabled_profile_per_purpose"
             ),
-            models.CheckConstraint(
-                condition=Q(temperature__gte=0, temperature__lte=2), name="profile_temperature"
-            ),
+            models.CheckConstraint(condition=Q(temperature__gte=0, temperature__lte=2), name="profile_temperature"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,83 @@
+"""Joining text deltas that come close together, so that a fast model does not flood its readers."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from conversations.events import Delta, Event
+
+# Seconds between two text deltas: at most 20 a second. The first is never held back.
+INTERVAL = 0.05
+
+
+class Coalescer:
+    """Passes events on in order; successive text deltas of one block become one.
+
+    `pending` is the text that was taken but not yet passed on: after a cancellation it is the caller's.
+    """
+
+    def __init__(self, events: AsyncIterator[Event], interval: float = INTERVAL) -> None:
+        self.pending: Delta | None = None
+        self._events = events
+        self._interval = interval
+        self._due = 0.0
+
+    async def stream(self) -> AsyncIterator[Event]:
+        """Yield the events; an error of the source is raised after what came before it."""
+        upcoming: asyncio.Future[Event] | None = None
+        try:
+            while True:
+                upcoming = upcoming or asyncio.ensure_future(anext(self._events))  # type: ignore[arg-type]
+                await asyncio.wait({upcoming}, timeout=self._patience())
+                if upcoming.done():
+                    event, failure = _outcome(upcoming)
+                    upcoming = None
+                    if event is None:
+                        break
+                    for ready in self._take(event):
+                        yield ready
+                if self.pending is not None and time.monotonic() >= self._due:
+                    self._due = time.monotonic() + self._interval
+                    yield self._give()
+        finally:
+            await _cancel(upcoming)
+        if self.pending is not None:
+            yield self._give()
+        if failure is not None:
+            raise failure
+
+    def _patience(self) -> float | None:
+        return None if self.pending is None else max(0.0, self._due - time.monotonic())
+
+    def _take(self, event: Event) -> list[Event]:
+        """Take an event; return what has to be passed on before more is taken."""
+        if not isinstance(event, Delta) or event.text is None:
+            return [self._give(), event] if self.pending is not None else [event]
+        before = self.pending
+        if before is None or before.id != event.id:
+            self.pending = event
+            return [before] if before is not None else []
+        self.pending = Delta(id=event.id, text=(before.text or "") + event.text)
+        return []
+
+    def _give(self) -> Delta:
+        given, self.pending = self.pending, None
+        assert given is not None
+        return given
+
+
+def _outcome(future: "asyncio.Future[Event]") -> tuple[Event | None, BaseException | None]:
+    """Return the event that a future holds, or None and the error that ended the source (None at its end)."""
+    failure = future.exception()
+    if failure is None:
+        return future.result(), None
+    return None, None if isinstance(failure, StopAsyncIteration) else failure
+
+
+async def _cancel(future: "asyncio.Future[Event] | None") -> None:
+    """Cancel a step of the source and wait until it has let go."""
+    if future is not None:
+        future.cancel()
+        with suppress(asyncio.CancelledError, StopAsyncIteration):
+            await future

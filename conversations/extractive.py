@@ -1,0 +1,225 @@
+"""Answering without a language model: the sentences that answer best, quoted. Pure.
+
+Sentences of the hits are scored by how much of the question they cover (each term weighed by its rarity among
+the sentences), by what heading and sentence before them add, by their nearness in meaning where an embedding
+model knows the language, and by the rank of their passage.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from conversations.meaning import Similarity
+from conversations.words import QUESTION_WORDS
+from knowledge.sentences import split_sentences
+from retrieval.analysis import terms
+from retrieval.search import Hit
+
+MAX_SENTENCES = 5
+MAX_PASSAGES = 3
+MAX_ROWS = 12
+# Below this share of the question's weight covered, the passages do not speak of it.
+MIN_COVERAGE = 0.3
+# A sentence this much weaker than the best is not worth quoting.
+KEEP = 0.62
+# How many sentences are compared in meaning: each costs an embedding.
+COMPARED = 24
+
+_WANTS_NUMBER = re.compile(
+    r"\b(how (many|much|long|often|old|far|big|large)|when|what (year|date|time|number|size|port|version|percentage))\b"
+    r"|多少|几[个天年月次台人]|何时|什么时候|多久|多长|多大|哪一?年|日期|时间|价格|费用",
+    re.IGNORECASE,
+)
+_WANTS_PICTURE = re.compile(
+    r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万亿两]+[个天年月日次台人元小分]")
+
+
+@dataclass(slots=True)
+class Quote:
+    """Sentences of one passage, in their order there; `hit` is its position among the hits."""
+
+    hit: int
+    sentences: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Extract:
+    """What is quoted: passages in the order of their worth, and table rows and pictures by the hit's position."""
+
+    quotes: list[Quote] = field(default_factory=list)
+    tables: dict[int, list[list[str]]] = field(default_factory=dict)
+    pictures: list[int] = field(default_factory=list)
+    coverage: float = 0.0
+
+    @property
+    def hits(self) -> list[int]:
+        """Return the positions of the hits that are used, the best first."""
+        used = [*(quote.hit for quote in self.quotes), *self.tables, *self.pictures]
+        return list(dict.fromkeys(used))
+
+
+@dataclass(slots=True)
+class _Sentence:
+    hit: int
+    position: int
+    text: str
+    terms: set[str]
+    context: set[str]
+    coverage: float = 0.0
+    score: float = 0.0
+
+
+def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = None) -> Extract:
+    """Choose what to quote of the hits (best first) for a question; empty when they don't speak of it."""
+    wanted = set(terms(question)) - QUESTION_WORDS or set(terms(question))
+    sentences = [sentence for position, hit in enumerate(hits) for sentence in _sentences(position, hit)]
+    if not sentences or not wanted:
+        return Extract()
+    weights = _weights(wanted, sentences)
+    _score(question, sentences, weights, similarity)
+    result = Extract(coverage=_best_passage_coverage(sentences, weights))
+    if result.coverage < MIN_COVERAGE and not _near(question, hits, similarity):
+        return result
+    _choose(result, hits, sorted(sentences, key=lambda item: -item.score), weights)
+    _choose_pictures(result, question, hits, weights)
+    return result
+
+
+def _sentences(position: int, hit: Hit) -> list[_Sentence]:
+    """Return a hit's sentences; a table's rows count as sentences of their own."""
+    heading = set(terms(f"{hit.heading} {hit.filename.rsplit('.', 1)[0]}"))
+    if hit.kind == "table" and hit.rows:
+        columns = set(terms(" ".join(hit.columns or ())))
+        return [
+            _Sentence(position, number, " | ".join(row), set(terms(" ".join(row))), heading | columns)
+            for number, row in enumerate(hit.rows)
+        ]
+    found: list[_Sentence] = []
+    before: set[str] = set()
+    for number, text in enumerate(split_sentences(hit.content)):
+        own = set(terms(text))
+        found.append(_Sentence(position, number, text.strip(), own, heading | before))
+        before = own
+    return [sentence for sentence in found if sentence.text]
+
+
+def _weights(wanted: set[str], sentences: Sequence[_Sentence]) -> dict[str, float]:
+    """Return each wanted term's inverse sentence frequency among the hits."""
+    counts = Counter(term for sentence in sentences for term in wanted & sentence.terms)
+    total = len(sentences)
+    return {term: math.log(1 + (total - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
+
+
+def _score(question: str, sentences: list[_Sentence], weights: dict[str, float], similarity: Similarity | None) -> None:
+    whole = sum(weights.values())
+    numeric = bool(_WANTS_NUMBER.search(question))
+    for sentence in sentences:
+        own = sum(weight for term, weight in weights.items() if term in sentence.terms)
+        near = sum(
+            weight for term, weight in weights.items() if term in sentence.context and term not in sentence.terms
+        )
+        sentence.coverage = own / whole
+        score = (own + 0.4 * near) / whole + 0.15 / (1 + 0.5 * sentence.hit)
+        score += 0.08 if numeric and _NUMBER.search(sentence.text) else 0.0
+        sentence.score = score * _length_factor(sentence.text)
+    if similarity is not None:
+        _blend(sentences, similarity)
+
+
+def _length_factor(text: str) -> float:
+    columns = sum(2 if ord(character) > 0x2E7F else 1 for character in text)
+    if columns < 24:
+        return 0.75
+    return 1.0 if columns < 420 else 0.85
+
+
+def _blend(sentences: list[_Sentence], similarity: Similarity) -> None:
+    """Let nearness in meaning reorder the strongest sentences; the others keep a lowered score."""
+    best = sorted(sentences, key=lambda item: -item.score)
+    for sentence, near in zip(best[:COMPARED], similarity([item.text for item in best[:COMPARED]]), strict=True):
+        sentence.score = 0.6 * sentence.score + 0.4 * max(0.0, near)
+    for sentence in best[COMPARED:]:
+        sentence.score *= 0.6
+
+
+def _best_passage_coverage(sentences: Sequence[_Sentence], weights: dict[str, float]) -> float:
+    """Return the largest share of the question's weight that one passage with its heading covers."""
+    by_hit: dict[int, set[str]] = {}
+    for sentence in sentences:
+        by_hit.setdefault(sentence.hit, set()).update(sentence.terms, sentence.context)
+    whole = sum(weights.values())
+    return max(sum(weights[term] for term in weights.keys() & found) / whole for found in by_hit.values())
+
+
+def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> bool:
+    """Whether the first passages are near in meaning though they share few words with the question."""
+    if similarity is None:
+        return False
+    return max(similarity([hit.content[:1000] for hit in hits[:2]]), default=0.0) >= 0.5
+
+
+def _choose(result: Extract, hits: Sequence[Hit], best: list[_Sentence], weights: dict[str, float]) -> None:
+    least = best[0].score * KEEP
+    quotes: dict[int, Quote] = {}
+    taken: list[_Sentence] = []
+    for sentence in best:
+        if len(taken) >= MAX_SENTENCES or sentence.score < least:
+            break
+        new = sentence.hit not in quotes and sentence.hit not in result.tables
+        if new and len(quotes) + len(result.tables) >= MAX_PASSAGES:
+            continue
+        if _repeats(sentence, taken):
+            continue
+        taken.append(sentence)
+        if hits[sentence.hit].kind == "table" and hits[sentence.hit].rows:
+            result.tables.setdefault(sentence.hit, [])
+        else:
+            quotes.setdefault(sentence.hit, Quote(sentence.hit))
+    for quote in quotes.values():
+        positions = {sentence.position for sentence in taken if sentence.hit == quote.hit}
+        quote.sentences = _with_neighbours(split_sentences(hits[quote.hit].content), positions)
+    for position in result.tables:
+        result.tables[position] = _rows(hits[position], weights)
+    result.quotes = list(quotes.values())
+
+
+def _repeats(sentence: _Sentence, taken: Sequence[_Sentence]) -> bool:
+    """Whether the sentence says nearly what a taken one says."""
+    return any(len(sentence.terms & other.terms) >= 0.8 * max(1, len(sentence.terms | other.terms)) for other in taken)
+
+
+def _with_neighbours(texts: list[str], positions: set[int]) -> list[str]:
+    """Return the sentences at the positions; one that announces a list brings what it announces."""
+    wanted = set(positions)
+    for position in positions:
+        if texts[position].rstrip().endswith((":", "：")):
+            wanted.update(range(position + 1, min(position + 7, len(texts))))
+        elif len(positions) == 1 and position + 1 < len(texts):
+            wanted.add(position + 1)
+    return [texts[position].strip() for position in sorted(wanted) if texts[position].strip()]
+
+
+def _rows(hit: Hit, weights: dict[str, float]) -> list[list[str]]:
+    """Return the rows of a table that speak of the question, in their order; of a short table all."""
+    rows = hit.rows or []
+    scores = [sum(weights.get(term, 0.0) for term in set(terms(" ".join(row)))) for row in rows]
+    top = max(scores, default=0.0)
+    if len(rows) <= 6 or top == 0:
+        return [list(row) for row in rows[:MAX_ROWS]]
+    return [list(row) for row, score in zip(rows, scores, strict=True) if score >= 0.5 * top][:MAX_ROWS]
+
+
+def _choose_pictures(result: Extract, question: str, hits: Sequence[Hit], weights: dict[str, float]) -> None:
+    """Show a picture when the question asks for one, or when its caption covers most of the question."""
+    whole = sum(weights.values())
+    asked = bool(_WANTS_PICTURE.search(question))
+    for position, hit in enumerate(hits):
+        if hit.kind != "image" or len(result.pictures) >= 2:
+            continue
+        covered = sum(weights[term] for term in weights.keys() & set(terms(hit.content))) / whole
+        if covered >= (0.3 if asked else 0.6):
+            result.pictures.append(position)

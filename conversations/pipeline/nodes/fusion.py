@@ -1,0 +1,42 @@
+"""Step 5: one ranking out of many."""
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+from retrieval.search import fuse
+
+
+class Fusion(Node):
+    """Fuses the rankings by reciprocal rank; each hit keeps where it came from."""
+
+    key = "fusion"
+    step = 5
+    title = gettext_lazy("Fuse the results")
+    timeout = 5.0
+
+    def wanted(self, state: State) -> bool:
+        """There must be something to fuse."""
+        return bool(state.rankings)
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `fused`."""
+        state.fused = list(fuse(state.rankings, settings.FUSED_K))
+        state.note(
+            self.key,
+            hits=[
+                {
+                    "chunk_id": item.chunk_id,
+                    "score": round(item.score, 5),
+                    "sources": [source.to_dict() for source in item.sources],
+                }
+                for item in state.fused
+            ],
+        )
+        return state
+
+    def message(self, state: State) -> str:
+        """Count what is left."""
+        count = len(state.fused)
+        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}

@@ -1,0 +1,86 @@
+"""Step 7: the answer, by a language model or, without one, quoted."""
+
+from contextlib import aclosing
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from ragsite.llm.chat import ChatClient
+
+from conversations import llm, quoting
+from conversations.events import SourcesEvent, ThinkEvent
+from conversations.pipeline.blocks import BlockWriter, MarkerFilter
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.nodes.budget import purpose_of
+from conversations.pipeline.state import State
+from ragsite.llm.errors import BadReply
+from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
+
+
+class Generate(Node):
+    """Answers from evidence, chats without it, or asks back; streams."""
+
+    key = "generate"
+    step = 7
+    title = gettext_lazy("Write the answer")
+    timeout = None  # the client's own: connect, idle and total
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
+        writer = BlockWriter(state, emit)
+        nothing_found = state.action == "retrieve_vector" and not state.hits
+        if nothing_found:
+            await writer.text(quoting.nothing_found(state))
+        if not state.messages or (nothing_found and not state.general_knowledge_allowed):
+            await quoting.answer(state, writer, emit)
+        else:
+            await self._ask_model(state, writer, emit)
+        await writer.close()
+        state.note(self.key, model=state.model or quoting.MODEL, cited=sorted(state.cited), usage=state.usage)
+        return state
+
+    async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
+        client = await llm.client_for(purpose_of(state))
+        if client is None:
+            raise BadReply(_("The language model was taken away while the question waited."))
+        if state.citations:
+            await emit(SourcesEvent(citations=state.citations))
+        if state.action == "retrieve_vector" and not state.hits:
+            await writer.text(_("**From general knowledge, not from your documents:**") + "\n\n")
+        try:
+            await self._stream(client, state, writer, emit)
+        finally:
+            await client.aclose()
+        await self._show_pictures(state, writer)
+
+    async def _stream(self, client: ChatClient, state: State, writer: BlockWriter, emit: Emit) -> None:
+        markers = MarkerFilter({citation["index"] for citation in state.citations})
+        empty = True
+        async with aclosing(client.stream(state.messages)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                match piece:
+                    case TextPiece():
+                        empty = empty and not piece.text.strip()
+                        await writer.text(markers.feed(piece.text))
+                    case ThinkPiece():
+                        await emit(ThinkEvent(text=piece.text))
+                    case UsagePiece():
+                        state.usage = {
+                            "prompt_tokens": piece.prompt_tokens,
+                            "completion_tokens": piece.completion_tokens,
+                        }
+                state.cited = markers.cited
+        await writer.text(markers.close())
+        if empty:
+            raise BadReply(_("It ended without an answer."))
+
+    @staticmethod
+    async def _show_pictures(state: State, writer: BlockWriter) -> None:
+        """Show the pictures of the passages that the answer cites."""
+        for number, hit in enumerate(state.evidence, 1):
+            picture = state.pictures.get(hit.chunk_id)
+            if number in state.cited and picture is not None:
+                await writer.picture(picture)
+
+    def message(self, state: State) -> str:
+        """Name the model."""
+        return state.model or _("quoted, no language model")

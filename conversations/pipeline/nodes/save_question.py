@@ -1,0 +1,29 @@
+"""Step 1: the question, its context entry and the answer's placeholder."""
+
+from django.utils.translation import gettext_lazy as _
+
+from conversations.models import ChatSession
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+from conversations.store import Started, open_turn
+from ragsite.db import in_database
+
+
+class SaveQuestion(Node):
+    """Stores the turn before anything streams; the runner makes its ids the stream's first event."""
+
+    key = "save_question"
+    step = 1
+    title = _("Save the question")
+    after = ()
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `started`; raises `TurnRefused`."""
+        if state.started is None:
+            state.started = await in_database(_open, state)
+        return state
+
+
+def _open(state: State) -> Started:
+    session = ChatSession.objects.get(pk=state.session_id)
+    return open_turn(session, state.question, state.parent_turn_id, state.request_id)

@@ -1,0 +1,85 @@
+"""Steps 3 and 4: both retrievers, side by side, in the knowledge bases that the user may read."""
+
+import time
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.events import StepEvent, StepStatus
+from conversations.models import ChatSession
+from conversations.pipeline.graph import Emit, Node, elapsed
+from conversations.pipeline.state import State
+from knowledge import access
+from ragsite.db import in_database
+from retrieval.search import SearchRequest, retrieve
+
+SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
+         (4, "fulltext_search", "bm25", gettext_lazy("Search by words")))  # fmt: skip
+
+
+class Search(Node):
+    """Runs every query through the vector side and the full-text side."""
+
+    key = "search"
+    title = gettext_lazy("Search")
+
+    def wanted(self, state: State) -> bool:
+        """Only a question that is answered from documents is searched for."""
+        return state.action == "retrieve_vector"
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""
+        began = time.perf_counter()
+        for side in SIDES:
+            await emit(_step(side, "processing"))
+        ids, general = await in_database(_searchable, state.user_id, state.session_id)
+        state.knowledge_base_ids, state.general_knowledge_allowed = ids, general
+        if ids:
+            state.rankings = await retrieve(SearchRequest(queries=tuple(state.queries), knowledge_base_ids=ids))
+        for side in SIDES:
+            await emit(_finished(side, state, elapsed(began)))
+        state.note(self.key, knowledge_bases=list(ids), rankings=[_ranking_detail(item) for item in state.rankings])
+        return state
+
+
+def _searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
+    """Return the bases to search, and whether all of them allow general knowledge.
+
+    The session's choice is narrowed to what its user may read now; no choice means everything readable.
+    """
+    user = get_user_model().objects.get(pk=user_id)
+    bases = access.readable(user)
+    chosen = ChatSession.objects.get(pk=session_id).knowledge_bases.all()
+    if chosen.exists():
+        bases = bases.filter(pk__in=chosen.values("pk"))
+    rows = list(bases.values_list("pk", "answer_from_general_knowledge"))
+    return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)
+
+
+def _finished(side: tuple[int, str, str, Any], state: State, total_ms: float) -> StepEvent:
+    rankings = [ranking for ranking in state.rankings if ranking.type == side[2]]
+    found = len({chunk_id for ranking in rankings for chunk_id, _score in ranking.hits})
+    notes = [ranking.note for ranking in rankings if ranking.note]
+    message = ngettext("%(count)d passage found", "%(count)d passages found", found) % {"count": found}
+    if not rankings:
+        message = _("There is nothing to search yet.")
+    ms = max((ranking.ms for ranking in rankings), default=total_ms)
+    return _step(side, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
+
+
+def _step(side: tuple[int, str, str, Any], status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
+    number, key, _type, name = side
+    return StepEvent(step=number, key=key, step_name=str(name), status=status, message=message, ms=ms)
+
+
+def _ranking_detail(ranking: Any) -> dict[str, Any]:
+    return {
+        "type": ranking.type,
+        "query": ranking.query.text,
+        "weight": ranking.weight,
+        "ms": ranking.ms,
+        "note": ranking.note,
+        "hits": [{"chunk_id": chunk_id, "score": round(score, 4)} for chunk_id, score in ranking.hits[:20]],
+    }

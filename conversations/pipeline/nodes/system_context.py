@@ -1,0 +1,34 @@
+"""Step 0: the session's system prompt."""
+
+from conversations.models import ContextEntry
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+from conversations.prompts import get_prompt
+from ragsite.db import in_database
+from ragsite.llm.tokens import count_tokens
+
+
+class SystemContext(Node):
+    """On a session's first turn, stores its `routes` entry: the prompt by which answers are written."""
+
+    key = "system_context"
+    after = ("save_question",)
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `system_prompt`."""
+        state.system_prompt = await in_database(_routes_entry, state.session_id, state.question_language)
+        return state
+
+
+def _routes_entry(session_id: int, language: str) -> str:
+    """Return the session's system prompt, made now when this is its first turn.
+
+    The entry follows an edited template: what an administrator changes takes effect at the next question.
+    """
+    prompt = get_prompt("answer", language).system
+    ContextEntry.objects.update_or_create(
+        session_id=session_id,
+        type=ContextEntry.Type.ROUTES,
+        defaults={"role": "system", "content": prompt, "tokens": count_tokens(prompt)},
+    )
+    return prompt

@@ -1,0 +1,98 @@
+"""What the nodes of one turn share: each takes the state, fills its own part, and returns it."""
+
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from conversations.events import Answer
+from conversations.store import Started
+from ragsite.language import language_of
+from ragsite.llm.types import ChatMessage
+from retrieval.search import Hit, Query, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A complete earlier turn of the branch, thinking removed."""
+
+    turn_id: int
+    question: str
+    answer: str
+
+
+@dataclass(slots=True)
+class NodeTrace:
+    """How a node ran: `status` is completed, skipped or error; `ms` milliseconds; `detail` JSON-safe."""
+
+    key: str
+    status: str
+    started_at: datetime
+    ms: float
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureInfo:
+    """A picture that an answer may show. Sizes in pixels."""
+
+    url: str
+    alt: str
+    width: int
+    height: int
+
+
+@dataclass(slots=True)
+class State:
+    """The state of one turn."""
+
+    # The question, as asked; never changed.
+    user_id: int
+    session_id: int
+    question: str
+    parent_turn_id: int | None = None
+    request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    # Of the reader's interface ("en", "zh-hans"), for step names and messages.
+    language: str = "en"
+
+    # save question
+    started: Started | None = None
+    # system context
+    system_prompt: str = ""
+    # load history; oldest first
+    history: list[PastTurn] = field(default_factory=list)
+    # understand: "retrieve_vector", "answer_chat" or "clarify"
+    action: str = "retrieve_vector"
+    queries: list[Query] = field(default_factory=list)
+    retrieval_query: str = ""
+    # search
+    knowledge_base_ids: tuple[int, ...] = ()
+    general_knowledge_allowed: bool = True
+    rankings: list[Ranking] = field(default_factory=list)
+    # fusion: (chunk id, score, sources); metadata: the hits themselves
+    fused: list[Any] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
+    pictures: dict[int, PictureInfo] = field(default_factory=dict)  # by chunk id
+    # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
+    evidence: list[Hit] = field(default_factory=list)
+    messages: list[ChatMessage] = field(default_factory=list)
+    prompt_tokens: int = 0
+    # generate
+    model: str = ""
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    cited: set[int] = field(default_factory=set)
+    answer: Answer = field(default_factory=Answer)  # the blocks as they were written so far
+    usage: dict[str, int] = field(default_factory=dict)
+
+    # For the trace: what each node wants to be remembered of its run.
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trace: list[NodeTrace] = field(default_factory=list)
+
+    def note(self, key: str, **detail: Any) -> None:
+        """Remember JSON-safe facts about a node's run for the trace."""
+        self.details.setdefault(key, {}).update(detail)
+
+    @property
+    def question_language(self) -> str:
+        """`"zh"` or `"en"`: the question's own language, or the interface's when it has none."""
+        return language_of(self.question) or ("zh" if self.language.startswith("zh") else "en")

@@ -1,0 +1,97 @@
+"""The answerer of a site without a language model: quotes, tables and pictures, each with its source."""
+
+import asyncio
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from conversations.events import SourcesEvent
+from conversations.evidence import citation
+from conversations.extractive import Extract, extract
+from conversations.meaning import similarity_to
+from conversations.pipeline.blocks import BlockWriter, escape_markdown
+from conversations.pipeline.graph import Emit
+from conversations.pipeline.state import State
+from retrieval.search import Hit
+
+# What `Turn.model` says of an answer that no model wrote.
+MODEL = "extractive"
+
+
+def nothing_found(state: State) -> str:
+    """Say that the documents hold nothing, in the question's language."""
+    with translation.override(reply_language(state)):
+        if not state.knowledge_base_ids:
+            return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
+        return _("Your documents hold nothing on this.") + "\n\n"
+
+
+def reply_language(state: State) -> str:
+    """Return the catalogue for words of ours inside an answer."""
+    return "zh-hans" if state.question_language == "zh" else "en"
+
+
+async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
+    """Write the answer without a model."""
+    with translation.override(reply_language(state)):
+        if state.action == "answer_chat":
+            await writer.text(_greeting())
+        elif state.action == "clarify":
+            await writer.text(_clarify())
+        elif state.hits:
+            await _quote(state, writer, emit)
+
+
+def _greeting() -> str:
+    return _(
+        "Hello! Ask me anything about your documents, and I will show you the passages that answer it. "
+        "No language model is configured, so I quote instead of writing."
+    )
+
+
+def _clarify() -> str:
+    return _("What would you like to know? Please name the thing or the document that you mean.")
+
+
+async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
+    question = state.retrieval_query or state.question
+    similarity = await similarity_to(question)
+    chosen = await asyncio.to_thread(extract, question, state.hits, similarity)
+    order = chosen.hits or list(range(min(3, len(state.hits))))
+    rest = [position for position in range(len(state.hits)) if position not in order]
+    state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
+    numbers = {position: number for number, position in enumerate(order, 1)}
+    state.citations = [citation(number, hit, question) for number, hit in enumerate(state.evidence, 1)]
+    await emit(SourcesEvent(citations=state.citations))
+    if chosen.hits:
+        state.cited = set(numbers.values())
+        await _write(state, chosen, numbers, writer)
+        await writer.text("\n\n*" + _("Quoted from your documents — no language model is configured.") + "*")
+    else:
+        state.cited = set()
+        await writer.text(_("No passage answers this directly. The nearest ones are listed below as sources."))
+
+
+async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
+    quotes = {quote.hit: quote for quote in chosen.quotes}
+    for position, number in numbers.items():
+        hit = state.hits[position]
+        if position in quotes:
+            await writer.text(_paragraph(quotes[position].sentences, number))
+        if position in chosen.tables:
+            await writer.text(f"{escape_markdown(hit.heading or hit.filename)} [{number}]\n\n")
+            await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
+        if position in chosen.pictures and hit.chunk_id in state.pictures:
+            await writer.text(f"{escape_markdown(_caption(hit))} [{number}]\n\n")
+            await writer.picture(state.pictures[hit.chunk_id])
+
+
+def _paragraph(sentences: list[str], number: int) -> str:
+    """Return quoted sentences as Markdown, its marker after the last one."""
+    wide = sum(ord(character) > 0x2E7F for character in "".join(sentences)) * 3 > len("".join(sentences))
+    text = ("" if wide else " ").join(escape_markdown(sentence) for sentence in sentences)
+    return f"{text} [{number}]\n\n"
+
+
+def _caption(hit: Hit) -> str:
+    return hit.content.strip().splitlines()[0] if hit.content.strip() else hit.filename

@@ -1,0 +1,177 @@
+"""Running one turn: the pipeline's events are numbered, folded, checkpointed and published.
+
+The task belongs to the process, not to a connection: it goes on when everyone has left.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from conversations import broker, store
+from conversations.coalesce import Coalescer
+from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.pipeline.graph import Graph, NodeFailed
+from conversations.pipeline.state import State
+from ragsite.db import in_database
+from ragsite.llm.errors import LLMError
+from retrieval.search import SearchFailed
+
+logger = logging.getLogger(__name__)
+
+# Seconds.
+CHECKPOINT_INTERVAL = 1.0
+HEARTBEAT_INTERVAL = 4.0
+
+
+class TurnRunner:
+    """One turn while it runs. `started` resolves when the question is stored, or raises why it was refused."""
+
+    def __init__(self, graph: Graph, state: State, on_end: Callable[["TurnRunner"], None]) -> None:
+        self.graph = graph
+        self.state = state
+        self.started: asyncio.Future[store.Started] = asyncio.get_running_loop().create_future()
+        self._stop_requested = False
+        self._answer = Answer()
+        self._events: list[Event] = []
+        self._early: list[Event] = []  # came before the turn had ids
+        self._written = 0  # how many events the database has
+        self._began = time.perf_counter()
+        self._block_ended = asyncio.Event()
+        self._coalescer = Coalescer(graph.stream(state))
+        self._on_end = on_end
+        self._task = asyncio.create_task(self._guarded())
+
+    @property
+    def message_id(self) -> int:
+        """The id of the answer that is written, or 0 before the question is stored."""
+        return self.state.started.assistant_message_id if self.state.started else 0
+
+    def stop(self) -> None:
+        """End the turn, keeping what came."""
+        self._stop_requested = True
+        self._task.cancel()
+
+    async def wait(self) -> None:
+        """Wait until the turn has ended and is stored."""
+        await asyncio.wait({self._task})
+
+    async def _guarded(self) -> None:
+        try:
+            with translation.override(self.state.language):
+                await self._run()
+        finally:
+            broker.running.pop(self.message_id, None)
+            self._on_end(self)
+            if not self.started.done():
+                self.started.cancel()
+
+    async def _run(self) -> None:
+        """Drive the pipeline; the turn boundary: whatever goes wrong becomes a state that the user sees."""
+        keeper = asyncio.create_task(self._keep())
+        status: FinalStatus = "completed"
+        error: ErrorEvent | None = None
+        try:
+            async for event in self._coalescer.stream():
+                await self._publish(event)
+        except asyncio.CancelledError:
+            status = "stopped" if self._stop_requested else "interrupted"
+        except NodeFailed as failure:
+            status, error = "failed", self._error(failure)
+            if self.state.started is None:
+                self.started.set_exception(failure.cause)
+        except Exception:
+            logger.exception("Turn %s failed", self.state.request_id)
+            status, error = "failed", ErrorEvent(code="internal", message=_("Something went wrong on the server."))
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+        if self.state.started is not None:
+            # A second cancellation must not lose what came.
+            await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
+
+    async def _publish(self, event: Event) -> None:
+        """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
+        if not self._events:
+            if self.state.started is None:
+                self._early.append(event)
+                return
+            broker.running[self.message_id] = self._events
+            await self._send(self.state.started.event())
+            self.started.set_result(self.state.started)
+            for early in self._early:
+                await self._send(early)
+        await self._send(event)
+
+    async def _send(self, event: Event) -> None:
+        await broker.publish(self.message_id, self._take(event))
+
+    def _take(self, event: Event) -> Event:
+        numbered = event.numbered(self._answer.last_seq + 1)
+        self._answer.apply(numbered)
+        self._events.append(numbered)
+        if isinstance(event, BlockEnd):
+            self._block_ended.set()
+        return numbered
+
+    async def _keep(self) -> None:
+        """Checkpoint at every block end and at least once a second while events come; keep the heartbeat."""
+        last = time.monotonic()
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CHECKPOINT_INTERVAL):
+                    await self._block_ended.wait()
+            self._block_ended.clear()
+            quiet = self._written == len(self._events) and time.monotonic() - last < HEARTBEAT_INTERVAL
+            if not self._events or quiet:
+                continue
+            last = time.monotonic()
+            if not await self._checkpoint():
+                # Someone ended it: a stop from another process, or the session is gone.
+                return self.stop()
+
+    async def _checkpoint(self) -> bool:
+        new = self._events[self._written :]
+        alive = await in_database(store.checkpoint, self.message_id, self._answer, [item.to_dict() for item in new])
+        if alive:
+            self._written += len(new)
+        return alive
+
+    async def _end(self, status: FinalStatus, error: ErrorEvent | None) -> None:
+        """Close what is open, save what there is, and say how it ended; `done` is stored before it is sent."""
+        if self._coalescer.pending is not None:
+            await self._publish(self._coalescer.pending)
+        for block in sorted(self._answer.open):
+            await self._publish(BlockEnd(id=block))
+        await self.graph.finish(self.state, self._publish)
+        if error is not None:
+            await self._publish(error)
+        ms = round((time.perf_counter() - self._began) * 1000)
+        done = self._take(DoneEvent(status=status, usage=self.state.usage, ms=ms))
+        await in_database(self._store)
+        await broker.publish(self.message_id, done)
+        logger.info("Turn %s %s in %d ms", self.state.request_id, status, ms)
+
+    def _store(self) -> None:
+        assert self.state.started is not None
+        new = [event.to_dict() for event in self._events[self._written :]]
+        store.save_trace(self.state.started.turn_id, [asdict(entry) for entry in self.state.trace])
+        store.finish(self.message_id, self._answer, new)
+
+    def _error(self, failure: NodeFailed) -> ErrorEvent:
+        cause = failure.cause
+        if isinstance(cause, LLMError):
+            logger.warning("Turn %s: node %s: %s", self.state.request_id, failure.node, cause.code)
+            return ErrorEvent(code=cause.code, message=cause.message, retryable=cause.retryable)
+        if isinstance(cause, SearchFailed):
+            return ErrorEvent(code="search_failed", message=str(cause))
+        logger.error("Turn %s: node %s failed", self.state.request_id, failure.node, exc_info=cause)
+        if isinstance(cause, TimeoutError):
+            return ErrorEvent(code="timeout", message=_("The server took too long. Please try again."))
+        return ErrorEvent(code="internal", message=_("Something went wrong on the server."))

@@ -1,0 +1,126 @@
+"""What people do with their sessions and answers, apart from asking."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations import access
+from conversations.models import ChatSession, Feedback, Message
+from knowledge import access as knowledge_access
+
+TITLE_LENGTH = 200
+
+
+@transaction.atomic
+def create_session(user: Any, title: str = "", knowledge_base_ids: Iterable[int] = ()) -> ChatSession:
+    """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
+
+    Knowledge bases that the user may not read are left out.
+    """
+    title = title.strip()[:TITLE_LENGTH]
+    session = ChatSession.objects.create(
+        owner=user,
+        title=title or _unique_title(user),
+        title_is_automatic=not title,
+        last_activity_at=timezone.now(),
+    )
+    set_knowledge_bases(user, session, knowledge_base_ids)
+    return session
+
+
+def latest_or_new_session(user: Any) -> ChatSession:
+    """Return the session of the newest activity, or a fresh one."""
+    return access.sessions(user).order_by("-last_activity_at", "-id").first() or create_session(user)
+
+
+def rename_session(session: ChatSession, title: str) -> ChatSession:
+    """Give the session a title of its own; an empty one changes nothing."""
+    title = title.strip()[:TITLE_LENGTH]
+    if title:
+        session.title, session.title_is_automatic = title, False
+        session.save(update_fields=["title", "title_is_automatic"])
+    return session
+
+
+def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
+    """Pin the session to the top of the list, or let it go."""
+    session.pinned = pinned
+    session.save(update_fields=["pinned"])
+    return session
+
+
+def set_knowledge_bases(user: Any, session: ChatSession, ids: Iterable[int]) -> None:
+    """Ask only these knowledge bases; none means all that the user may read."""
+    session.knowledge_bases.set(knowledge_access.readable(user).filter(pk__in=list(ids)))
+
+
+@transaction.atomic
+def delete_session(session: ChatSession) -> ChatSession | None:
+    """Hide the session; when it was the user's last, return the fresh one that replaces it."""
+    session.status = ChatSession.Status.DELETED
+    session.deleted_at = timezone.now()
+    session.save(update_fields=["status", "deleted_at"])
+    if access.sessions(session.owner).exists():
+        return None
+    return create_session(session.owner)
+
+
+def restore_session(user: Any, pk: int) -> ChatSession | None:
+    """Take back a deletion while the session is still there; None when it is not."""
+    deleted = ChatSession.objects.filter(pk=pk, owner=user, status=ChatSession.Status.DELETED)
+    if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
+        return None
+    return ChatSession.objects.get(pk=pk)
+
+
+def give_feedback(user: Any, message: Message, value: int, reason: str = "", comment: str = "") -> Feedback:
+    """Store the user's thumb on an answer, replacing an earlier one; raises `ValueError` for another value."""
+    if value not in Feedback.Value.values or message.role != Message.Role.ASSISTANT:
+        raise ValueError(_("Feedback is 1 (helpful) or -1 (not helpful), on an answer."))
+    feedback, _created = Feedback.objects.update_or_create(
+        message=message,
+        user=user,
+        defaults={"value": value, "reason": reason[:40], "comment": comment[:4000]},
+    )
+    return feedback
+
+
+def remove_feedback(user: Any, message: Message) -> None:
+    """Take the user's thumb back."""
+    Feedback.objects.filter(message=message, user=user).delete()
+
+
+def title_from_question(question: str) -> str:
+    """Make a title of at most about 48 columns from a question, cut between words."""
+    text = re.sub(r"\s+", " ", question).strip().rstrip("?？。.!！ ")
+    columns = 0
+    for position, character in enumerate(text):
+        columns += 2 if ord(character) > 0x2E7F else 1
+        if columns > 48:
+            head = text[:position]
+            return (head.rsplit(" ", 1)[0] if " " in head[20:] else head).rstrip(",，;；:：") + "…"
+    return text
+
+
+def title_after_answer(session: ChatSession, question: str) -> None:
+    """Replace a title that is still automatic by one made from the first question."""
+    title = title_from_question(question)
+    if title:
+        ChatSession.objects.filter(pk=session.pk, title_is_automatic=True).update(
+            title=title[:TITLE_LENGTH], title_is_automatic=False
+        )
+
+
+def _unique_title(user: Any) -> str:
+    base = _("New chat")
+    taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
+    if base not in taken:
+        return base
+    number = 1
+    while f"{base} {number}" in taken:
+        number += 1
+    return f"{base} {number}"

@@ -1,0 +1,248 @@
+"""What a turn writes: its opening, the checkpoints of its answer, and its end.
+
+Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Func, JSONField, Q, QuerySet, Value
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
+from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
+from knowledge.models import Chunk, Document
+
+# A streaming answer whose heartbeat is older has lost its generator.
+STALE_AFTER = timedelta(seconds=15)
+
+
+class TurnRefused(Exception):
+    """A turn that does not start. `code` is a stable slug; the message is for the person."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The ids of a turn. `existing`: the request id was seen before, and nothing new was started."""
+
+    session_id: int
+    turn_id: int
+    request_id: str
+    user_message_id: int
+    assistant_message_id: int
+    parent_turn_id: int | None
+    existing: bool = False
+
+    def event(self) -> SessionEvent:
+        """Return the first event of the turn's stream."""
+        return SessionEvent(
+            session_id=self.session_id,
+            turn_id=self.turn_id,
+            request_id=self.request_id,
+            user_message_id=self.user_message_id,
+            assistant_message_id=self.assistant_message_id,
+            parent_turn_id=self.parent_turn_id,
+        )
+
+
+def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
+    """Return the turn that a request id already started, or None; raises `TurnRefused` when another session has it."""
+    turn = Turn.objects.filter(request_id=request_id).first()
+    if turn is None:
+        return None
+    if turn.session_id != session_id:
+        raise TurnRefused("request_id_taken", _("This request id was used in another chat."))
+    ids = dict(turn.messages.values_list("role", "pk"))
+    return Started(
+        session_id, turn.pk, str(turn.request_id), ids["user"], ids["assistant"], turn.parent_turn_id, existing=True
+    )
+
+
+@transaction.atomic
+def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
+    """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
+
+    The owner's turns are opened one after the other, so that two tabs can't pass the limit together, and the
+    same `request_id` sent twice opens one turn.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
+    existing = find_request(session.pk, request_id)
+    if existing is not None:
+        return existing
+    _refuse_over_limit(session)
+    now = timezone.now()
+    turn = Turn.objects.create(session=session, request_id=request_id, parent_turn_id=parent_turn_id)
+    user = Message.objects.create(
+        turn=turn, role=Message.Role.USER, content=question, blocks=[{"id": "b1", "kind": "text", "text": question}]
+    )
+    ContextEntry.objects.create(session=session, turn=turn, type=ContextEntry.Type.CHAT, role="user", content=question)
+    assistant = Message.objects.create(
+        turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=now
+    )
+    ChatSession.objects.filter(pk=session.pk).update(last_activity_at=now)
+    return Started(session.pk, turn.pk, str(request_id), user.pk, assistant.pk, parent_turn_id)
+
+
+def _refuse_over_limit(session: ChatSession) -> None:
+    running = Message.objects.filter(
+        turn__session__owner_id=session.owner_id,
+        status=Message.Status.STREAMING,
+        heartbeat_at__gte=timezone.now() - STALE_AFTER,
+    ).count()
+    if running >= settings.MAX_CONCURRENT_TURNS:
+        raise TurnRefused(
+            "too_many_turns",
+            _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
+        )
+
+
+def default_parent(session_id: int) -> int | None:
+    """Return the newest turn of a session: the parent of a question that names none."""
+    return (
+        Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
+    )
+
+
+def checkpoint(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> bool:
+    """Store the answer as it stands with its heartbeat; False when the message is no longer streaming."""
+    return _streaming(message_id).update(**_columns(answer, new_events)) == 1
+
+
+def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
+    """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
+    Message.objects.filter(pk=message_id, last_seq__lt=answer.last_seq).update(
+        **_columns(answer, new_events),
+        status=answer.status,
+        content=plain_text(answer.blocks),
+        usage=answer.usage,
+        duration_ms=answer.ms,
+        error_code=(answer.error or {}).get("code", ""),
+        error_message=(answer.error or {}).get("message", ""),
+    )
+
+
+def _streaming(message_id: int) -> QuerySet[Message]:
+    return Message.objects.filter(pk=message_id, status=Message.Status.STREAMING)
+
+
+def _columns(answer: Answer, new_events: list[dict[str, Any]]) -> dict[str, Any]:
+    appended = Func(
+        F("stream_log"),
+        Value(new_events, output_field=JSONField()),
+        template="(%(expressions)s)",
+        arg_joiner=" || ",
+        output_field=JSONField(),
+    )
+    return {
+        "blocks": answer.blocks,
+        "thinking": answer.thinking,
+        "last_seq": answer.last_seq,
+        "heartbeat_at": timezone.now(),
+        "stream_log": appended,
+    }
+
+
+def request_stop(message_id: int) -> bool:
+    """End a running answer from any process: its generator sees that it is no longer streaming, and stops."""
+    return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
+
+
+def interrupt_stale(**where: int) -> int:
+    """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id."""
+    stale = Message.objects.filter(
+        Q(heartbeat_at__lt=timezone.now() - STALE_AFTER) | Q(heartbeat_at=None), status=Message.Status.STREAMING
+    )
+    if "session_id" in where:
+        stale = stale.filter(turn__session_id=where["session_id"])
+    if "message_id" in where:
+        stale = stale.filter(pk=where["message_id"])
+    return sum(_interrupt(message) for message in stale)
+
+
+def _interrupt(message: Message) -> int:
+    answer = fold(message.stream_log)
+    ending: list[Event] = [
+        ErrorEvent(
+            seq=message.last_seq + 1,
+            code="interrupted",
+            message=_("The server stopped while this was being written. What came is kept."),
+        ),
+        DoneEvent(seq=message.last_seq + 2, status="interrupted"),
+    ]
+    for event in ending:
+        answer.apply(event)
+    ended = _streaming(message.pk).filter(last_seq=message.last_seq)
+    return ended.update(
+        status=Message.Status.INTERRUPTED,
+        content=plain_text(message.blocks),
+        last_seq=answer.last_seq,
+        error_code="interrupted",
+        error_message=ending[0].message if isinstance(ending[0], ErrorEvent) else "",
+        stream_log=[*message.stream_log, *(event.to_dict() for event in ending)],
+    )
+
+
+def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
+    """Store the numbered sources of an answer with their snapshots; saving them twice changes nothing.
+
+    A passage that was deleted while the answer was written keeps its snapshot.
+    """
+    citations = list(citations)
+    chunks = set(Chunk.objects.filter(pk__in=[item["chunk_id"] for item in citations]).values_list("pk", flat=True))
+    documents = set(
+        Document.objects.filter(pk__in=[item["document_id"] for item in citations]).values_list("pk", flat=True)
+    )
+    Citation.objects.bulk_create(
+        [
+            Citation(
+                message_id=message_id,
+                request_id=request_id,
+                index=item["index"],
+                chunk_id=item["chunk_id"] if item["chunk_id"] in chunks else None,
+                document_id=item["document_id"] if item["document_id"] in documents else None,
+                cited=item["index"] in cited,
+                filename=item["filename"][:255],
+                heading=item["heading"],
+                page=item["page"],
+                snippet=item["snippet"],
+                score=item["score"],
+                sources=item["sources"],
+            )
+            for item in citations
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
+    """Store what ran for a turn, in order."""
+    TraceStep.objects.bulk_create(
+        [TraceStep(turn_id=turn_id, order=order, **step) for order, step in enumerate(steps)], ignore_conflicts=True
+    )
+
+
+def citation_dict(citation: Citation) -> dict[str, Any]:
+    """Return a stored citation as one entry of a `sources` event."""
+    return {
+        "index": citation.index,
+        "document_id": citation.document_id,
+        "chunk_id": citation.chunk_id,
+        "filename": citation.filename,
+        "heading": citation.heading,
+        "page": citation.page,
+        "snippet": citation.snippet,
+        "score": citation.score,
+        "sources": citation.sources,
+    }

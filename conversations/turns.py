@@ -1,0 +1,146 @@
+"""Starting, stopping and repeating turns; knows neither HTTP nor WebSockets."""
+
+import uuid
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from conversations import access, store
+from conversations.models import ChatSession, Message, Turn
+from conversations.pipeline.graph import Graph
+from conversations.pipeline.state import State
+from conversations.runner import TurnRunner
+from conversations.store import Started, TurnRefused
+from ragsite.db import in_database
+
+__all__ = ["Ask", "Started", "TurnRefused", "edit", "regenerate", "start_turn", "stop_turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`."""
+
+    session_id: int
+    question: str
+    parent_turn_id: int | None = None
+    request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    language: str = "en"
+    as_root: bool = False
+
+
+_runners: set[TurnRunner] = set()
+
+
+@cache
+def pipeline() -> Graph:
+    """Return the graph of the setting `PIPELINE_NODES`, assembled once."""
+    return Graph.from_paths(settings.PIPELINE_NODES)
+
+
+async def start_turn(user: Any, ask: Ask) -> Started:
+    """Start a turn and return once its question is stored.
+
+    Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
+    or a user who has too many answers running. The same `request_id` again returns the turn that it started.
+    """
+    state = await in_database(_prepare, user, ask)
+    if isinstance(state, Started):
+        return state
+    return await _launch(state)
+
+
+async def stop_turn(user: Any, message_id: int) -> bool:
+    """End a running answer, keeping what came; False when it had ended. Raises `Http404`."""
+    await in_database(access.get_message, user, message_id)
+    for runner in list(_runners):
+        if runner.message_id == message_id:
+            runner.stop()
+            await runner.wait()
+            return True
+    return await in_database(store.request_stop, message_id)
+
+
+async def regenerate(user: Any, message_id: int, language: str = "en") -> Started:
+    """Answer the question of an answer again, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    message = await in_database(access.get_message, user, message_id)
+    question = await in_database(_question_of, message.turn_id)
+    return await _sibling(user, message.turn, question, language)
+
+
+async def edit(user: Any, turn_id: int, question: str, language: str = "en") -> Started:
+    """Ask another question in the place of a turn's, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    turn = await in_database(_own_turn, user, turn_id)
+    return await _sibling(user, turn, question, language)
+
+
+async def wait_for_all() -> None:
+    """Wait until every turn of this process has ended."""
+    for runner in list(_runners):
+        await runner.wait()
+
+
+async def _sibling(user: Any, turn: Turn, question: str, language: str) -> Started:
+    parent = turn.parent_turn_id
+    return await start_turn(
+        user, Ask(turn.session_id, question, parent_turn_id=parent, language=language, as_root=parent is None)
+    )
+
+
+async def _launch(state: State) -> Started:
+    runner = TurnRunner(pipeline(), state, on_end=_runners.discard)
+    _runners.add(runner)
+    return await runner.started
+
+
+def _prepare(user: Any, ask: Ask) -> State | Started:
+    session = access.get_session(user, ask.session_id)
+    existing = store.find_request(session.pk, ask.request_id)
+    if existing is not None:
+        return existing
+    return State(
+        user_id=user.pk,
+        session_id=session.pk,
+        question=_checked(ask.question),
+        parent_turn_id=_parent(session, ask),
+        request_id=ask.request_id,
+        language=ask.language,
+    )
+
+
+def _checked(question: str) -> str:
+    question = question.replace("\x00", "").strip()
+    if not question:
+        raise TurnRefused("empty_question", _("Please write a question."))
+    limit = settings.MAX_QUESTION_CHARACTERS
+    if len(question) > limit:
+        raise TurnRefused(
+            "question_too_long",
+            _("The question has %(length)d characters; at most %(limit)d can be asked.")
+            % {"length": len(question), "limit": limit},
+        )
+    return question
+
+
+def _parent(session: ChatSession, ask: Ask) -> int | None:
+    if ask.as_root:
+        return None
+    if ask.parent_turn_id is None:
+        return store.default_parent(session.pk)
+    if not session.turns.filter(pk=ask.parent_turn_id).exists():
+        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
+    return ask.parent_turn_id
+
+
+def _question_of(turn_id: int) -> str:
+    return Message.objects.values_list("content", flat=True).get(turn_id=turn_id, role=Message.Role.USER)
+
+
+def _own_turn(user: Any, turn_id: int) -> Turn:
+    turn = Turn.objects.filter(pk=turn_id, session__in=access.sessions(user)).first()
+    if turn is None:
+        raise Http404(_("There is no such turn."))
+    return turn

@@ -1,0 +1,13 @@
+"""Words that ask rather than name: a question's terms without them are what it is about. Pure."""
+
+from retrieval.analysis import terms
+
+QUESTION_WORDS = set(
+    terms(
+        "what which who whom whose when where why how many much does did can could should would tell explain describe "
+        "list give show please mean means called name following between use used using "
+        "什么 怎么 怎样 如何 哪些 哪个 哪里 哪 多少 几 为什么 为何 是否 吗 呢 请问 请 告诉 介绍 说明 一下 是 有 的 了 "
+        "和 在 可以 能 "
+        "需要 应该 多久 多长 谁 何时 时候 怎么办 进行 使用 用 我 我们 你 要"
+    )
+) | set("什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用")

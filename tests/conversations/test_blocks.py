@@ -1,0 +1,48 @@
+"""Citation markers across cuts, and quoting documents into Markdown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.markdown import render
+from conversations.pipeline.blocks import MarkerFilter, escape_markdown
+
+ANSWER = "One [1]. Two [2][7], an array a[0] and 【3】 and [12] open [1"
+
+
+def filtered(pieces: list[str]) -> tuple[str, set[int]]:
+    markers = MarkerFilter({1, 2, 3})
+    text = "".join(markers.feed(piece) for piece in pieces) + markers.close()
+    return text, markers.cited
+
+
+@pytest.mark.parametrize("cut", range(len(ANSWER) + 1))
+def test_markers_that_point_nowhere_are_removed_wherever_the_stream_is_cut(cut: int) -> None:
+    text, cited = filtered([ANSWER[:cut], ANSWER[cut:]])
+    assert text == "One [1]. Two [2], an array a and [3] and  open [1"
+    assert cited == {1, 2, 3}
+
+
+@given(st.text(alphabet="[]【】0123456789ab \n", max_size=40))
+def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
+    assert filtered(list(text)) == filtered([text])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_b_c and *stars*",
+        "# not a heading",
+        "- not a list",
+        "1. not a list",
+        "<b>tag</b>",
+        "`code` [link](x) |x|",
+        "~~a~~",
+    ],
+)
+def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
+    import html
+    import re
+
+    shown = html.unescape(re.sub(r"<[^>]+>", "", str(render(escape_markdown(text)))))
+    assert shown.strip() == text

@@ -1,0 +1,93 @@
+"""The event protocol: exact round trips, and one fold for saving, replay and rendering."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.events import (
+    KINDS,
+    BlockEnd,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    SessionEvent,
+    SourcesEvent,
+    StepEvent,
+    ThinkEvent,
+    fold,
+    plain_text,
+)
+
+TEXT = st.text(max_size=30)
+EVENTS = st.one_of(
+    st.builds(SessionEvent, session_id=st.integers(1), turn_id=st.integers(1), request_id=TEXT,
+              user_message_id=st.integers(1), assistant_message_id=st.integers(1),
+              parent_turn_id=st.none() | st.integers(1)),
+    st.builds(StepEvent, step=st.integers(0, 9), key=TEXT, step_name=TEXT,
+              status=st.sampled_from(["processing", "completed", "skipped", "error"])),
+    st.builds(ThinkEvent, text=TEXT),
+    st.builds(BlockStart, id=st.sampled_from(["b1", "b2"]), kind=st.sampled_from(["text", "table", "image", "code"]),
+              columns=st.none() | st.lists(TEXT, max_size=3)),
+    st.builds(Delta, id=st.sampled_from(["b1", "b2", "b9"]), text=st.none() | TEXT,
+              row=st.none() | st.lists(TEXT, max_size=3)),
+    st.builds(BlockUpdate, id=st.sampled_from(["b1", "b2"]), url=TEXT, width=st.integers(1, 9)),
+    st.builds(BlockEnd, id=st.sampled_from(["b1", "b2"])),
+    st.builds(SourcesEvent, citations=st.just([{"index": 1}])),
+    st.builds(ErrorEvent, code=TEXT, message=TEXT),
+    st.builds(DoneEvent, status=st.sampled_from(["completed", "stopped"]), usage=st.just({"prompt_tokens": 3})),
+)  # fmt: skip
+
+
+def test_there_are_ten_kinds() -> None:
+    assert len(KINDS) == 10
+
+
+@given(EVENTS)
+def test_an_event_survives_json(event: Event) -> None:
+    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+
+
+def test_an_unknown_kind_is_refused_and_an_unknown_field_ignored() -> None:
+    with pytest.raises(ValueError, match="unknown"):
+        Event.from_dict({"type": "unknown"})
+    assert Event.from_dict({"type": "think", "text": "a", "later": 1}) == ThinkEvent(text="a")
+
+
+@given(st.lists(EVENTS, max_size=30), st.integers(0, 30))
+def test_the_fold_may_be_cut_anywhere_and_sees_no_event_twice(events: list[Event], cut: int) -> None:
+    """A snapshot plus the events after it, some of them sent twice, is the whole."""
+    numbered = [event.numbered(seq) for seq, event in enumerate(events, 1)]
+    resumed = fold(numbered[:cut])
+    for event in numbered[max(0, cut - 3) :]:
+        resumed.apply(event)
+    assert resumed == fold(numbered)
+
+
+def test_blocks_fold_to_what_is_stored() -> None:
+    answer = fold(
+        [
+            BlockStart(seq=1, id="b1", kind="text"),
+            Delta(seq=2, id="b1", text="Hello "),
+            Delta(seq=3, id="b1", text="world"),
+            BlockEnd(seq=4, id="b1"),
+            BlockStart(seq=5, id="b2", kind="table", columns=["a", "b"]),
+            Delta(seq=6, id="b2", row=["1", "2"]),
+            BlockEnd(seq=7, id="b2"),
+            BlockStart(seq=8, id="b3", kind="image", alt="A switch"),
+            BlockUpdate(seq=9, id="b3", url="/p/1", width=3, height=4),
+            BlockEnd(seq=10, id="b3"),
+            DoneEvent(seq=11, status="completed", usage={"completion_tokens": 5}, ms=7),
+        ]
+    )
+    assert answer.blocks == [
+        {"id": "b1", "kind": "text", "text": "Hello world"},
+        {"id": "b2", "kind": "table", "columns": ["a", "b"], "rows": [["1", "2"]]},
+        {"id": "b3", "kind": "image", "alt": "A switch", "url": "/p/1", "width": 3, "height": 4},
+    ]
+    assert (answer.status, answer.last_seq, answer.ms, answer.open) == ("completed", 11, 7, set())
+    assert plain_text(answer.blocks) == "Hello world\n\na | b\n1 | 2\n\n[A switch]"

@@ -1,0 +1,72 @@
+"""The answerer without a model: the sentences that answer, tables by their rows, pictures when asked for."""
+
+from typing import Any
+
+from conversations.extractive import extract
+from retrieval.search import Hit
+
+
+def hit(content: str, **fields: Any) -> Hit:
+    values: dict[str, Any] = {
+        "chunk_id": 1, "document_id": 1, "knowledge_base_id": 1, "kind": "text", "filename": "manual.pdf",
+        "heading": "", "page": 1, "score": 0.1, "sources": [],
+    }  # fmt: skip
+    return Hit(content=content, **(values | fields))
+
+
+MANUAL = hit(
+    "The switch has nine ports. Hold the reset button for ten seconds to restore the factory settings. "
+    "The fan can be replaced while it runs. The case is made of steel."
+)
+OFFICE = hit("Lunch is served at noon in the canteen. The reception closes at six.", filename="office.md")
+
+
+def test_the_sentence_that_answers_is_quoted_first() -> None:
+    chosen = extract("How do I restore the factory settings?", [OFFICE, MANUAL])
+    assert chosen.quotes[0].hit == 1
+    assert chosen.quotes[0].sentences[0].startswith("Hold the reset button for ten seconds")
+    assert all("canteen" not in sentence for quote in chosen.quotes for sentence in quote.sentences)
+
+
+def test_chinese_sentences_are_quoted() -> None:
+    passage = hit("本交换机共有九个端口。长按复位键十秒可恢复出厂设置。风扇支持热插拔。")
+    chosen = extract("怎么恢复出厂设置？", [passage])
+    assert "长按复位键十秒可恢复出厂设置。" in chosen.quotes[0].sentences
+
+
+def test_what_the_passages_do_not_speak_of_is_not_quoted() -> None:
+    assert extract("Which planets have rings of ice?", [MANUAL, OFFICE]).hits == []
+
+
+def test_a_table_answers_with_its_rows() -> None:
+    table = hit(
+        "Model | Ports | Price", kind="table", columns=["Model", "Ports", "Price"],
+        rows=[[f"SE21{n:02}", str(n), f"{n}0 EUR"] for n in range(1, 10)], heading="Price list",
+    )  # fmt: skip
+    chosen = extract("What is the price of the SE2105?", [table])
+    assert chosen.tables == {0: [["SE2105", "5", "50 EUR"]]}
+
+
+def test_a_picture_is_shown_when_asked_for_and_not_otherwise() -> None:
+    picture = hit("Figure 2: front panel of the switch with its ports", kind="image")
+    assert extract("Show me a picture of the front panel", [picture, MANUAL]).pictures == [0]
+    assert extract("How do I restore the factory settings of the switch?", [MANUAL, picture]).pictures == []
+
+
+def test_a_sentence_that_announces_a_list_brings_it() -> None:
+    passage = hit("To replace the fan do the following:\nOpen the case.\nPull the fan out.\nPush the new one in.")
+    chosen = extract("How to replace the fan?", [passage])
+    assert "Push the new one in." in chosen.quotes[0].sentences
+
+
+def test_the_same_sentence_is_quoted_once() -> None:
+    chosen = extract("How do I restore the factory settings?", [MANUAL, hit(MANUAL.content, chunk_id=2)])
+    quoted = [sentence for quote in chosen.quotes for sentence in quote.sentences]
+    assert len(quoted) == len(set(quoted))
+
+
+def test_nearness_in_meaning_can_carry_a_sentence_without_common_words() -> None:
+    def near(texts: list[str]) -> list[float]:
+        return [0.9 if "factory" in text else 0.1 for text in texts]
+
+    assert extract("wipe device", [MANUAL], near).quotes[0].sentences[0].startswith("Hold the reset button")
