@@ -1,0 +1,82 @@
+"""The readers of the environment: a bad value is refused by the variable's name, never guessed around."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from ragsite import env
+
+NAME = "RAGSITE_TEST_VARIABLE"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("1", True), ("TRUE", True), ("on", True), ("no", False), ("0", False), (" ", True)]
+)
+def test_boolean(monkeypatch: pytest.MonkeyPatch, value: str, expected: bool) -> None:
+    monkeypatch.setenv(NAME, value)
+    assert env.boolean(NAME, True) is expected
+
+
+def test_boolean_refuses_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, "maybe")
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} is 'maybe'; it takes true or false"):
+        env.boolean(NAME, True)
+
+
+def test_integer_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.integer(NAME, 7) == 7
+    monkeypatch.setenv(NAME, "12")
+    assert env.integer(NAME, 7, minimum=1, maximum=12) == 12
+
+
+@pytest.mark.parametrize("value", ["0", "13", "1.5", "many"])
+def test_integer_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match="a whole number of at least 1 and at most 12"):
+        env.integer(NAME, 7, minimum=1, maximum=12)
+
+
+@pytest.mark.parametrize("value", ["nan", "-0.1", "2.1", "warm"])
+def test_decimal_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=NAME):
+        env.decimal(NAME, 0.3, maximum=2.0)
+
+
+def test_optional_decimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.optional_decimal(NAME) is None
+    monkeypatch.setenv(NAME, "-0.5")
+    assert env.optional_decimal(NAME) == -0.5
+
+
+def test_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.choice(NAME, "en", ("en", "zh-hans")) == "en"
+    monkeypatch.setenv(NAME, "fr")
+    with pytest.raises(ImproperlyConfigured, match="one of: en, zh-hans"):
+        env.choice(NAME, "en", ("en", "zh-hans"))
+
+
+def test_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.words(NAME, ("*",)) == ["*"]
+    monkeypatch.setenv(NAME, " a.example, ,b.example ")
+    assert env.words(NAME) == ["a.example", "b.example"]
+
+
+def test_path_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(NAME, "data")
+    assert env.path(NAME, Path("/elsewhere")) == tmp_path.resolve() / "data"
+
+
+def test_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.url(NAME, ("http", "https")) == ""
+    monkeypatch.setenv(NAME, "https://models.example/v1/")
+    assert env.url(NAME, ("http", "https")) == "https://models.example/v1"
+
+
+@pytest.mark.parametrize("value", ["models.example/v1", "ftp://models.example", "https://"])
+def test_url_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=NAME):
+        env.url(NAME, ("http", "https"))

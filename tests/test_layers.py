@@ -1,0 +1,112 @@
+"""The house keeps its order: imports run one way, there are no circles, and the settings alone read the environment."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("ragsite", "knowledge", "retrieval", "conversations")
+# The part of `ragsite` that puts the rooms together; the rest of it is the ground they stand on.
+TOP = (
+    "ragsite.admin",
+    "ragsite.api_urls",
+    "ragsite.asgi",
+    "ragsite.management",
+    "ragsite.samples",
+    "ragsite.supervisor",
+    "ragsite.urls",
+    "ragsite.views",
+)
+READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
+MAX_LINES = 400
+
+
+def _sources() -> list[Path]:
+    return [path for app in APPS for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts]
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_module(path): path for path in _sources()}
+
+
+def _names(node: ast.AST, module: str) -> Iterator[str]:
+    """Yield the dotted names that an import statement may load."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            package = module.split(".") if MODULES[module].name == "__init__.py" else module.split(".")[:-1]
+            base = ".".join([*package[: len(package) - node.level + 1], *([base] if base else [])])
+        for alias in node.names:
+            full = f"{base}.{alias.name}"
+            yield full if full in MODULES else base
+
+
+def _at_import(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the statements that run when the module is loaded."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def _rank(module: str) -> int | None:
+    if any(module == top or module.startswith(f"{top}.") for top in TOP):
+        return 4
+    return {"ragsite": 0, "knowledge": 1, "retrieval": 2, "conversations": 3}.get(module.split(".")[0])
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_imports_run_one_way(module: str) -> None:
+    own = _rank(module)
+    assert own is not None
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        for name in _names(node, module):
+            other = _rank(name)
+            assert other is None or other <= own, f"{module} imports {name}, which lies above it"
+
+
+def test_language_models_import_no_app() -> None:
+    for module in (name for name in MODULES if name.startswith("ragsite.llm")):
+        tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+        imported = {name for node in ast.walk(tree) for name in _names(node, module)}
+        assert not [name for name in imported if name.split(".")[0] in APPS and not name.startswith("ragsite.")]
+
+
+def test_no_circles() -> None:
+    graph: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = {name for node in _at_import(tree) for name in _names(node, module) if name in MODULES}
+        graph[module] = found - {module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("a circle of imports: " + " → ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("path", [*_sources(), ROOT / "manage.py"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_the_settings_read_the_environment(path: Path) -> None:
+    if str(path.relative_to(ROOT)) in READS_ENVIRONMENT:
+        return
+    text = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+    assert not [word for word in ("os.environ", "os.getenv", "import environ", "import getenv") if word in text]
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
