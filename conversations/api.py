@@ -1,0 +1,216 @@
+"""REST endpoints of sessions, messages and what belongs to them."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access, queries, services, store, turns
+from conversations.models import ChatSession, Citation, Message
+from conversations.serializers import (
+    CitationSerializer,
+    DoneSerializer,
+    ErrorSerializer,
+    FeedbackSerializer,
+    MessageSerializer,
+    SessionCreatedSerializer,
+    SessionCreateSerializer,
+    SessionSerializer,
+    SessionUpdateSerializer,
+    StartedSerializer,
+    TraceSerializer,
+)
+from conversations.turns import Started, TurnRefused
+from ragsite.async_api import AsyncAPIView
+
+_REFUSAL_STATUS = {
+    "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
+    "request_id_taken": status.HTTP_409_CONFLICT,
+}
+ERRORS: dict[Any, Any] = {400: ErrorSerializer, 404: ErrorSerializer}
+NOT_FOUND: dict[Any, Any] = {404: ErrorSerializer}
+
+
+class Refused(APIException):
+    """A turn that does not start, as an answer: 429 over a limit, 409 for a request id of another chat, else 400."""
+
+    def __init__(self, refusal: TurnRefused) -> None:
+        super().__init__(refusal.message, refusal.code)
+        self.status_code = _REFUSAL_STATUS.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+
+
+def language() -> str:
+    """Return the language of the request, in which steps are named."""
+    return get_language() or "en"
+
+
+def done(message: str, success: bool = True) -> Response:
+    """Answer `{"success", "message"}`."""
+    return Response({"success": success, "message": message})
+
+
+def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """Return messages oldest first with all that `MessageSerializer` shows."""
+    return (
+        messages.select_related("turn")
+        .prefetch_related("citations")
+        .defer("stream_log")
+        .order_by("turn__created_at", "turn_id", "id")
+    )
+
+
+class SessionList(generics.ListAPIView[ChatSession]):
+    """The caller's sessions, pinned first, then by newest activity."""
+
+    serializer_class = SessionSerializer
+
+    def get_queryset(self) -> QuerySet[ChatSession]:
+        """Return the sessions with what is listed of them."""
+        return queries.session_list(self.request.user).prefetch_related("knowledge_bases")
+
+    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 400: ErrorSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a session."""
+        given = SessionCreateSerializer(data=request.data, context={"request": request})
+        given.is_valid(raise_exception=True)
+        bases = [base.pk for base in given.validated_data.get("knowledge_bases", [])]
+        session = services.create_session(request.user, given.validated_data["chat_title"], bases)
+        body = {"success": True, "session_id": session.pk, "chat_title": session.title}
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class SessionDetail(APIView):
+    """One session of the caller's."""
+
+    @extend_schema(responses={200: SessionSerializer} | NOT_FOUND)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the session."""
+        return Response(SessionSerializer(access.get_session(request.user, pk)).data)
+
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer} | ERRORS)
+    def put(self, request: Request, pk: int) -> Response:
+        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        return self._update(request, pk)
+
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer} | ERRORS)
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        return self._update(request, pk)
+
+    @extend_schema(responses={200: DoneSerializer} | NOT_FOUND)
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete the session; when it was the last, a fresh one takes its place."""
+        services.delete_session(access.get_session(request.user, pk))
+        return done(_("The chat is deleted."))
+
+    def _update(self, request: Request, pk: int) -> Response:
+        session = access.get_session(request.user, pk)
+        given = SessionUpdateSerializer(data=request.data, context={"request": request})
+        given.is_valid(raise_exception=True)
+        changes = given.validated_data
+        if "chat_title" in changes:
+            services.rename_session(session, changes["chat_title"])
+        if "knowledge_bases" in changes:
+            services.set_knowledge_bases(request.user, session, [base.pk for base in changes["knowledge_bases"]])
+        if "pinned" in changes:
+            services.set_pinned(session, changes["pinned"])
+        return done(_("The chat is updated."))
+
+
+class MessageDetail(APIView):
+    """One message of the caller's."""
+
+    @extend_schema(responses={200: MessageSerializer} | NOT_FOUND)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the message as it stands, also while it is being written."""
+        store.interrupt_stale(message_id=access.get_message(request.user, pk).pk)
+        return Response(MessageSerializer(message_list(access.messages(request.user)).get(pk=pk)).data)
+
+
+class MessageCitations(generics.ListAPIView[Citation]):
+    """The numbered sources of an answer."""
+
+    serializer_class = CitationSerializer
+    queryset = Citation.objects.none()
+
+    def get_queryset(self) -> QuerySet[Citation]:
+        """Return the citations in the order of their numbers; 404 for a message of someone else's."""
+        message = access.get_message(self.request.user, self.kwargs["pk"])
+        return message.citations.order_by("index")
+
+
+class MessageTrace(APIView):
+    """How an answer came about, for its owner and for staff."""
+
+    @extend_schema(responses={200: TraceSerializer} | NOT_FOUND)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
+        return Response(TraceSerializer(access.get_message(request.user, pk, traced=True).turn).data)
+
+
+class MessageFeedback(APIView):
+    """The caller's thumb on an answer."""
+
+    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer} | ERRORS)
+    def put(self, request: Request, pk: int) -> Response:
+        """Give feedback, replacing an earlier one."""
+        message = access.get_message(request.user, pk)
+        given = FeedbackSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        try:
+            feedback = services.give_feedback(request.user, message, **given.validated_data)
+        except ValueError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return Response(FeedbackSerializer(feedback).data)
+
+    @extend_schema(responses={200: DoneSerializer} | NOT_FOUND)
+    def delete(self, request: Request, pk: int) -> Response:
+        """Take the feedback back."""
+        services.remove_feedback(request.user, access.get_message(request.user, pk))
+        return done(_("The feedback is removed."))
+
+
+class MessageStop(AsyncAPIView):
+    """Ends an answer that is being written."""
+
+    @extend_schema(request=None, responses={200: DoneSerializer} | NOT_FOUND)
+    async def post(self, request: Request, pk: int) -> Response:
+        """Stop the answer and keep what came; `success` is false when it had already ended."""
+        stopped = await turns.stop_turn(request.user, pk)
+        return done(_("The answer is stopped.") if stopped else _("The answer had already ended."), stopped)
+
+
+class MessageRegenerate(AsyncAPIView):
+    """Answers the same question once more."""
+
+    @extend_schema(request=None, responses={202: StartedSerializer, 429: ErrorSerializer} | ERRORS)
+    async def post(self, request: Request, pk: int) -> Response:
+        """Start a sibling turn with the same question; listen to its answer at `stream`."""
+        try:
+            started = await turns.regenerate(request.user, pk, language=language())
+        except TurnRefused as refusal:
+            raise Refused(refusal) from None
+        return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
+
+
+def started_body(started: Started) -> dict[str, Any]:
+    """Return the ids of a turn that has begun, and where its answer streams."""
+    stream = reverse("api-content-stream", args=[started.session_id, started.assistant_message_id])
+    return {
+        "success": True,
+        "session_id": started.session_id,
+        "turn_id": started.turn_id,
+        "request_id": started.request_id,
+        "user_message_id": started.user_message_id,
+        "assistant_message_id": started.assistant_message_id,
+        "parent_turn_id": started.parent_turn_id,
+        "stream": stream,
+    }

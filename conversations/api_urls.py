@@ -1,0 +1,21 @@
+"""The chat's API addresses, under `/api/`."""
+
+from django.urls import path
+
+from conversations import api, sse
+
+urlpatterns = [
+    path("chat/sessions", api.SessionList.as_view(), name="api-sessions"),
+    path("chat/sessions/<int:pk>", api.SessionDetail.as_view(), name="api-session"),
+    path("chat/sessions/<int:pk>/content", sse.SessionContent.as_view(), name="api-content"),
+    path(
+        "chat/sessions/<int:pk>/content/<int:message_id>/stream", sse.ContentStream.as_view(), name="api-content-stream"
+    ),
+    path("chat/messages/<int:pk>", api.MessageDetail.as_view(), name="api-message"),
+    path("chat/messages/<int:pk>/citations", api.MessageCitations.as_view(), name="api-citations"),
+    path("chat/messages/<int:pk>/trace", api.MessageTrace.as_view(), name="api-trace"),
+    path("chat/messages/<int:pk>/stop", api.MessageStop.as_view(), name="api-stop"),
+    path("chat/messages/<int:pk>/regenerate", api.MessageRegenerate.as_view(), name="api-regenerate"),
+    path("chat/messages/<int:pk>/feedback", api.MessageFeedback.as_view(), name="api-feedback"),
+    path("chat/conversation", sse.Conversation.as_view(), name="api-conversation"),
+]

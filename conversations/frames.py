@@ -1,0 +1,133 @@
+"""The event stream as server-sent events, in its two forms: CHAT's steps and CONTEXT's prefixes. Pure."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from conversations.events import (
+    BlockEnd,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    SessionEvent,
+    SourcesEvent,
+    StepEvent,
+    ThinkEvent,
+)
+
+HEARTBEAT = ": heartbeat\n\n"
+
+
+def frame(data: str, seq: int = 0) -> str:
+    """Return one server-sent event; lines of the data become `data:` lines, a `seq` above 0 its id."""
+    lines = data.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    identity = f"id: {seq}\n" if seq else ""
+    return identity + "".join(f"data: {line}\n" for line in lines) + "\n"
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def step_frame(event: Event) -> str:
+    """Return an event as a frame of CHAT's stream.
+
+    A step is itself and an error is `{"step": "error", "status": "error", "message"}`. The session is step 0, the
+    end `{"step": "done"}` with the final status; all else (blocks, thinking, sources) is step 8. The `message` of
+    these is the event's JSON as a string, its kind under `t` as well as under `type`.
+    """
+    return frame(_json(_step(event)), event.seq)
+
+
+def _step(event: Event) -> dict[str, Any]:
+    match event:
+        case StepEvent():
+            return _body(event.step, event.step_name, event.status, event.message)
+        case ErrorEvent():
+            return {"step": "error", "status": "error", "message": event.message}
+        case SessionEvent():
+            return _body(0, _("Session"), "completed", _payload(event))
+        case DoneEvent():
+            return _body("done", _("Done"), event.status, _payload(event))
+        case ThinkEvent():
+            return _body(8, _("Thinking"), "processing", _payload(event))
+        case SourcesEvent():
+            return _body(8, _("Sources"), "processing", _payload(event))
+        case _:
+            return _body(8, _("Answer"), "processing", _payload(event))
+
+
+def _body(step: int | str, step_name: str, status: str, message: str) -> dict[str, Any]:
+    return {"step": step, "step_name": step_name, "status": status, "message": message}
+
+
+def _payload(event: Event) -> str:
+    return _json({"t": event.type} | event.to_dict())
+
+
+@dataclass(slots=True)
+class PrefixFrames:
+    """Turns events into CONTEXT's frames: `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
+
+    The `CONTENT:` frames of an answer, joined, are the answer as Markdown, tables and pictures included; there is
+    one `SOURCE:` per citation, and steps have no frame.
+    """
+
+    thinking: bool = True
+    _blocks: dict[str, BlockStart] = field(default_factory=dict)
+
+    def feed(self, event: Event) -> list[str]:
+        """Return the frames of one event, none for most."""
+        texts = [text for text in self._texts(event) if text not in ("CONTENT:", "THINK:")]
+        return [frame(text, event.seq) for text in texts]
+
+    def _texts(self, event: Event) -> list[str]:
+        match event:
+            case SessionEvent():
+                return [f"SESSION:{event.session_id}"]
+            case ThinkEvent():
+                return [f"THINK:{event.text}"] if self.thinking else []
+            case SourcesEvent():
+                return [f"SOURCE:{_json(citation)}" for citation in event.citations]
+            case ErrorEvent():
+                return [f"ERROR:{event.message}"]
+            case DoneEvent():
+                return ["DONE:"]
+            case _:
+                return [f"CONTENT:{self._markdown(event)}"]
+
+    def _markdown(self, event: Event) -> str:
+        match event:
+            case BlockStart():
+                self._blocks[event.id] = event
+                return ("\n\n" if len(self._blocks) > 1 else "") + _opening(event)
+            case Delta() if event.row is not None:
+                return _row(event.row)
+            case Delta():
+                return event.text or ""
+            case BlockUpdate() if event.id in self._blocks:
+                return f"![{self._blocks[event.id].alt or ''}]({event.url})"
+            case BlockEnd() if event.id in self._blocks and self._blocks[event.id].kind == "code":
+                return "\n```"
+            case _:
+                return ""
+
+
+def _opening(start: BlockStart) -> str:
+    match start.kind:
+        case "table" if start.columns:
+            return _row(start.columns) + _row(["---"] * len(start.columns))
+        case "code":
+            return f"```{start.language or ''}\n"
+        case _:
+            return ""
+
+
+def _row(cells: list[str]) -> str:
+    escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return "| " + " | ".join(escaped) + " |\n"

@@ -1,0 +1,235 @@
+"""Sessions, messages and what belongs to them, as the API gives and takes them."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
+from conversations.services import TITLE_LENGTH
+from knowledge import access as knowledge_access
+from knowledge.models import KnowledgeBase
+
+
+class ReadableKnowledgeBases(serializers.PrimaryKeyRelatedField[KnowledgeBase]):
+    """Ids of knowledge bases that the caller may read; any other id is an error, as one that doesn't exist."""
+
+    def get_queryset(self) -> Any:
+        """Return what the caller may read."""
+        return knowledge_access.readable(self.context["request"].user)
+
+
+class SessionSerializer(serializers.ModelSerializer[ChatSession]):
+    """A session as it is listed; no knowledge base means all that its owner may read."""
+
+    chat_title = serializers.CharField(source="title")
+    chat_time = serializers.DateTimeField(source="last_activity_at")
+
+    class Meta:
+        """Names are those of the chat routes' clients."""
+
+        model = ChatSession
+        fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases"]
+        read_only_fields = fields
+
+
+class SessionCreateSerializer(serializers.Serializer[Any]):
+    """A new session; without a title it gets one of its own."""
+
+    chat_title = serializers.CharField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
+    knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
+
+
+class SessionUpdateSerializer(serializers.Serializer[Any]):
+    """What may be changed of a session; what is left out stays as it is."""
+
+    chat_title = serializers.CharField(max_length=TITLE_LENGTH, required=False)
+    knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
+    pinned = serializers.BooleanField(required=False)
+
+
+class DoneSerializer(serializers.Serializer[Any]):
+    """What was asked is done, or why nothing had to be."""
+
+    success = serializers.BooleanField()
+    message = serializers.CharField()
+
+
+class SessionCreatedSerializer(serializers.Serializer[Any]):
+    """The new session's id and title."""
+
+    success = serializers.BooleanField()
+    session_id = serializers.IntegerField()
+    chat_title = serializers.CharField()
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """Every error: words for a person, a stable slug for a program."""
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    """How one retriever ranked a passage."""
+
+    type = serializers.ChoiceField(choices=["vector", "bm25"])
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    rrf_score = serializers.FloatField()
+
+
+class CitationSerializer(serializers.ModelSerializer[Citation]):
+    """A numbered source; its ids are null once the passage or its document is deleted, the rest stays."""
+
+    document_id = serializers.IntegerField(allow_null=True)
+    chunk_id = serializers.IntegerField(allow_null=True)
+    sources = SourceSerializer(many=True)
+
+    class Meta:
+        """`cited` tells the sources that the text uses from those only read."""
+
+        model = Citation
+        fields = [
+            "index", "document_id", "chunk_id", "filename", "heading", "page", "snippet", "score", "sources", "cited",
+            "request_id",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class BlockSerializer(serializers.Serializer[Any]):
+    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, a picture the rest."""
+
+    id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=["text", "table", "image", "code"])
+    text = serializers.CharField(required=False)
+    language = serializers.CharField(required=False)
+    columns = serializers.ListField(child=serializers.CharField(), required=False)
+    rows = serializers.ListField(child=serializers.ListField(child=serializers.CharField()), required=False)
+    alt = serializers.CharField(required=False)
+    url = serializers.CharField(required=False)
+    width = serializers.IntegerField(required=False, allow_null=True)
+    height = serializers.IntegerField(required=False, allow_null=True)
+
+    def to_representation(self, instance: Any) -> Any:
+        """Give the block as it is stored."""
+        return instance
+
+
+class MessageErrorSerializer(serializers.Serializer[Any]):
+    """Why an answer failed or was interrupted."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A question or an answer as it stands."""
+
+    turn_id = serializers.IntegerField()
+    parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
+    blocks = BlockSerializer(many=True)
+    citations = CitationSerializer(many=True)
+    error = serializers.SerializerMethodField()
+
+    class Meta:
+        """`content` is the plain text of `blocks`; turns make a tree by `parent_turn_id`."""
+
+        model = Message
+        fields = [
+            "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status", "error",
+            "citations", "created_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    def get_error(self, message: Message) -> MessageErrorSerializer | None:
+        """Return `{"code", "message"}`, or None when nothing went wrong."""
+        if not message.error_code:
+            return None
+        return {"code": message.error_code, "message": message.error_message}  # type: ignore[return-value]
+
+
+class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):
+    """A node that ran; `detail` holds what it saw and decided."""
+
+    class Meta:
+        """`ms` is its duration in milliseconds."""
+
+        model = TraceStep
+        fields = ["order", "key", "status", "started_at", "ms", "detail"]
+        read_only_fields = fields
+
+
+class TraceSerializer(serializers.ModelSerializer[Turn]):
+    """How a turn came to its answer."""
+
+    turn_id = serializers.IntegerField(source="pk")
+    steps = TraceStepSerializer(source="trace", many=True)
+
+    class Meta:
+        """The plan's action, the query that was searched, the model that wrote."""
+
+        model = Turn
+        fields = ["turn_id", "request_id", "retrieval_query", "action", "model", "token_count", "steps"]
+        read_only_fields = fields
+
+
+class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
+    """A thumb: 1 (helpful) or -1 (not helpful)."""
+
+    value = serializers.ChoiceField(choices=[1, -1])
+
+    class Meta:
+        """One per person and answer."""
+
+        model = Feedback
+        fields = ["value", "reason", "comment", "created_at"]
+        read_only_fields = ["created_at"]
+        extra_kwargs = {"comment": {"max_length": 4000}}
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """A question. `parent_turn_id` names the turn that it follows, null starts a new branch at the root;
+    without it, it follows the newest. The same `request_id` sent twice is one turn.
+    """
+
+    content = serializers.CharField(required=False, allow_blank=True)
+    question = serializers.CharField(required=False, allow_blank=True)
+    parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
+    request_id = serializers.UUIDField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take the question under either of its names."""
+        attrs["question"] = attrs.get("question") or attrs.pop("content", "")
+        if not attrs["question"]:
+            raise serializers.ValidationError({"content": _("Ask something: the question is empty.")})
+        return attrs
+
+
+class ConversationSerializer(serializers.Serializer[Any]):
+    """A question in a session, or in a new one when none is named.
+
+    `model_id`, `rerank_top_n` and `use_insert_block` are taken so that clients needn't change; which model
+    answers and how hits are chosen is up to the administrator.
+    """
+
+    question = serializers.CharField()
+    session_id = serializers.IntegerField(required=False, allow_null=True)
+    thinking = serializers.BooleanField(default=True, help_text="false leaves the THINK: frames out")
+    model_id = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    rerank_top_n = serializers.IntegerField(required=False, allow_null=True, min_value=1)
+    use_insert_block = serializers.BooleanField(required=False, allow_null=True)
+    parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
+
+
+class StartedSerializer(serializers.Serializer[Any]):
+    """A turn that has begun; `stream` is where its answer can be listened to."""
+
+    success = serializers.BooleanField()
+    session_id = serializers.IntegerField()
+    turn_id = serializers.IntegerField()
+    request_id = serializers.UUIDField()
+    user_message_id = serializers.IntegerField()
+    assistant_message_id = serializers.IntegerField()
+    parent_turn_id = serializers.IntegerField(allow_null=True)
+    stream = serializers.CharField()

@@ -1,0 +1,192 @@
+"""Answers as server-sent events: CHAT's steps and CONTEXT's prefixes.
+
+A stream only listens. The turn runs apart from it, so that a client that goes away ends nothing, and comes back with
+`Last-Event-ID` for the rest.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import access, broker, services, store, turns
+from conversations.api import ERRORS, NOT_FOUND, Refused, language, message_list
+from conversations.events import Event
+from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
+from conversations.models import ChatSession, Message
+from conversations.serializers import AskSerializer, ConversationSerializer, ErrorSerializer, MessageSerializer
+from conversations.turns import Ask, Started, TurnRefused
+from ragsite.async_api import AsyncAPIView
+
+# Seconds of silence after which a comment is sent, so that proxies keep the connection.
+HEARTBEAT_SECONDS = 15.0
+
+Frames = Callable[[Event], Iterable[str]]
+_STREAM: dict[Any, Any] = {(200, "text/event-stream"): OpenApiTypes.STR}
+_ASKED = _STREAM | ERRORS | {409: ErrorSerializer, 429: ErrorSerializer}
+
+
+async def with_heartbeat(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
+    """Yield the events, and None after each `seconds` of silence; ends its wait for the next when closed."""
+    waiting: asyncio.Future[Event] | None = None
+    try:
+        while True:
+            waiting = waiting or asyncio.ensure_future(anext(events))
+            ready, _pending = await asyncio.wait({waiting}, timeout=seconds)
+            if not ready:
+                yield None
+                continue
+            finished, waiting = waiting, None
+            try:
+                event = finished.result()
+            except StopAsyncIteration:
+                return
+            yield event
+    finally:
+        if waiting is not None:
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
+                await waiting
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()
+
+
+def stream(message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
+    """Return the answer's events after `after_seq` as a response that ends with the answer."""
+
+    async def body() -> AsyncGenerator[str, None]:
+        events = with_heartbeat(broker.listen(message_id, after_seq), HEARTBEAT_SECONDS)
+        async with contextlib.aclosing(events):
+            async for event in events:
+                for text in frames(event) if event is not None else [HEARTBEAT]:
+                    yield text
+
+    response = StreamingHttpResponse(body(), content_type="text/event-stream; charset=utf-8")
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def steps(event: Event) -> list[str]:
+    """Return CHAT's frame of an event."""
+    return [step_frame(event)]
+
+
+async def ask(user: Any, question: Ask) -> Started:
+    """Start the turn, or find the one that its request id started; a refusal becomes an API error."""
+    try:
+        return await turns.start_turn(user, question)
+    except TurnRefused as refusal:
+        raise Refused(refusal) from None
+
+
+class LogEmptied(APIException):
+    """The answer ended long ago and its events are no longer kept one by one."""
+
+    status_code = 410
+    default_code = "log_emptied"
+    default_detail = gettext_lazy("The stream of this answer is no longer kept; fetch the message instead.")
+
+
+class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
+    """The messages of a session, and asking in it."""
+
+    serializer_class = MessageSerializer
+    queryset = Message.objects.none()
+
+    @extend_schema(responses={200: MessageSerializer(many=True)} | NOT_FOUND)
+    async def get(self, request: Request, pk: int) -> Response:
+        """List the session's messages, all branches, oldest first."""
+        return await sync_to_async(self._list)(request, pk)
+
+    @extend_schema(request=AskSerializer, responses=_ASKED)
+    async def post(self, request: Request, pk: int) -> HttpResponseBase:
+        """Ask, and listen to the answer as `{"step", "step_name", "status", "message"}` per event."""
+        session = await sync_to_async(access.get_session)(request.user, pk)
+        given = AskSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        question = Ask(
+            session_id=session.pk,
+            question=data["question"],
+            parent_turn_id=data.get("parent_turn_id"),
+            request_id=data.get("request_id") or uuid.uuid4(),
+            language=language(),
+            as_root="parent_turn_id" in data and data["parent_turn_id"] is None,
+        )
+        started = await ask(request.user, question)
+        return stream(started.assistant_message_id, 0, steps)
+
+    def _list(self, request: Request, pk: int) -> Response:
+        session = access.get_session(request.user, pk)
+        store.interrupt_stale(session_id=session.pk)
+        page = self.paginate_queryset(message_list(Message.objects.filter(turn__session=session)))
+        return self.get_paginated_response(MessageSerializer(page, many=True).data)
+
+
+class ContentStream(AsyncAPIView):
+    """The stream of one answer, from its beginning or from where a client left it."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="last event seen")],
+        responses=_STREAM | {204: None, 410: ErrorSerializer} | ERRORS,
+    )
+    async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
+        """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
+        message = await sync_to_async(self._answer)(request.user, pk, message_id)
+        after_seq = _last_event_id(request)
+        if message.status != Message.Status.STREAMING and after_seq:
+            if after_seq >= message.last_seq:
+                return HttpResponse(status=204)
+            if not message.stream_log:
+                raise LogEmptied
+        return stream(message.pk, after_seq, steps)
+
+    def _answer(self, user: Any, pk: int, message_id: int) -> Message:
+        message = access.get_message(user, message_id)
+        if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
+            raise Http404(_("There is no such answer."))
+        return message
+
+
+def _last_event_id(request: Request) -> int:
+    given = request.headers.get("Last-Event-ID", "").strip()
+    if given and not given.isdecimal():
+        raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
+    return int(given or 0)
+
+
+class Conversation(AsyncAPIView):
+    """Asking in one request, in a session or without one."""
+
+    @extend_schema(request=ConversationSerializer, responses=_ASKED)
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Ask, and listen to frames of `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:`."""
+        given = ConversationSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        session = await sync_to_async(self._session)(request.user, data.get("session_id"))
+        question = Ask(
+            session_id=session.pk,
+            question=data["question"],
+            parent_turn_id=data.get("parent_turn_id"),
+            language=language(),
+        )
+        started = await ask(request.user, question)
+        return stream(started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
+
+    def _session(self, user: Any, session_id: int | None) -> ChatSession:
+        return access.get_session(user, session_id) if session_id is not None else services.create_session(user)

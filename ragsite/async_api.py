@@ -1,0 +1,62 @@
+"""DRF views whose handlers are coroutines: for what streams or waits for a running answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from rest_framework.exceptions import APIException
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+class FirstRenderer(DefaultContentNegotiation):
+    """Answers in the first form offered whatever `Accept` says: streams are asked for as `text/event-stream`,
+    and their errors are JSON all the same.
+    """
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Return the first renderer and its media type."""
+        return renderers[0], str(renderers[0].media_type)
+
+
+class AsyncAPIView(APIView):
+    """An `APIView` with `async def` handlers; authentication and permissions run on Django's database thread.
+
+    Handlers return a DRF `Response` or any Django response, streaming ones too. Errors of DRF and `Http404`
+    are answered as everywhere; anything else is a bug and goes up.
+    """
+
+    view_is_async = True
+    content_negotiation_class = FirstRenderer
+
+    async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """Do what `APIView.dispatch` does, awaiting the handler."""
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        response: HttpResponseBase
+        try:
+            await sync_to_async(self.initial)(self.request, *args, **kwargs)
+            response = await self._handler()(self.request, *args, **kwargs)
+        except (APIException, Http404, PermissionDenied) as error:
+            response = await sync_to_async(self.handle_exception)(error)
+        self.response = self.finalize_response(self.request, response, *args, **kwargs)  # type: ignore[arg-type]
+        return self.response
+
+    def _handler(self) -> Any:
+        method = (self.request.method or "").lower()
+        return getattr(self, method, self._not_allowed) if method in self.http_method_names else self._not_allowed
+
+    async def _not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return self.http_method_not_allowed(request, *args, **kwargs)
+
+    async def options(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """Describe the view, as DRF does."""
+        return await sync_to_async(super().options)(request, *args, **kwargs)
