@@ -1,0 +1,109 @@
+"""Forms of the admin: prompts that are checked, and model profiles whose key can be written but not read."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from conversations import prompts, secrets
+from conversations.models import ModelProfile, PromptTemplate
+
+if TYPE_CHECKING:
+    PromptForm = forms.ModelForm[PromptTemplate]
+    ProfileForm = forms.ModelForm[ModelProfile]
+else:
+    PromptForm = ProfileForm = forms.ModelForm
+
+_TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
+
+
+def variables_help() -> str:
+    """Return which variables each purpose may use, one purpose to a line."""
+    names = {purpose: " ".join(f"{{{{ {name} }}}}" for name in sorted(prompts.VARIABLES[purpose]))
+             for purpose in prompts.VARIABLES}  # fmt: skip
+    return "; ".join(f"{purpose}: {used}" for purpose, used in names.items())
+
+
+class PromptTemplateForm(PromptForm):
+    """A prompt, refused when it uses a variable that its purpose doesn't have or does not parse."""
+
+    class Meta:
+        """Version and activation follow from saving."""
+
+        model = PromptTemplate
+        fields = ["purpose", "language", "system", "user"]
+        widgets = {"system": _TALL, "user": _TALL}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        purpose = self.instance.purpose if self.instance.pk else ""
+        known = " ".join(f"{{{{ {name} }}}}" for name in sorted(prompts.VARIABLES.get(purpose, ())))
+        for name in ("system", "user"):
+            self.fields[name].help_text = _("Variables: %(names)s") % {"names": known or variables_help()}
+
+    def clean(self) -> dict[str, Any]:
+        """Check both texts against the purpose's variables."""
+        data = super().clean() or self.cleaned_data
+        purpose = data.get("purpose") or self.instance.purpose
+        for name in ("system", "user"):
+            try:
+                prompts.validate(purpose, data.get(name) or "")
+            except ValueError as error:
+                self.add_error(name, str(error))
+        return data
+
+
+class ModelProfileForm(ProfileForm):
+    """A profile; its key is encrypted when given and never sent back to the page."""
+
+    key = forms.CharField(
+        label=gettext_lazy("Key"),
+        required=False,
+        strip=True,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60}),
+    )
+    remove_key = forms.BooleanField(label=gettext_lazy("Remove the key"), required=False)
+
+    class Meta:
+        """All but the encrypted key itself."""
+
+        model = ModelProfile
+        fields = [
+            "purpose", "base_url", "model", "temperature", "max_tokens", "context_window", "connect_timeout",
+            "idle_timeout", "total_timeout", "enabled",
+        ]  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = bool(self.instance.encrypted_key)
+        self.fields["key"].help_text = (
+            _("A key is stored. Leave this empty to keep it.")
+            if stored
+            else _("Kept encrypted; it can't be shown again.")
+        )
+
+    def clean_base_url(self) -> str:
+        """Take the address without its last slash."""
+        return str(self.cleaned_data["base_url"]).rstrip("/")
+
+    def clean(self) -> dict[str, Any]:
+        """Allow one enabled profile per purpose, saying which one is in the way."""
+        data = super().clean() or self.cleaned_data
+        others = ModelProfile.objects.filter(purpose=data.get("purpose"), enabled=True).exclude(pk=self.instance.pk)
+        if data.get("enabled") and (other := others.first()) is not None:
+            self.add_error(
+                "enabled", _("“%(other)s” is enabled for this purpose; disable it first.") % {"other": other}
+            )
+        for name in ("temperature", "connect_timeout", "idle_timeout", "total_timeout"):
+            if name in data and data[name] is not None and data[name] < 0:
+                self.add_error(name, _("This can't be negative."))
+        return data
+
+    def save(self, commit: bool = True) -> ModelProfile:
+        """Store the profile, with its key when one was given or removed."""
+        if self.cleaned_data.get("key"):
+            self.instance.encrypted_key = secrets.encrypt(self.cleaned_data["key"])
+        elif self.cleaned_data.get("remove_key"):
+            self.instance.encrypted_key = b""
+        return super().save(commit=commit)

@@ -1,0 +1,74 @@
+"""Model profiles: where their models are, and trying one with a short question."""
+
+import time
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+
+from conversations import secrets
+from conversations.models import ModelProfile
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import LLMError
+from ragsite.llm.types import ChatMessage, Endpoint
+
+# Seconds that an administrator waits for an answer.
+PATIENCE = 20.0
+# Purposes whose models don't chat: only their presence can be asked for.
+_LISTED = (ModelProfile.Purpose.EMBEDDING, ModelProfile.Purpose.RERANK)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether the endpoint answered, and what to tell the administrator."""
+
+    works: bool
+    message: str
+
+
+def endpoint_of(profile: ModelProfile) -> Endpoint:
+    """Return where a profile's model is; raises `LLMError` when its key can't be read."""
+    return Endpoint(
+        base_url=profile.base_url.rstrip("/"),
+        api_key=secrets.decrypt(bytes(profile.encrypted_key)),
+        model=profile.model,
+        connect_timeout=profile.connect_timeout,
+        idle_timeout=profile.idle_timeout,
+        total_timeout=profile.total_timeout,
+        context_window=profile.context_window,
+        max_tokens=profile.max_tokens,
+        temperature=profile.temperature,
+    )
+
+
+async def try_profile(profile: ModelProfile) -> Outcome:
+    """Ask the profile's model for one word; models that don't chat are looked up in the endpoint's list."""
+    began = time.monotonic()
+    try:
+        endpoint = endpoint_of(profile)
+        reply = await _ask(replace(endpoint, **_hurried(endpoint)), listed=profile.purpose in _LISTED)
+    except LLMError as error:
+        return Outcome(False, f"{profile}: {error.message}")
+    seconds = time.monotonic() - began
+    told = _("%(profile)s answered in %(seconds).1f s: %(reply)s")
+    return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
+
+
+def _hurried(endpoint: Endpoint) -> dict[str, float]:
+    return {
+        "connect_timeout": min(endpoint.connect_timeout, PATIENCE),
+        "idle_timeout": min(endpoint.idle_timeout, PATIENCE),
+        "total_timeout": min(endpoint.total_timeout, PATIENCE),
+    }
+
+
+async def _ask(endpoint: Endpoint, *, listed: bool) -> str:
+    client = ChatClient(endpoint)
+    try:
+        if listed:
+            models = await client.models()
+            present = endpoint.model in models
+            return _("the model is listed") if present else _("reachable, but the model is not in its list")
+        reply = await client.complete([ChatMessage("user", "Reply with the word: ready")], max_tokens=256)
+        return " ".join(reply.text.split()) or _("(an empty reply)")
+    finally:
+        await client.aclose()

@@ -1,0 +1,34 @@
+"""The admin's looks, and the site's own models in it."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from ragsite.admin_base import ModelAdmin
+from ragsite.models import ApiToken
+
+admin.site.site_header = _("Ragsite administration")
+admin.site.site_title = _("Ragsite")
+admin.site.index_title = _("Overview")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ModelAdmin):
+    """Who has which tokens; deleting one revokes it. Keys can't be shown, only their owners make them."""
+
+    list_display = ["name", "user", "created_at", "last_used_at"]
+    list_filter = ["created_at", "last_used_at"]
+    list_select_related = ["user"]
+    search_fields = ["name", "user__username"]
+    fields = ["name", "user", "created_at", "last_used_at"]
+    readonly_fields = ["user", "created_at", "last_used_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: a key is shown once, to its owner, on the account page or by `create_token`."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: a token is revoked, not edited."""
+        return False
