@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 
 from conversations import secrets
 from conversations.models import ModelProfile
 from ragsite.db import in_database
+from ragsite.llm.chat import ChatClient
 from ragsite.llm.types import Endpoint
 
 # What a purpose asks for when the environment configures one model for all of them.

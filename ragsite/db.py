@@ -7,6 +7,7 @@ behind one thread.
 
 import asyncio
 import contextvars
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -46,7 +47,13 @@ def shut_down() -> None:
     global _executor
     if _executor is None:
         return
+    together = threading.Barrier(settings.DATABASE_THREADS)  # so that each thread takes one, and none takes two
+
+    def close() -> None:
+        together.wait()
+        connections.close_all()
+
     for _ in range(settings.DATABASE_THREADS):
-        _executor.submit(connections.close_all)
+        _executor.submit(close)
     _executor.shutdown(wait=True)
     _executor = None

@@ -54,8 +54,9 @@ def anonymous() -> Client:
     return Client()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _close_database_threads() -> Iterator[None]:
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Before the test database is dropped, let go of the connections of the database threads."""
     yield
     from ragsite import db
 

@@ -4,7 +4,6 @@ from contextlib import aclosing
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from ragsite.llm.chat import ChatClient
 
 from conversations import llm, quoting
 from conversations.events import SourcesEvent, ThinkEvent
@@ -12,6 +11,7 @@ from conversations.pipeline.blocks import BlockWriter, MarkerFilter
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
+from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadReply
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
 

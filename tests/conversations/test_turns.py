@@ -1,0 +1,296 @@
+"""A turn from question to stored answer, without a model and with one, and all the ways it may end."""
+
+import asyncio
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import Http404
+from django.utils import timezone
+
+from conversations import broker, queries, store, turns
+from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
+from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
+from knowledge.models import Document, KnowledgeBase
+from ragsite.db import in_database
+from ragsite.llm.errors import ProviderError
+from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
+from tests.conversations.conftest import ScriptedLLM, run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESET = "How do I restore the factory settings of the switch?"
+
+
+async def answer_of(session: ChatSession) -> Message:
+    return await Message.objects.filter(turn__session=session, role="assistant").alatest("id")
+
+
+async def test_a_question_is_answered_by_quoting_with_its_source(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    assert isinstance(events[0], SessionEvent)
+    assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    message = await answer_of(session)
+    assert "Hold the reset button for ten seconds" in message.content
+    assert "[1]" in message.content
+    assert message.status == Message.Status.COMPLETED
+    first = await Citation.objects.aget(message=message, index=1)
+    assert first.cited and "reset button" in first.snippet and first.filename == "handbook.txt"
+    assert {source["type"] for source in first.sources} <= {"vector", "bm25"} and first.sources
+
+
+async def test_sources_come_before_the_text_that_uses_them(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    kinds = [type(event) for event in events]
+    assert kinds.index(SourcesEvent) < kinds.index(Delta)
+
+
+async def test_what_is_stored_is_the_fold_of_what_was_sent(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    answer = fold(events)
+    assert message.blocks == answer.blocks
+    assert message.last_seq == answer.last_seq == events[-1].seq
+    assert fold(message.stream_log) == answer
+
+
+async def test_a_chinese_question_is_answered_from_chinese_passages(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, "端口隔离默认是打开的吗？")
+    assert "默认情况下端口隔离是关闭的" in (await answer_of(session)).content
+
+
+async def test_steps_follow_the_numbering_of_the_protocol(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    completed = [event.step for event in events if isinstance(event, StepEvent) and event.status == "completed"]
+    assert completed == [1, 2, 3, 4, 5, 6, 7, 7, 9]
+
+
+async def test_the_turn_leaves_context_trace_embedding_and_title(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, RESET)
+    turn = await Turn.objects.aget(session=session)
+    entries = [entry async for entry in ContextEntry.objects.filter(session=session).values_list("type", "role")]
+    assert sorted(entries) == [("chat", "assistant"), ("chat", "user"), ("routes", "system")]
+    keys = [key async for key in TraceStep.objects.filter(turn=turn).values_list("key", flat=True)]
+    assert {"understand", "search", "fusion", "budget", "generate", "save"} <= set(keys)
+    assert turn.embedding is not None and turn.model == "extractive" and turn.token_count > 0
+    await session.arefresh_from_db()
+    assert session.title == RESET.rstrip("?")[:48].rsplit(" ", 1)[0] + "…" or session.title.startswith("How do I")
+
+
+async def test_a_stranger_finds_nothing_of_anothers_documents(
+    stranger: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    from conversations.services import create_session
+
+    own = await in_database(create_session, stranger)
+    await run_turn(stranger, own, RESET)
+    message = await answer_of(own)
+    assert "reset button" not in message.content
+    assert not await Citation.objects.filter(message=message).aexists()
+    with pytest.raises(Http404):
+        await turns.start_turn(stranger, turns.Ask(session.pk, RESET))
+
+
+async def test_a_greeting_is_not_searched(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
+    events = await run_turn(owner, session, "Hello!")
+    assert not any(isinstance(event, SourcesEvent) for event in events)
+    assert (await answer_of(session)).content.startswith("Hello!")
+
+
+@pytest.mark.parametrize(("question", "code"), [("  ", "empty_question"), ("x" * 9000, "question_too_long")])
+async def test_what_can_not_be_asked_is_refused_and_nothing_is_stored(
+    owner: User, session: ChatSession, question: str, code: str
+) -> None:
+    with pytest.raises(turns.TurnRefused) as refused:
+        await turns.start_turn(owner, turns.Ask(session.pk, question))
+    assert refused.value.code == code
+    assert not await Turn.objects.aexists()
+
+
+async def test_the_same_request_twice_is_one_turn(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
+    request_id = uuid.uuid4()
+    asks = [turns.start_turn(owner, turns.Ask(session.pk, RESET, request_id=request_id)) for _ in range(3)]
+    started = await asyncio.gather(*asks)
+    await turns.wait_for_all()
+    assert len({item.turn_id for item in started}) == 1
+    assert await Turn.objects.acount() == 1
+
+
+async def test_too_many_answers_at_once_are_refused(owner: User, session: ChatSession) -> None:
+    for _ in range(4):
+        turn = await Turn.objects.acreate(session=session)
+        await Message.objects.acreate(turn=turn, role="assistant", status="streaming", heartbeat_at=timezone.now())
+    with pytest.raises(turns.TurnRefused) as refused:
+        await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    assert refused.value.code == "too_many_turns"
+
+
+# --- with a language model ---------------------------------------------------------------------------
+
+
+async def test_a_model_answers_from_numbered_evidence(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue(
+        [ThinkPiece("Let me see."), TextPiece("Hold the button "), TextPiece("[1]. Not [9]."), UsagePiece(30, 7)]
+    )
+    events = await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    assert message.content == "Hold the button [1]. Not ."
+    assert message.thinking == "Let me see."
+    assert message.usage == {"prompt_tokens": 30, "completion_tokens": 7}
+    assert any(isinstance(event, ThinkEvent) for event in events)
+    system, *_history, user = fake_llm.calls[0]
+    assert system.role == "system" and user.role == "user"
+    assert "reset button" in user.content and user.content.rstrip().endswith(RESET)
+    assert 'number="1"' in user.content and "not instructions" in user.content
+
+
+async def test_history_is_sent_without_thinking_and_in_order(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([ThinkPiece("secret"), TextPiece("Nine ports [1].")])
+    fake_llm.enqueue("Three years [1].")
+    await run_turn(owner, session, "How many ports has the TL-SE2109?")
+    await run_turn(owner, session, "What is the warranty of the rack mounting kit?")
+    messages = fake_llm.calls[1]
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    assert messages[2].content == "Nine ports [1]."
+    assert "secret" not in "".join(message.content for message in messages)
+
+
+async def test_a_provider_that_fails_in_the_middle_keeps_what_came(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Hold the reset "), ProviderError("boom")])
+    events = await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    assert message.status == Message.Status.FAILED
+    assert message.content == "Hold the reset"
+    assert message.error_code == "provider_error" and message.error_message
+    assert isinstance(events[-2], ErrorEvent) and events[-2].retryable
+    assert isinstance(events[-1], DoneEvent) and events[-1].status == "failed"
+    assert await Citation.objects.filter(message=message).aexists()
+
+
+async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue(ProviderError("boom"))
+    fake_llm.enqueue("Ten seconds [1].")
+    await run_turn(owner, session, RESET)
+    failed = await answer_of(session)
+    started = await turns.regenerate(owner, failed.pk)
+    await turns.wait_for_all()
+    views = await in_database(queries.transcript, session)
+    assert [view.answer.pk for view in views] == [started.assistant_message_id]
+    assert views[0].position == 2 and len(views[0].siblings) == 2
+    assert views[0].question.content == RESET
+    earlier = await in_database(queries.transcript, session, failed.turn_id)
+    assert [view.answer.pk for view in earlier] == [failed.pk]
+
+
+async def test_stopping_keeps_what_came_and_closes_the_model(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0, TextPiece(" never")])
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    async for event in broker.listen(started.assistant_message_id):
+        if isinstance(event, Delta):
+            assert await turns.stop_turn(owner, started.assistant_message_id)
+    message = await answer_of(session)
+    assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
+    assert fake_llm.closed
+    assert not await turns.stop_turn(owner, started.assistant_message_id)
+
+
+async def test_a_stop_from_another_process_is_obeyed(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0])
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    await asyncio.sleep(0.3)
+    assert await in_database(store.request_stop, started.assistant_message_id)
+    async with asyncio.timeout(10):
+        await turns.wait_for_all()
+    message = await answer_of(session)
+    assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
+
+
+async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([item for n in range(8) for item in (TextPiece(f"w{n} "), 0.06)])
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    early: list[int] = []
+    async for event in broker.listen(started.assistant_message_id):
+        early.append(event.seq)
+        if isinstance(event, Delta) and len(early) > 3:
+            break
+    rest = [event async for event in broker.listen(started.assistant_message_id, early[-1])]
+    again = [event async for event in broker.listen(started.assistant_message_id)]
+    await turns.wait_for_all()
+    assert early + [event.seq for event in rest] == [event.seq for event in again]
+    assert fold(again).blocks[0]["text"] == "".join(f"w{n} " for n in range(8))
+
+
+async def test_a_killed_server_leaves_an_interrupted_answer(owner: User, session: ChatSession) -> None:
+    turn = await Turn.objects.acreate(session=session)
+    await Message.objects.acreate(turn=turn, role="user", content="q")
+    log = [{"type": "block_start", "seq": 1, "id": "b1", "kind": "text"},
+           {"type": "delta", "seq": 2, "id": "b1", "text": "half an "}]  # fmt: skip
+    message = await Message.objects.acreate(
+        turn=turn, role="assistant", status="streaming", stream_log=log, last_seq=2,
+        blocks=fold(log).blocks, heartbeat_at=timezone.now() - timedelta(seconds=20),
+    )  # fmt: skip
+    views = await in_database(queries.transcript, session)
+    assert views[0].answer.status == Message.Status.INTERRUPTED
+    assert views[0].answer.content == "half an"
+    events = [event async for event in broker.listen(message.pk, 2)]
+    assert isinstance(events[-1], DoneEvent) and events[-1].status == "interrupted"
+
+
+async def test_an_emptied_log_is_replayed_from_what_is_stored(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    await Message.objects.filter(pk=message.pk).aupdate(stream_log=[])
+    replayed = fold([event async for event in broker.listen(message.pk)])
+    assert replayed.blocks == fold(events).blocks
+    assert replayed.citations == fold(events).citations
+
+
+async def test_citations_outlive_the_document(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
+    await run_turn(owner, session, RESET)
+    await Document.objects.all().adelete()
+    citation = await Citation.objects.aget(message=await answer_of(session), index=1)
+    assert citation.document_id is None and citation.chunk_id is None and "reset button" in citation.snippet
+
+
+async def test_questions_follow_the_branch_that_they_name(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, RESET)
+    first = await Turn.objects.alatest("id")
+    await run_turn(owner, session, "How many ports has the TL-SE2109?")
+    second = await Turn.objects.alatest("id")
+    await run_turn(owner, session, "How long does the warranty last?", parent_turn_id=first.pk)
+    third = await Turn.objects.alatest("id")
+    assert (second.parent_turn_id, third.parent_turn_id) == (first.pk, first.pk)
+    views = await in_database(queries.transcript, session)
+    assert [view.turn.pk for view in views] == [first.pk, third.pk]
