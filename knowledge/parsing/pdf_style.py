@@ -1,0 +1,146 @@
+"""What a PDF's type says: its body size, which sizes are headings, its bookmarks, its running heads and feet."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import pypdfium2 as pdfium
+
+from knowledge.parsing.pdf_layout import Block
+from knowledge.parsing.pdf_text import Line
+
+LARGER = 1.12  # times the body size makes a heading
+MAX_HEADING = 200  # characters
+MAX_BOLD_HEADING = 120
+MAX_LEVELS = 6
+MAX_BOOKMARKS = 20_000
+EDGE_LINES = 3  # lines at the top and bottom of a page that may be running heads and feet
+EDGE_SHARE = 0.14  # of the page's height
+
+_NUMBER = re.compile(r"\d+")
+_ROMAN = re.compile(r"^[ivxlc]{1,7}$", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]")
+_SQUEEZE = re.compile(r"[\W_]+")
+_NUMBERED = re.compile(r"^(\d{1,2}(?:\.\d{1,3})*)\.?\s+\S|^第[一二三四五六七八九十百\d]+[章节條条篇部]")
+_SENTENCE = re.compile(r"[.。!！;；,，、:：]$")
+
+
+@dataclass(slots=True)
+class Styles:
+    """The body size in points, heading sizes from the largest, and bookmarks: page → [(squeezed title, level)]."""
+
+    body: float = 10.0
+    sizes: list[float] = field(default_factory=list)
+    bookmarks: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    deepest: int = 0
+
+    def level(self, block: Block, page: int) -> int | None:
+        """Return the heading level of a block, counted from 1, or None when it is running text."""
+        text = block.text.strip()
+        if not text or len(text) > MAX_HEADING or len(block.rows) > 4:
+            return None
+        marked = self._bookmarked(text, page)
+        if marked is not None:
+            return marked
+        if not _LETTERS.search(text) or any(len(row.cells) > 2 for row in block.rows):
+            return None
+        if block.size > LARGER * self.body:
+            return self._sized(block, text)
+        return self._bold(block, text)
+
+    def _bookmarked(self, text: str, page: int) -> int | None:
+        squeezed = squeeze(text)
+        for title, level in self.bookmarks.get(page, ()):
+            if title and (squeezed == title or (squeezed.endswith(title) and len(squeezed) - len(title) <= 12)):
+                return level
+        return None
+
+    def _sized(self, block: Block, text: str) -> int | None:
+        if len(text) < 2 or (_SENTENCE.search(text) and len(text) > 60):
+            return None
+        rank = sum(size > block.size + 0.6 for size in self.sizes) + 1
+        return min(rank, MAX_LEVELS)
+
+    def _bold(self, block: Block, text: str) -> int | None:
+        if not block.bold or len(text) > MAX_BOLD_HEADING or len(block.rows) > 2 or len(text) < 2:
+            return None
+        if _SENTENCE.search(text.rstrip()) or block.size < 0.9 * self.body or "  " in text:
+            return None
+        below = max(len(self.sizes), self.deepest) + 1
+        numbered = _NUMBERED.match(text)
+        if numbered and numbered.group(1) and not self.deepest:
+            below = len(self.sizes) + numbered.group(1).count(".") + (0 if len(self.sizes) > 1 else 1)
+        return max(1, min(below, MAX_LEVELS))
+
+
+def squeeze(text: str) -> str:
+    """Return the text's letters and digits in lower case, for comparing titles."""
+    return _SQUEEZE.sub("", text).lower()
+
+
+def survey(pages: Iterable[Sequence[Line]], bookmarks: dict[int, list[tuple[str, int]]]) -> Styles:
+    """Find the body size and the sizes of headings in a sample of pages."""
+    letters: Counter[float] = Counter()
+    appearances: defaultdict[float, int] = defaultdict(int)
+    for lines in pages:
+        for line in lines:
+            size = round(line.size * 2) / 2
+            letters[size] += len(line.text)
+            if 2 <= len(line.text) <= MAX_HEADING and _LETTERS.search(line.text):
+                appearances[size] += 1
+    body = letters.most_common(1)[0][0] if letters else 10.0
+    sizes: list[float] = []
+    for size in sorted((size for size in appearances if size > LARGER * body), reverse=True):
+        if not sizes or sizes[-1] - size > 0.6:
+            sizes.append(size)
+    deepest = max((level for marks in bookmarks.values() for _, level in marks), default=0)
+    return Styles(body, sizes[: MAX_LEVELS - 1], bookmarks, min(deepest, MAX_LEVELS))
+
+
+def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, int]]]:
+    """Return the document's outline by page, counted from 1: squeezed titles with their levels, from 1."""
+    found: dict[int, list[tuple[str, int]]] = {}
+    for count, bookmark in enumerate(document.get_toc(max_depth=10)):
+        if count >= MAX_BOOKMARKS:
+            break
+        target = bookmark.get_dest()
+        index = target.get_index() if target is not None else None
+        if index is not None:
+            level = min(int(bookmark.level) + 1, MAX_LEVELS)
+            found.setdefault(index + 1, []).append((squeeze(bookmark.get_title()), level))
+    return found
+
+
+def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:
+    """Return the lines at the top and bottom of a page that may be its running head and foot."""
+    ordered = sorted(lines, key=lambda line: line.middle)
+    top = [line for line in ordered[:EDGE_LINES] if line.middle < EDGE_SHARE * height]
+    bottom = [line for line in ordered[-EDGE_LINES:] if line.middle > (1 - EDGE_SHARE) * height]
+    return top + [line for line in bottom if line not in top]
+
+
+def edge_keys(lines: Sequence[Line], height: float, page: int) -> set[tuple[str, int]]:
+    """Return what marks running heads and feet of a page: text and rounded height, page numbers made equal.
+
+    A number is taken for a page number by its distance to `page`, so that "Chapter 3" and "Chapter 4" at the top of
+    two pages stay different while "Page 3" and "Page 4" become one.
+    """
+    return {key for line in edge_lines(lines, height) for key in _keys(line, page)}
+
+
+def _keys(line: Line, page: int) -> list[tuple[str, int]]:
+    text = " ".join(line.text.split())
+    place = round(line.middle / 6)
+    if _ROMAN.match(text):
+        text = "roman"
+    numbered = _NUMBER.sub(lambda match: f"#{int(match.group()) - page}" if len(match.group()) < 6 else "#", text)
+    return [(variant, place + step) for variant in {text, numbered} for step in (0, 1)]
+
+
+def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]]) -> bool:
+    """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`."""
+    needed = 2 if len(others) >= 4 else 1
+    if not others:
+        return False
+    return any(sum(key in keys for keys in others) >= needed for key in _keys(line, page))
