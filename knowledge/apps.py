@@ -1,6 +1,7 @@
 """The app of what the site knows."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -9,3 +10,12 @@ class KnowledgeConfig(AppConfig):
 
     name = "knowledge"
     verbose_name = _("Knowledge")
+
+    def ready(self) -> None:
+        """Keep the schedules registered, and look after stalled documents when a worker starts."""
+        from django_q.signals import post_spawn
+
+        from knowledge import schedules
+
+        post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.schedules")
+        post_spawn.connect(schedules.worker_started, dispatch_uid="knowledge.worker_started")

@@ -1,0 +1,163 @@
+"""Knowledge bases and documents for administrators."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from knowledge import services
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
+
+
+class ReadOnly(admin.ModelAdmin[Any]):
+    """What ingestion makes is looked at, not edited."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody adds by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody changes by hand."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Deleting goes through the document."""
+        return False
+
+
+class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
+    """The people a base is shared with."""
+
+    model = Membership
+    extra = 0
+    autocomplete_fields = ["user"]
+
+
+@admin.register(KnowledgeBase)
+class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
+    """Bases with the number of their documents."""
+
+    list_display = ["name", "owner", "visibility", "document_count", "chunk_size", "created_at"]
+    list_filter = ["visibility", "created_at"]
+    search_fields = ["name", "description", "owner__username"]
+    autocomplete_fields = ["owner"]
+    list_select_related = ["owner"]
+    inlines = [MembershipInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
+        """Count the documents."""
+        return super().get_queryset(request).annotate(documents_here=Count("documents"))
+
+    @admin.display(description=_("documents"), ordering="documents_here")
+    def document_count(self, base: KnowledgeBase) -> int:
+        """Return the number of documents."""
+        return int(getattr(base, "documents_here", 0))
+
+    def delete_model(self, request: HttpRequest, obj: KnowledgeBase) -> None:
+        """Remove files and index rows as well."""
+        services.delete_knowledge_base(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[KnowledgeBase]) -> None:
+        """Remove files and index rows as well."""
+        for base in queryset:
+            services.delete_knowledge_base(base)
+
+
+@admin.register(Document)
+class DocumentAdmin(admin.ModelAdmin[Document]):
+    """Documents and how their ingestion went; reading anew and cancelling."""
+
+    list_display = ["original_filename", "knowledge_base", "status", "progress", "pages", "error_code", "created_at"]
+    list_filter = ["status", "error_code", "media_type", "language", "created_at"]
+    search_fields = ["original_filename", "knowledge_base__name", "sha256", "error_message"]
+    list_select_related = ["knowledge_base"]
+    date_hierarchy = "created_at"
+    actions = ["reingest", "cancel"]
+    readonly_fields = ["download", "passages"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Documents come in by upload."""
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
+        """Show everything, change nothing: the state belongs to the workers."""
+        return [*self.readonly_fields, *(field.name for field in Document._meta.fields)]
+
+    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
+        """Put what a person looks for first."""
+        first = ["original_filename", "knowledge_base", "status", "stage", "progress", "error_code", "error_message"]
+        hidden = {"id", "file"}
+        rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]
+        return [*first, "passages", "download", *rest]
+
+    @admin.display(description=_("passages"))
+    def passages(self, document: Document) -> str:
+        """Link to the document's chunks."""
+        url = f"{reverse('admin:knowledge_chunk_changelist')}?document__id__exact={document.pk}"
+        return format_html('<a href="{}">{}</a>', url, document.chunks.count())
+
+    @admin.display(description=_("file"))
+    def download(self, document: Document) -> str:
+        """Link to the file; it is handed out to those who may read the base."""
+        return format_html('<a href="{}?download">{}</a>', reverse("document-file", args=[document.pk]), document)
+
+    @admin.action(description=_("Read the selected documents again"), permissions=["change"])
+    def reingest(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Queue them."""
+        count = sum(services.reingest_document(document) for document in queryset)
+        text = ngettext("{n} document was queued.", "{n} documents were queued.", count)
+        messages.success(request, text.format(n=count))
+
+    @admin.action(description=_("Cancel the ingestion of the selected documents"), permissions=["change"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """End what is waiting or running."""
+        count = sum(services.cancel_document(document) for document in queryset)
+        text = ngettext("{n} ingestion was cancelled.", "{n} ingestions were cancelled.", count)
+        messages.success(request, text.format(n=count))
+
+    def delete_model(self, request: HttpRequest, obj: Document) -> None:
+        """Remove files and index rows as well."""
+        services.delete_document(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Remove files and index rows as well."""
+        for document in queryset:
+            services.delete_document(document)
+
+
+@admin.register(Chunk)
+class ChunkAdmin(ReadOnly):
+    """Passages, to look up."""
+
+    list_display = ["id", "document", "ordinal", "kind", "heading", "page_from", "token_count"]
+    list_filter = ["kind"]
+    search_fields = ["=document__original_filename", "=id"]
+    list_select_related = ["document"]
+    show_full_result_count = False
+
+
+@admin.register(Picture)
+class PictureAdmin(ReadOnly):
+    """Pictures taken out of documents."""
+
+    list_display = ["id", "document", "page", "alt", "width", "height"]
+    search_fields = ["=document__original_filename", "alt"]
+    list_select_related = ["document"]
+    show_full_result_count = False
+    exclude = ["file"]
+
+
+@admin.register(Membership)
+class MembershipAdmin(admin.ModelAdmin[Membership]):
+    """Who may read or edit which base."""
+
+    list_display = ["knowledge_base", "user", "role", "created_at"]
+    list_filter = ["role"]
+    search_fields = ["knowledge_base__name", "user__username"]
+    autocomplete_fields = ["knowledge_base", "user"]
+    list_select_related = ["knowledge_base", "user"]

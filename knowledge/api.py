@@ -1,0 +1,220 @@
+"""Knowledge bases, members and documents for programs."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, status
+from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from knowledge import access, files, queries, services
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.serializers import (
+    AddedDocumentSerializer,
+    ChunkSerializer,
+    DocumentSerializer,
+    KnowledgeBaseSerializer,
+    MembershipSerializer,
+    UploadSerializer,
+)
+
+
+class TooLarge(APIException):
+    """A file above the site's limit."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+
+class Conflict(APIException):
+    """What is asked for doesn't fit the state of things."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+
+
+class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
+    """The knowledge bases that the caller may read; making one of their own."""
+
+    serializer_class = KnowledgeBaseSerializer
+    queryset = KnowledgeBase.objects.none()
+
+    def get_queryset(self) -> QuerySet[KnowledgeBase]:
+        """Own, shared and open ones, by name."""
+        return queries.knowledge_bases(self.request.user)
+
+    def perform_create(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
+        """Make it the caller's."""
+        made = _accept(lambda: services.create_knowledge_base(self.request.user, **serializer.validated_data))
+        serializer.instance = queries.knowledge_bases(self.request.user).get(pk=made.pk)
+
+
+class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
+    """One knowledge base; its owner changes and deletes it."""
+
+    serializer_class = KnowledgeBaseSerializer
+    queryset = KnowledgeBase.objects.none()
+
+    def get_object(self) -> KnowledgeBase:
+        """Return the base with its counts; 404 for strangers, 403 for readers who would change it."""
+        pk = self.kwargs["pk"]
+        check = access.get_knowledge_base if self.request.method in ("GET", "HEAD", "OPTIONS") else _owned
+        check(self.request.user, pk)
+        return queries.knowledge_bases(self.request.user).get(pk=pk)
+
+    def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
+        """Change the given fields."""
+        assert serializer.instance is not None
+        instance = serializer.instance
+        serializer.instance = _accept(lambda: services.update_knowledge_base(instance, **serializer.validated_data))
+
+    def perform_destroy(self, instance: KnowledgeBase) -> None:
+        """Remove it with all that is in it."""
+        services.delete_knowledge_base(instance)
+
+
+class MemberList(generics.ListCreateAPIView[Membership]):
+    """With whom a base is shared; its owner shares it."""
+
+    serializer_class = MembershipSerializer
+    queryset = Membership.objects.none()
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return the members by name."""
+        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+
+    def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
+        """Share with a user by name, or change their role."""
+        base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
+        data = serializer.validated_data
+        role = data.get("role", Membership.Role.VIEWER)
+        serializer.instance = _accept(lambda: services.set_member(base, data["user"]["username"], role))
+
+
+class MemberDetail(APIView):
+    """One person's share."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, user_id: int) -> Response:
+        """Stop sharing with them."""
+        base = access.get_owned_knowledge_base(request.user, pk)
+        if not services.remove_member(base, user_id):
+            raise NotFound(_("It is not shared with this user."))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentList(generics.ListAPIView[Document]):
+    """The documents of a base; uploading."""
+
+    serializer_class = DocumentSerializer
+    queryset = Document.objects.none()
+    parser_classes = [MultiPartParser, FormParser]
+
+    def get_queryset(self) -> QuerySet[Document]:
+        """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""
+        found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        found = queries.search_documents(found, self.request.query_params.get("q", ""))
+        wanted = self.request.query_params.get("status")
+        return found.filter(status=wanted) if wanted else found
+
+    @extend_schema(
+        request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take in one or more files (`file`, repeatable); all of them or, above the limit, none (413)."""
+        base = access.get_editable_knowledge_base(request.user, pk)
+        uploads = request.FILES.getlist("file")
+        if not uploads:
+            raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
+        for upload in uploads:
+            _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
+        added = [services.add_document(base, request.user, upload.name or "", upload) for upload in uploads]
+        body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class DocumentDetail(APIView):
+    """One document's state, and its removal."""
+
+    @extend_schema(responses=DocumentSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return status and progress."""
+        return Response(queries.status(access.get_document(request.user, pk)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Remove it with its passages, pictures and files."""
+        services.delete_document(access.get_editable_document(request.user, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ChunkList(generics.ListAPIView[Chunk]):
+    """What a document was read as."""
+
+    serializer_class = ChunkSerializer
+    queryset = Chunk.objects.none()
+
+    def get_queryset(self) -> QuerySet[Chunk]:
+        """Return the chunks in the order of the document."""
+        return access.get_document(self.request.user, self.kwargs["pk"]).chunks.all()
+
+
+class DocumentFile(APIView):
+    """The file as it was uploaded."""
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        """Return the bytes."""
+        http_request: HttpRequest = request._request
+        return files.document_response(http_request, access.get_document(request.user, pk), download=True)
+
+
+class Reingest(APIView):
+    """Reading a document anew."""
+
+    @extend_schema(request=None, responses={202: DocumentSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Queue it; 409 while it is waiting or being worked on."""
+        document = access.get_editable_document(request.user, pk)
+        if not services.reingest_document(document):
+            raise Conflict(_("This document is being worked on already."), code="busy")
+        return _state(document, status.HTTP_202_ACCEPTED)
+
+
+class Cancel(APIView):
+    """Ending an ingestion."""
+
+    @extend_schema(request=None, responses=DocumentSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Cancel it; 409 when there is nothing to cancel."""
+        document = access.get_editable_document(request.user, pk)
+        if not services.cancel_document(document):
+            raise Conflict(_("This document is not being worked on."), code="not_running")
+        return _state(document, status.HTTP_200_OK)
+
+
+def _state(document: Document, code: int) -> Response:
+    document.refresh_from_db()
+    return Response(queries.status(document), status=code)
+
+
+def _owned(user: Any, pk: int) -> KnowledgeBase:
+    return access.get_owned_knowledge_base(user, pk)
+
+
+def _accept(action: Any) -> Any:
+    """Call a service; what it refuses becomes an answer of 413 or 400."""
+    try:
+        return action()
+    except services.UploadRefused as refusal:
+        raise TooLarge(refusal.message, code=refusal.code) from None
+    except services.Refused as refusal:
+        raise ValidationError({"detail": refusal.message}, code=refusal.code) from None

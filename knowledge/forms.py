@@ -1,0 +1,53 @@
+"""Forms of the knowledge pages."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from knowledge import queries
+from knowledge.models import KnowledgeBase, Membership
+
+
+class NewKnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
+    """What a base needs to begin with."""
+
+    class Meta:
+        """The rest has defaults and is set later."""
+
+        model = KnowledgeBase
+        fields = ["name", "description", "visibility"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 2}), "visibility": forms.RadioSelect}
+        labels = {"visibility": _("Who may read it")}
+
+
+class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
+    """All that can be set of a base."""
+
+    class Meta:
+        """In the order of the page."""
+
+        model = KnowledgeBase
+        fields = [
+            "name", "description", "visibility", "chunk_size", "chunk_overlap", "answer_from_general_knowledge",
+        ]  # fmt: skip
+        widgets = {"description": forms.Textarea(attrs={"rows": 3}), "visibility": forms.RadioSelect}
+        labels = {"visibility": _("Who may read it")}
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an overlap as long as the chunks."""
+        data = super().clean() or {}
+        if data.get("chunk_overlap", 0) >= data.get("chunk_size", 1):
+            self.add_error("chunk_overlap", str(queries.OVERLAP_TOO_LONG))
+        return data
+
+
+class MemberForm(forms.Form):
+    """Sharing a base with someone."""
+
+    username = forms.CharField(
+        label=_("User name"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)

@@ -1,0 +1,211 @@
+"""From a stored file to a searchable document: parse, chunk, store, announce.
+
+`ingest` may be called for the same document by anyone at any time: one caller gets the claim, the others return.
+Whatever goes wrong is stored with the document as a code and words for the person who uploaded it.
+"""
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from knowledge import claims, passages, services
+from knowledge.chunking import chunk
+from knowledge.claims import Claim, Lost
+from knowledge.models import Document
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.runner import ParseLimits, parse_file
+from knowledge.signals import document_chunked
+from ragsite.language import language_of
+from ragsite.llm.errors import LLMError
+from ragsite.llm.tokens import count_tokens
+
+logger = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+# Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
+PARSED, STORED = 30, 35
+_LANGUAGE_SAMPLE = 20_000  # characters
+
+
+def ingest(document_id: int) -> bool:
+    """Make a waiting document searchable; return whether this call did the work and it ended well.
+
+    False when the document is gone, finished, cancelled, or in the hands of a living worker, and when it failed
+    (the reason is then stored with it). This is the task boundary: nothing but a broken process gets past it.
+    """
+    held = claims.claim(document_id)
+    if held is None:
+        return False
+    try:
+        with claims.heartbeat(held):
+            document = Document.objects.select_related("knowledge_base").get(pk=document_id)
+            _run(document, held)
+    except (Lost, Document.DoesNotExist):
+        logger.info("Ingestion of document %s was given up: it was cancelled, deleted or taken over", document_id)
+        return False
+    except ParseError as error:
+        _fail(held, error.code, error.message)
+        return False
+    except LLMError as error:
+        _fail(held, error.code, str(error))
+        return False
+    except DatabaseError:
+        logger.exception("Ingestion of document %s met a database error", document_id)
+        _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
+        return False
+    except Exception as error:
+        logger.exception("Ingestion of document %s failed", document_id)
+        _fail(held, "internal", _internal_error(error, document_id))
+        return False
+    return True
+
+
+def requeue_stalled() -> int:
+    """Offer documents again whose worker is gone, and waiting ones whose task was lost; return their number.
+
+    Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
+    """
+    stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
+    count = sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled.only("pk", "attempt", "started_at"))
+    return count + services.queue_lost()
+
+
+def _run(document: Document, held: Claim) -> None:
+    with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
+        _parse_and_store(document, held, Path(folder))
+    held.update(stage="words", progress=STORED)
+    document_chunked.send(sender=Document, document_id=document.pk, progress=_indexing_progress(held))
+    held.update(
+        status=Document.Status.READY,
+        stage="",
+        progress=100,
+        finished_at=timezone.now(),
+        error_code="",
+        error_message="",
+    )
+
+
+def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
+    reading = _Reading(held)
+    knowledge_base = document.knowledge_base
+    with (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
+        elements = parse_file(
+            _path(document),
+            document.original_filename,
+            folder,
+            _limits(),
+            on_progress=reading.progress,
+            should_stop=held.is_lost,
+        )
+        drafts = chunk(
+            reading.follow(elements),
+            size=knowledge_base.chunk_size,
+            overlap=knowledge_base.chunk_overlap,
+            count_tokens=count_tokens,
+        )
+        if not passages.spool(drafts, spool):
+            raise ParseError("no_text", _("No text was found in this file."))
+        _store(held, passages.Store(document, folder, []), spool, reading)
+
+
+def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_Reading") -> None:
+    """Replace the document's chunks in one transaction, in which no one else can claim, cancel or delete it."""
+    held.update(stage="storing", progress=PARSED)
+    try:
+        with transaction.atomic():
+            if held.rows().select_for_update().first() is None:
+                raise Lost
+            store.document.attempt = held.attempt
+            store.replace(rows)
+            held.rows().update(pages=reading.pages, language=language_of(reading.sample))
+    except BaseException:
+        store.discard()
+        raise
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Follows the elements of a parse: progress, the number of pages, and a sample of the text for its language."""
+
+    held: Claim
+    pages: int | None = None
+    sample: str = ""
+
+    def progress(self, done: int, total: int | None) -> None:
+        """Report `done` of `total` pages or rows; without a total the bar waits. Raises `Lost`."""
+        percent = round(PARSED * min(done, total) / total) if total else 0
+        self.held.report(progress=percent)
+
+    def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
+        """Pass the elements on; raises `Lost`."""
+        for element in elements:
+            if self.held.lost.is_set():
+                raise Lost
+            if isinstance(element, PageBreak) and element.total:
+                self.pages = max(self.pages or 0, element.total)
+            if element.page:
+                self.pages = max(self.pages or 0, element.page)
+            if isinstance(element, Heading | Paragraph | Code) and len(self.sample) < _LANGUAGE_SAMPLE:
+                self.sample += element.text + "\n"
+            yield element
+
+
+def _indexing_progress(held: Claim) -> Callable[[float], None]:
+    """Return what listeners report to, 0 to 100: words are searchable at the first report, vectors follow."""
+    begun = False
+
+    def report(percent: float) -> None:
+        nonlocal begun
+        progress = STORED + round((99 - STORED) * min(max(percent, 0), 100) / 100)
+        if begun:
+            held.report(status=Document.Status.INDEXING, stage="vectors", progress=progress)
+        else:
+            begun = True
+            held.update(status=Document.Status.CHUNKED, stage="vectors", progress=progress)
+
+    return report
+
+
+def _fail(held: Claim, code: str, message: str) -> None:
+    """Store why, unless the document is in other hands by now."""
+    try:
+        held.rows().update(
+            status=Document.Status.FAILED,
+            error_code=code[:40],
+            error_message=message,
+            finished_at=timezone.now(),
+            updated_at=timezone.now(),
+        )
+    except DatabaseError:  # the document stays claimed, goes stale, and is taken up again
+        logger.exception("The failure of document %s could not be stored", held.document_id)
+
+
+def _internal_error(error: Exception, document_id: int) -> str:
+    return _(
+        "An unexpected error ({error}) ended this. Retry; if it comes again, an administrator finds the details "
+        "in the log under document {number}."
+    ).format(error=type(error).__name__, number=document_id)
+
+
+def _path(document: Document) -> Path:
+    path = Path(document.file.path)
+    if not path.is_file():
+        raise ParseError("missing", _("The stored file is missing. Delete this document and upload it again."))
+    return path
+
+
+def _limits() -> ParseLimits:
+    return ParseLimits(
+        timeout_s=settings.PARSE_TIMEOUT,
+        memory_mb=settings.PARSE_MEMORY_MB,
+        max_pages=settings.MAX_DOCUMENT_PAGES,
+        max_rows=settings.MAX_TABLE_ROWS,
+    )

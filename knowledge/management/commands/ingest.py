@@ -1,0 +1,128 @@
+"""`manage.py ingest PATH… --knowledge-base NAME --user USER [--wait]`."""
+
+import os
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from knowledge import access, claims, ingestion, services
+from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.registry import extensions
+
+# A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
+_PATIENCE_SECONDS = 3.0
+_POLL_SECONDS = 0.5
+
+
+class Command(BaseCommand):
+    """Adds files and folders to a knowledge base."""
+
+    help = "Add files, and folders with all that can be read in them, to a knowledge base."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take paths, a base and its user."""
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="made when it is missing")
+        parser.add_argument("--user", required=True, metavar="USER", help="who adds them")
+        parser.add_argument("--wait", action="store_true", help="return when everything is searchable or has failed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Add the files; failures are told with their reasons and make the exit code 1."""
+        user = _user(options["user"])
+        base = _knowledge_base(user, options["knowledge_base"])
+        paths = list(_files(options["paths"]))
+        if not paths:
+            raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
+        added, here, failures = self._add(base, user, paths)
+        if options["wait"]:
+            failures += _wait([document.pk for document in added])
+        for failure in failures:
+            self.stderr.write(self.style.ERROR(failure))
+        queued = "" if options["wait"] else ", waiting for a worker"
+        self.stdout.write(f"{len(added)} added{queued}, {here} already here, {len(failures)} failed.")
+        if failures:
+            sys.exit(1)
+
+    def _add(
+        self, base: KnowledgeBase, user: AbstractBaseUser, paths: list[Path]
+    ) -> tuple[list[Document], int, list[str]]:
+        """Return the new (or newly queued) documents, the number of those already here, and failures in words."""
+        added: list[Document] = []
+        failures: list[str] = []
+        here = 0
+        for path in tqdm(paths, desc="Adding", unit="file", file=sys.stderr):
+            try:
+                with path.open("rb") as file:
+                    result = services.add_document(base, user, path.name, File(file, name=path.name))
+            except (OSError, services.UploadRefused) as error:
+                failures.append(f"{path}: {error}")
+                continue
+            if result.already_here and result.document.status not in Document.UNFINISHED:
+                here += 1
+            else:
+                added.append(result.document)
+        return added, here, failures
+
+
+def _user(username: str) -> AbstractBaseUser:
+    user = get_user_model().objects.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user {username!r}.")
+    return user
+
+
+def _knowledge_base(user: AbstractBaseUser, name: str) -> KnowledgeBase:
+    """Return the user's base of this name, else one that they may edit, else a new one of theirs."""
+    own = access.owned(user).filter(name=name).first()
+    return own or access.editable(user).filter(name=name).first() or services.create_knowledge_base(user, name)
+
+
+def _files(paths: list[Path]) -> Iterator[Path]:
+    """Yield the files named, and those in folders that some parser reads; hidden ones are left out."""
+    for path in paths:
+        if not path.exists():
+            raise CommandError(f"{path} does not exist.")
+        if path.is_file():
+            yield path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            inside = (Path(folder) / name for name in sorted(names) if not name.startswith("."))
+            yield from (file for file in inside if file.suffix.lower().lstrip(".") in extensions())
+
+
+def _wait(ids: list[int]) -> list[str]:
+    """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
+    with tqdm(total=len(ids) * 100, desc="Reading", unit="%", file=sys.stderr, bar_format=_BAR) as bar:
+        idle_since = time.monotonic()
+        while unfinished := list(Document.objects.filter(pk__in=ids, status__in=Document.UNFINISHED)):
+            bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
+            bar.set_postfix_str(f"{len(ids) - len(unfinished)} of {len(ids)} documents")
+            if _someone_works():
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since >= _PATIENCE_SECONDS:
+                ingestion.requeue_stalled()
+                ingestion.ingest(min(document.pk for document in unfinished))
+                continue
+            time.sleep(_POLL_SECONDS)
+        bar.n = len(ids) * 100
+        bar.refresh()
+    failed = Document.objects.filter(pk__in=ids).exclude(status=Document.Status.READY).order_by("pk")
+    return [f"{document.original_filename}: {document.error_message or document.status}" for document in failed]
+
+
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {postfix} [{elapsed}<{remaining}]"
+
+
+def _someone_works() -> bool:
+    """Whether a living worker holds any document."""
+    return Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists()

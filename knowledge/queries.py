@@ -1,0 +1,323 @@
+"""Reading: what pages, API and commands show of knowledge bases and documents."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Case, CharField, Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from knowledge import access
+from knowledge.access import Actor
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+
+NEIGHBOURS = 1
+WINDOW = 100  # chunks on one page of the document view
+SILENT_AFTER = timedelta(seconds=10)
+
+OVERLAP_TOO_LONG = _("The overlap must be shorter than the chunk size.")
+
+# What an error is called before it is explained.
+ERROR_TITLES: dict[str, Promise] = {
+    "empty": _("The file is empty"),
+    "encrypted": _("The file is protected by a password"),
+    "broken": _("The file is damaged"),
+    "unsupported": _("This format can't be read"),
+    "too_many_pages": _("Too many pages"),
+    "too_many_rows": _("Too many rows"),
+    "too_large": _("Too large"),
+    "no_text": _("No text was found"),
+    "timeout": _("Reading took too long"),
+    "memory": _("Reading needs too much memory"),
+    "missing_tool": _("A program is missing on the server"),
+    "missing": _("The stored file is missing"),
+    "worker_lost": _("The worker was stopped too often"),
+    "database": _("The database refused"),
+    "internal": _("Unexpected error"),
+}
+STAGES: dict[str, Promise] = {
+    "parsing": _("Reading"),
+    "storing": _("Storing passages"),
+    "words": _("Indexing words"),
+    "vectors": _("Indexing meaning"),
+}
+
+
+# --- Knowledge bases ------------------------------------------------------------------------------
+
+
+def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
+    """Return the readable bases by name, each with `document_count`, `unfinished_count`, `failed_count` and `role`.
+
+    `role` is "owner", "editor" or "viewer".
+    """
+    return _with_role(access.readable(user), user).select_related("owner").annotate(
+        document_count=_count_documents(),
+        unfinished_count=_count_documents(status__in=Document.UNFINISHED),
+        failed_count=_count_documents(status=Document.Status.FAILED),
+    )  # fmt: skip
+
+
+def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
+    """Return what a user who may read a base is to it: "owner", "editor" or "viewer"."""
+    if knowledge_base.owner_id == user.pk:
+        return "owner"
+    editor = knowledge_base.memberships.filter(user_id=user.pk, role=Membership.Role.EDITOR).exists()
+    return "editor" if editor else "viewer"
+
+
+def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
+    """Return the people with whom a base is shared, by name."""
+    return knowledge_base.memberships.select_related("user").order_by("user__username")
+
+
+def _with_role(bases: QuerySet[KnowledgeBase], user: Actor) -> QuerySet[KnowledgeBase]:
+    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=user.pk).values("role")
+    return bases.annotate(
+        role=Case(
+            When(owner_id=user.pk, then=Value("owner")),
+            default=Coalesce(Subquery(membership), Value("viewer")),
+            output_field=CharField(),
+        )
+    )
+
+
+def _count_documents(**conditions: Any) -> Coalesce:
+    counted = (
+        Document.objects.filter(knowledge_base=OuterRef("pk"), **conditions)
+        .order_by()
+        .values("knowledge_base")
+        .annotate(n=Count("*"))
+        .values("n")
+    )
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def documents_of(knowledge_base: KnowledgeBase) -> QuerySet[Document]:
+    """Return a base's documents, newest first, each with `chunk_count`."""
+    return with_chunk_count(knowledge_base.documents.all())
+
+
+def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
+    """Annotate documents with `chunk_count`."""
+    counted = (
+        Chunk.objects.filter(document=OuterRef("pk")).order_by().values("document").annotate(n=Count("*")).values("n")
+    )
+    return documents.annotate(chunk_count=Coalesce(Subquery(counted, output_field=IntegerField()), 0))
+
+
+def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
+    """Keep the documents whose file name holds every one of the words."""
+    condition = Q()
+    for word in words.split():
+        condition &= Q(original_filename__icontains=word)
+    return documents.filter(condition)
+
+
+def status(document: Document) -> dict[str, Any]:
+    """Return a document's state as the API gives it; the document may carry `chunk_count`."""
+    failed = document.status == Document.Status.FAILED
+    chunks = getattr(document, "chunk_count", None)
+    return {
+        "id": document.pk,
+        "filename": document.original_filename,
+        "status": document.status,
+        "stage": document.stage,
+        "progress": document.progress,
+        "error": {"code": document.error_code, "message": document.error_message} if failed else None,
+        "pages": document.pages,
+        "chunks": document.chunks.count() if chunks is None else chunks,
+        "url": reverse("api-document", args=[document.pk]),
+    }
+
+
+def seconds_left(document: Document) -> int | None:
+    """Estimate how long a running ingestion takes from here, or None while it can't be told."""
+    if document.status not in Document.WORKING or document.started_at is None or document.progress < 5:
+        return None
+    elapsed = (timezone.now() - document.started_at).total_seconds()
+    if elapsed < 2:
+        return None
+    return max(1, round(elapsed * (100 - document.progress) / document.progress))
+
+
+def seconds_silent(document: Document) -> int | None:
+    """Return for how long a running ingestion gave no sign of life, or None when that is not worth a word."""
+    if document.status not in Document.WORKING or document.heartbeat_at is None:
+        return None
+    silent = timezone.now() - document.heartbeat_at
+    return round(silent.total_seconds()) if silent > SILENT_AFTER else None
+
+
+# --- Passages -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chunk in the document view, with the headings that begin at it."""
+
+    chunk: Chunk
+    headings: list[tuple[int, str]]  # (level from 1, text)
+    page: int | None  # when a page begins at it
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWindow:
+    """A stretch of a document's chunks, with what the view needs to show where it lies."""
+
+    chunks: list[Chunk]
+    first: int  # ordinal, from 0
+    total: int
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """The first and last chunk shown, counted from 1."""
+        return self.first + 1, self.first + len(self.chunks)
+
+    @property
+    def previous(self) -> int | None:
+        """Where the window before begins."""
+        return max(0, self.first - WINDOW) if self.first else None
+
+    @property
+    def next(self) -> int | None:
+        """Where the window after begins."""
+        return self.first + WINDOW if self.first + WINDOW < self.total else None
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the chunks with the headings and pages that begin at them."""
+        path: list[str] = []
+        page: int | None = None
+        for chunk in self.chunks:
+            same = _common(path, chunk.heading_path)
+            headings = [(level + 1, chunk.heading_path[level]) for level in range(same, len(chunk.heading_path))]
+            yield Entry(chunk, headings, chunk.page_from if chunk.page_from != page else None)
+            path, page = chunk.heading_path, chunk.page_to or chunk.page_from
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return how many headings two paths share from the outermost inwards."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def document_window(document: Document, start: int = 0, chunk_id: int | None = None) -> DocumentWindow:
+    """Return up to `WINDOW` chunks from ordinal `start`, or those around a chunk of the document."""
+    total = document.chunks.count()
+    if chunk_id is not None:
+        ordinal = document.chunks.filter(pk=chunk_id).values_list("ordinal", flat=True).first()
+        start = ordinal // WINDOW * WINDOW if ordinal is not None else start
+    start = min(max(start, 0), max(total - 1, 0))
+    chunks = document.chunks.select_related("picture").filter(ordinal__gte=start, ordinal__lt=start + WINDOW)
+    return DocumentWindow(list(chunks), start, total)
+
+
+def outline(document: Document, limit: int = 200) -> list[dict[str, Any]]:
+    """Return the document's sections in order as `{"heading", "level", "ordinal", "page"}`, at most `limit`."""
+    sections: list[dict[str, Any]] = []
+    before: list[str] = []
+    rows = document.chunks.exclude(heading_path=[]).values_list("heading_path", "ordinal", "page_from")
+    for path, ordinal, page in rows.iterator(chunk_size=2000):
+        sections.extend(
+            {"heading": path[level], "level": level + 1, "ordinal": ordinal, "page": page}
+            for level in range(_common(path, before), len(path))
+        )
+        before = path
+        if len(sections) >= limit:
+            break
+    return sections[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePanel:
+    """A passage as the chat's drawer shows it."""
+
+    chunk: Chunk
+    before: list[Chunk]
+    after: list[Chunk]
+
+    @property
+    def document(self) -> Document:
+        """The document that it is from."""
+        return self.chunk.document
+
+    @property
+    def page_url(self) -> str:
+        """Address of the page's picture with the passage marked, or "" where there are no page pictures."""
+        return page_url(self.document, self.chunk.page_from, self.chunk.pk)
+
+    @property
+    def document_url(self) -> str:
+        """Address of the document view at the passage."""
+        return f"{reverse('document', args=[self.document.pk])}?chunk={self.chunk.pk}"
+
+
+def passage_panel(user: Actor, chunk_id: int) -> PassagePanel:
+    """Return a passage with its neighbours; raises `Http404` when the user may not read it."""
+    chunk = access.get_chunk(user, chunk_id)
+    around = Chunk.objects.filter(
+        document_id=chunk.document_id,
+        ordinal__gte=chunk.ordinal - NEIGHBOURS,
+        ordinal__lte=chunk.ordinal + NEIGHBOURS,
+    ).select_related("picture")
+    neighbours = list(around)
+    return PassagePanel(
+        chunk,
+        [other for other in neighbours if other.ordinal < chunk.ordinal],
+        [other for other in neighbours if other.ordinal > chunk.ordinal],
+    )
+
+
+def has_page_pictures(document: Document) -> bool:
+    """Whether pages of the document can be shown as pictures."""
+    return document.media_type == "application/pdf" and bool(document.pages)
+
+
+def page_url(document: Document, page: int | None, chunk_id: int | None = None) -> str:
+    """Return the address of a page's picture, with a chunk marked on it when given, or "" when there is none."""
+    if page is None or not has_page_pictures(document) or not 1 <= page <= (document.pages or 0):
+        return ""
+    url = reverse("document-page", args=[document.pk, page])
+    return f"{url}?highlight={chunk_id}" if chunk_id is not None else url
+
+
+def picture_url(chunk: Chunk) -> str | None:
+    """Return the address of a chunk's picture, or None when it has none."""
+    return reverse("picture", args=[chunk.picture_id]) if chunk.picture_id else None
+
+
+@dataclass(frozen=True, slots=True)
+class PageViewer:
+    """A page's picture beside the text."""
+
+    number: int
+    total: int
+    url: str
+
+    @property
+    def previous(self) -> int | None:
+        """The page before."""
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        """The page after."""
+        return self.number + 1 if self.number < self.total else None
+
+
+def page_viewer(document: Document, number: int | None, cited: Chunk | None) -> PageViewer | None:
+    """Return the picture of a page with the cited passage marked where it is on it; None without page pictures."""
+    if not has_page_pictures(document):
+        return None
+    total = document.pages or 1
+    number = min(max(number or 1, 1), total)
+    on_page = cited is not None and (cited.page_from or 0) <= number <= (cited.page_to or cited.page_from or 0)
+    return PageViewer(number, total, page_url(document, number, cited.pk if cited and on_page else None))

@@ -1,0 +1,105 @@
+"""The shapes of the API."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from knowledge import queries
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+
+
+class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
+    """A knowledge base; `role` is what the caller is to it."""
+
+    owner = serializers.CharField(source="owner.username", read_only=True)
+    role = serializers.CharField(read_only=True)
+    documents = serializers.IntegerField(source="document_count", read_only=True)
+
+    class Meta:
+        """What a client sees and sets."""
+
+        model = KnowledgeBase
+        fields = [
+            "id", "name", "description", "visibility", "chunk_size", "chunk_overlap", "answer_from_general_knowledge",
+            "owner", "role", "documents", "created_at", "updated_at",
+        ]  # fmt: skip
+        read_only_fields = ["id", "created_at", "updated_at"]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse an overlap as long as the chunks."""
+        size = attrs.get("chunk_size", getattr(self.instance, "chunk_size", 200))
+        overlap = attrs.get("chunk_overlap", getattr(self.instance, "chunk_overlap", 30))
+        if overlap >= size:
+            raise serializers.ValidationError({"chunk_overlap": queries.OVERLAP_TOO_LONG})
+        return attrs
+
+
+class MembershipSerializer(serializers.ModelSerializer[Membership]):
+    """A person with whom a base is shared."""
+
+    username = serializers.CharField(source="user.username")
+    user_id = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        """By name in, by id and name out."""
+
+        model = Membership
+        fields = ["user_id", "username", "role", "created_at"]
+        read_only_fields = ["created_at"]
+
+
+class ErrorSerializer(serializers.Serializer[dict[str, str]]):
+    """Why an ingestion failed."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class DocumentSerializer(serializers.Serializer[Document]):
+    """A document and how far its ingestion has come."""
+
+    id = serializers.IntegerField()
+    filename = serializers.CharField()
+    status = serializers.ChoiceField(choices=Document.Status.choices)
+    stage = serializers.CharField()
+    progress = serializers.IntegerField(min_value=0, max_value=100)
+    error = ErrorSerializer(allow_null=True)
+    pages = serializers.IntegerField(allow_null=True)
+    chunks = serializers.IntegerField()
+    url = serializers.CharField()
+
+    def to_representation(self, instance: Document) -> dict[str, Any]:
+        """Hand on what the query says."""
+        return queries.status(instance)
+
+
+class AddedDocumentSerializer(DocumentSerializer):
+    """What an upload came to."""
+
+    already_here = serializers.BooleanField()
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    """The multipart form of an upload; `file` may be repeated."""
+
+    file = serializers.ListField(child=serializers.FileField(), allow_empty=False)
+
+
+class ChunkSerializer(serializers.ModelSerializer[Chunk]):
+    """A passage."""
+
+    heading = serializers.CharField(read_only=True)
+    picture_url = serializers.SerializerMethodField()
+
+    class Meta:
+        """All but what is indexed only."""
+
+        model = Chunk
+        fields = [
+            "id", "ordinal", "kind", "content", "heading", "heading_path", "page_from", "page_to", "char_start",
+            "char_end", "table_columns", "table_rows", "picture_url", "token_count",
+        ]  # fmt: skip
+
+    def get_picture_url(self, chunk: Chunk) -> str | None:
+        """Return the address of the passage's picture."""
+        return queries.picture_url(chunk)

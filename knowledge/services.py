@@ -1,0 +1,269 @@
+"""Writing: knowledge bases, their members, and documents from upload to removal."""
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_q.models import OrmQ
+from django_q.tasks import async_task
+
+from knowledge import claims, passages
+from knowledge.models import Document, KnowledgeBase, Membership
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import format_of
+from knowledge.signals import documents_unindexed
+
+_LONGEST_NAME = 255
+_UNKNOWN_TYPE = "application/octet-stream"
+# They change how a file name reads without being seen.
+_BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class Refused(Exception):
+    """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
+
+    Codes: name_taken, unknown_user, is_owner.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class UploadRefused(Refused):
+    """A file that is not taken in. Codes: too_large (413), no_file."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """What an upload came to: a new document, or the one that holds the same bytes already."""
+
+    document: Document
+    already_here: bool
+
+
+# --- Knowledge bases and members ------------------------------------------------------------------
+
+
+def create_knowledge_base(owner: AbstractBaseUser, name: str, **fields: Any) -> KnowledgeBase:
+    """Make a knowledge base; raises `Refused("name_taken")`."""
+    try:
+        with transaction.atomic():
+            return KnowledgeBase.objects.create(owner_id=owner.pk, name=name, **fields)
+    except IntegrityError as error:
+        raise _name_refused(error, name) from None
+
+
+def update_knowledge_base(knowledge_base: KnowledgeBase, **fields: Any) -> KnowledgeBase:
+    """Change the given fields; raises `Refused("name_taken")`. Chunking takes effect with the next ingestion."""
+    for field, value in fields.items():
+        setattr(knowledge_base, field, value)
+    try:
+        with transaction.atomic():
+            knowledge_base.save(update_fields=[*fields, "updated_at"])
+    except IntegrityError as error:
+        raise _name_refused(error, knowledge_base.name) from None
+    return knowledge_base
+
+
+def _name_refused(error: IntegrityError, name: str) -> Refused:
+    if "knowledge_base_name_unique_per_owner" not in str(error):
+        raise error
+    return Refused("name_taken", _("You already have a knowledge base named “{name}”.").format(name=name))
+
+
+def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
+    """Remove a knowledge base with its documents, their passages, pictures and files."""
+    with transaction.atomic():
+        documents = list(knowledge_base.documents.select_for_update().values_list("pk", "file"))
+        ids = [pk for pk, _name in documents]
+        documents_unindexed.send(sender=Document, document_ids=ids, knowledge_base_id=knowledge_base.pk)
+        knowledge_base.delete()
+        transaction.on_commit(lambda: [passages.delete_files(pk, name) for pk, name in documents])
+
+
+def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
+    """Share with the user of this name, or change their role; raises `Refused` (unknown_user, is_owner)."""
+    user = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
+    if user is None:
+        raise Refused("unknown_user", _("Nobody here is called “{name}”.").format(name=username.strip()))
+    if user.pk == knowledge_base.owner_id:
+        raise Refused("is_owner", _("The owner has every right already."))
+    membership, _created = Membership.objects.update_or_create(
+        knowledge_base=knowledge_base, user_id=user.pk, defaults={"role": role}
+    )
+    return membership
+
+
+def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
+    """Stop sharing with a user; return whether it was shared with them."""
+    deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, user_id=user_id).delete()
+    return bool(deleted)
+
+
+# --- Documents ------------------------------------------------------------------------------------
+
+
+def add_document(
+    knowledge_base: KnowledgeBase, user: AbstractBaseUser, filename: str, file: "File[bytes]"
+) -> AddedDocument:
+    """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
+
+    The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
+    retried when it had failed or been cancelled. A file of an unknown format is kept, and fails with its reason.
+    """
+    check_size(filename, file.size or 0)
+    digest = _digest(file)
+    there = knowledge_base.documents.filter(sha256=digest).first()
+    if there is None:
+        document = Document(
+            knowledge_base=knowledge_base,
+            uploaded_by_id=user.pk,
+            original_filename=clean_filename(filename),
+            media_type=_media_type(filename),
+            sha256=digest,
+            size=file.size or 0,
+            heartbeat_at=timezone.now(),
+        )
+        if _insert(document, file):
+            return AddedDocument(document, already_here=False)
+        there = knowledge_base.documents.get(sha256=digest)
+    if there.status in (Document.Status.FAILED, Document.Status.CANCELLED) and reingest_document(there):
+        there.refresh_from_db()
+    return AddedDocument(there, already_here=True)
+
+
+def check_size(filename: str, size: int) -> None:
+    """Raise `UploadRefused("too_large")` for a file above the site's limit; `size` in bytes."""
+    if size > settings.MAX_UPLOAD_MB * 1024 * 1024:
+        message = _("“{name}” is larger than the {limit} MB that this site takes.")
+        raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=settings.MAX_UPLOAD_MB))
+
+
+def clean_filename(filename: str) -> str:
+    """Return a file's name without folders, control characters and direction overrides, at most 255 characters."""
+    name = PurePath(filename.replace("\\", "/")).name
+    name = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cs") and c not in _BIDI_CONTROLS).strip()
+    if len(name) > _LONGEST_NAME:
+        suffix = PurePath(name).suffix[:20]
+        name = name[: _LONGEST_NAME - len(suffix)] + suffix
+    return name or _("unnamed")
+
+
+def delete_document(document: Document) -> None:
+    """Remove a document with its passages, pictures and files; citations keep their snippets."""
+    with transaction.atomic():
+        if Document.objects.select_for_update().filter(pk=document.pk).first() is None:
+            return
+        pk, name = document.pk, document.file.name
+        passages.forget(document)
+        document.delete()
+        transaction.on_commit(lambda: passages.delete_files(pk, name))
+
+
+def cancel_document(document: Document) -> bool:
+    """End a waiting or running ingestion and drop what it made; return whether there was one to end."""
+    now = timezone.now()
+    with transaction.atomic():
+        cancelled = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED).update(
+            status=Document.Status.CANCELLED, stage="", finished_at=now, updated_at=now
+        )
+        if cancelled:
+            passages.forget(document)
+    return bool(cancelled)
+
+
+def reingest_document(document: Document) -> bool:
+    """Queue a finished document anew; return False when it is waiting or being worked on already.
+
+    What it holds stays searchable until the new passages take its place.
+    """
+    finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
+    rows = Document.objects.filter(pk=document.pk, status__in=finished)
+    return _queue(rows, document.pk, attempt=0, error_code="", error_message="", started_at=None, finished_at=None)
+
+
+def take_back(document: Document, max_attempts: int) -> bool:
+    """Queue a document whose worker is gone, or fail it when that happened too often; return whether it was queued."""
+    rows = Document.objects.filter(
+        pk=document.pk,
+        status__in=Document.WORKING,
+        started_at=document.started_at,
+        heartbeat_at__lt=claims.stale_before(),
+    )
+    if document.attempt < max_attempts:
+        return _queue(rows, document.pk)
+    message = _("The worker that read this file was stopped {count} times. It may need more memory than there is.")
+    rows.update(
+        status=Document.Status.FAILED,
+        error_code="worker_lost",
+        error_message=message.format(count=document.attempt),
+        finished_at=timezone.now(),
+        updated_at=timezone.now(),
+    )
+    return False
+
+
+def queue_lost() -> int:
+    """Queue waiting documents again whose task a killed worker took along; return their number.
+
+    `heartbeat_at` of a waiting document is when it was queued. As long as tasks wait in the queue, so may documents.
+    """
+    lost = Document.objects.filter(status=Document.Status.QUEUED, heartbeat_at__lt=claims.stale_before())
+    ids = list(lost.values_list("pk", flat=True)[:100])
+    if not ids or OrmQ.objects.filter(lock__lte=timezone.now()).exists():
+        return 0
+    return sum(_queue(lost.filter(pk=pk), pk) for pk in ids)
+
+
+def _queue(rows: Any, document_id: int, **fields: Any) -> bool:
+    """Queue a document if it is still among `rows`; the task is stored in the same transaction."""
+    now = timezone.now()
+    with transaction.atomic():
+        queued = rows.update(
+            status=Document.Status.QUEUED, stage="", progress=0, heartbeat_at=now, updated_at=now, **fields
+        )
+        if queued:
+            async_task("knowledge.tasks.ingest_document", document_id)
+    return bool(queued)
+
+
+def _insert(document: Document, file: "File[bytes]") -> bool:
+    """Store the file and the row, and queue it; False when the same bytes came in meanwhile."""
+    file.seek(0)
+    document.file.save(document.original_filename, file, save=False)
+    try:
+        with transaction.atomic():
+            document.save()
+            async_task("knowledge.tasks.ingest_document", document.pk)
+    except IntegrityError as error:
+        default_storage.delete(document.file.name)
+        if "document_bytes_unique_per_base" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _digest(file: "File[bytes]") -> str:
+    digest = hashlib.sha256()
+    for piece in file.chunks():
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _media_type(filename: str) -> str:
+    try:
+        return format_of(clean_filename(filename)).media_type
+    except ParseError:
+        return _UNKNOWN_TYPE

@@ -1,0 +1,89 @@
+"""What the knowledge templates say about documents and passages."""
+
+import re
+from typing import Any
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from knowledge import queries
+from knowledge.models import Document
+
+register = template.Library()
+
+_FENCE = re.compile(r"^```.*\n(.*?)^```[ \t]*$\n?", re.M | re.S)
+_BULLET = re.compile(r"^\s*[-*•]\s+")
+_ICONS = {"pdf": "file-text", "word": "file-text", "presentation": "presentation", "sheet": "sheet", "csv": "sheet",
+          "html": "globe", "markdown": "file-type"}  # fmt: skip
+
+
+@register.filter
+def time_left(document: Document) -> str:
+    """Return "about 2 min left", or nothing while it can't be told."""
+    seconds = queries.seconds_left(document)
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        rounded = max(5, round(seconds / 5) * 5)
+        return ngettext("about {n} second left", "about {n} seconds left", rounded).format(n=rounded)
+    if seconds < 5400:
+        minutes = max(1, round(seconds / 60))
+        return ngettext("about {n} minute left", "about {n} minutes left", minutes).format(n=minutes)
+    hours = round(seconds / 3600)
+    return ngettext("about {n} hour left", "about {n} hours left", hours).format(n=hours)
+
+
+@register.filter
+def silence(document: Document) -> str:
+    """Return a word about a worker that gave no sign of life, or nothing."""
+    seconds = queries.seconds_silent(document)
+    if seconds is None:
+        return ""
+    return _("No sign of the worker for {n} seconds; the document will be taken up again by itself.").format(n=seconds)
+
+
+@register.filter
+def stage_label(document: Document) -> str | Promise:
+    """Return what is being done, for a person."""
+    return queries.STAGES.get(document.stage) or document.get_status_display()
+
+
+@register.filter
+def error_title(document: Document) -> str | Promise:
+    """Return what an error is called before it is explained."""
+    return queries.ERROR_TITLES.get(document.error_code) or _("It failed")
+
+
+@register.filter
+def file_icon(document: Document) -> str:
+    """Return the name of the icon for the document's format."""
+    return next((icon for part, icon in _ICONS.items() if part in document.media_type), "file")
+
+
+@register.filter
+def reading(content: str) -> list[dict[str, Any]]:
+    """Split a passage into what a page shows: `{"kind": "p" | "list" | "code", "text" or "items"}`."""
+    blocks: list[dict[str, Any]] = []
+    end = 0
+    for fence in _FENCE.finditer(content):
+        blocks += _prose(content[end : fence.start()])
+        blocks.append({"kind": "code", "text": fence[1].rstrip("\n")})
+        end = fence.end()
+    return blocks + _prose(content[end:])
+
+
+def _prose(text: str) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    for part in re.split(r"\n\s*\n", text):
+        lines = [line for line in part.splitlines() if line.strip()]
+        if lines and all(_BULLET.match(line) for line in lines):
+            items = [_BULLET.sub("", line) for line in lines]
+            if blocks and blocks[-1]["kind"] == "list":
+                blocks[-1]["items"] += items
+            else:
+                blocks.append({"kind": "list", "items": items})
+        elif lines:
+            blocks.append({"kind": "p", "text": "\n".join(lines)})
+    return blocks

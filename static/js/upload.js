@@ -1,0 +1,156 @@
+// Files onto the page: each becomes a row with its upload's progress, then the server's row takes its place.
+
+const form = document.getElementById("upload");
+const input = document.getElementById("upload-files");
+const overlay = document.getElementById("drop-area");
+const template = document.getElementById("upload-row");
+const AT_ONCE = 2;
+
+const waiting = [];
+let running = 0;
+
+class Upload {
+  constructor(file) {
+    this.file = file;
+    this.row = template.content.firstElementChild.cloneNode(true);
+    this.bar = this.row.querySelector("progress");
+    this.label = this.row.querySelector("[data-waiting]");
+    this.error = this.row.querySelector(".row-error");
+    this.retry = this.row.querySelector("[data-upload-retry]");
+    this.row.querySelector(".name").textContent = file.name;
+    this.row.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
+    this.retry.addEventListener("click", () => this.queue());
+    document.getElementById("rows").prepend(this.row);
+    if (file.size > Number(form.dataset.limit) * 1024 * 1024) this.fail(this.label.dataset.large, false);
+    else this.queue();
+  }
+
+  queue() {
+    this.error.hidden = this.retry.hidden = true;
+    this.show(0, this.label.dataset.waiting);
+    waiting.push(this);
+    next();
+  }
+
+  start() {
+    const data = new FormData();
+    data.append("file", this.file);
+    this.request = new XMLHttpRequest();
+    this.request.upload.addEventListener("progress", (event) => this.progress(event));
+    this.request.addEventListener("loadend", () => this.finish());
+    this.request.open("POST", form.action);
+    this.request.setRequestHeader("HX-Request", "true");
+    this.request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
+    this.request.send(data);
+  }
+
+  progress(event) {
+    const percent = Math.floor((100 * event.loaded) / (event.total || 1));
+    const { sending, storing } = this.label.dataset;
+    this.show(percent, percent < 100 ? `${sending} · ${percent} %` : storing);
+  }
+
+  finish() {
+    running -= 1;
+    const { status, responseText } = this.request;
+    const answered = (status === 200 || status === 413) && responseText.includes("<tr");
+    if (answered) this.become(responseText);
+    else if (status === 413) this.fail(this.label.dataset.large, false);
+    else if (!this.cancelled) this.fail(this.label.dataset.broken, true);
+    next();
+  }
+
+  become(html) {
+    const holder = document.createElement("template");
+    holder.innerHTML = html;
+    const row = holder.content.querySelector("tr");
+    const older = row.id && document.getElementById(row.id);
+    older?.remove();
+    this.row.replaceWith(row);
+    htmx.process(row);
+  }
+
+  show(percent, text) {
+    this.bar.hidden = false;
+    this.bar.value = percent;
+    this.label.textContent = text;
+  }
+
+  fail(text, again) {
+    this.bar.hidden = true;
+    this.label.textContent = "";
+    this.error.textContent = text;
+    this.error.hidden = false;
+    this.retry.hidden = !again;
+  }
+
+  cancel() {
+    this.cancelled = true;
+    const place = waiting.indexOf(this);
+    if (place >= 0) waiting.splice(place, 1);
+    this.request?.abort();
+    this.row.remove();
+  }
+}
+
+function next() {
+  while (running < AT_ONCE && waiting.length) {
+    running += 1;
+    waiting.shift().start();
+  }
+}
+
+// Later rows are put on top, so the first file goes last.
+function add(files) {
+  const first = new URLSearchParams(location.search);
+  if (first.get("q") || first.get("page")) history.replaceState(null, "", location.pathname);
+  [...files].reverse().forEach((file) => new Upload(file));
+}
+
+input.addEventListener("change", () => {
+  add(input.files);
+  input.value = "";
+});
+
+// Dropping: files, or folders with all that is in them.
+async function filesOf(entry) {
+  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!entries.length) return found.filter((file) => !file.name.startsWith("."));
+    for (const inner of entries) found.push(...(await filesOf(inner)));
+  }
+}
+
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+let depth = 0;
+
+function hover(change) {
+  depth = Math.max(0, depth + change);
+  overlay.hidden = depth === 0;
+}
+
+window.addEventListener("dragenter", (event) => carriesFiles(event) && hover(1));
+window.addEventListener("dragleave", (event) => carriesFiles(event) && hover(-1));
+window.addEventListener("dragover", (event) => carriesFiles(event) && event.preventDefault());
+window.addEventListener("drop", async (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  depth = 0;
+  hover(0);
+  const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+  const entries = items.map((item) => item.webkitGetAsEntry?.());
+  const plain = [...event.dataTransfer.files];
+  if (!entries.every(Boolean)) return add(plain);
+  add((await Promise.all(entries.map(filesOf))).flat());
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("tr.refused [data-upload-cancel]")) event.target.closest("tr").remove();
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (running || waiting.length) event.preventDefault();
+});
