@@ -7,7 +7,7 @@ URLs and e-mail addresses are kept whole and in parts. A term may repeat: its co
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -61,9 +61,13 @@ _local = threading.local()
 def terms(text: str) -> list[str]:
     """Return the terms of a text in its order, repeats included."""
     folded = unicodedata.normalize("NFKC", text)
-    return [term[:LONGEST_TERM] for match in _TOKEN.finditer(folded) for term in _token_terms(match)]
+    found: list[str] = []
+    for match in _TOKEN.finditer(folded):
+        found += _token_terms(match.lastgroup or "", match.group())
+    return found
 
 
+@lru_cache(65_536)
 def term_id(term: str) -> int:
     """Return the term's dimension, 0 ≤ id < 1,000,000,000: its 64-bit BLAKE2b hash, the same on every machine."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") % (
@@ -71,21 +75,9 @@ def term_id(term: str) -> int:
     )
 
 
-def _token_terms(match: re.Match[str]) -> Iterator[str]:
-    token = match.group()
-    match match.lastgroup:
-        case "han":
-            yield from _chinese(token)
-        case "unspaced":
-            yield from _bigrams(token)
-        case "number":
-            yield token.replace(",", "")
-        case "word":
-            yield from _apostrophe(re.split("['’]", token))
-        case "url" | "email":
-            yield from _address(token)
-        case _:
-            yield from _code(token)
+@lru_cache(65_536)  # a text says the same words over and over
+def _token_terms(kind: str, token: str) -> tuple[str, ...]:
+    return tuple(term[:LONGEST_TERM] for term in _KINDS[kind](token))
 
 
 def _chinese(run: str) -> Iterator[str]:
@@ -99,6 +91,11 @@ def _chinese(run: str) -> Iterator[str]:
 @lru_cache(65_536)
 def _known(word: str) -> bool:
     return bool(rjieba.has_word(word))
+
+
+def _number(token: str) -> Iterator[str]:
+    """A number with thousands separators."""
+    yield token.replace(",", "")
 
 
 def _bigrams(run: str) -> Iterator[str]:
@@ -120,8 +117,9 @@ def _word(word: str) -> Iterator[str]:
         yield _stem(bare)
 
 
-def _apostrophe(parts: list[str]) -> Iterator[str]:
+def _apostrophe(token: str) -> Iterator[str]:
     """`patient's` is `patient`, `don't` is a stop word, and `O'Brien` is found as `obrien` and `brien`."""
+    parts = re.split("['’]", token)
     last = parts[-1].lower()
     if last == "t" and parts[-2].lower().endswith("n"):
         return
@@ -198,3 +196,14 @@ def _without_accents(word: str) -> str:
     if word.isascii():
         return word
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+_KINDS: dict[str, Callable[[str], Iterator[str]]] = {
+    "url": _address,
+    "email": _address,
+    "han": _chinese,
+    "unspaced": _bigrams,
+    "number": _number,
+    "word": _apostrophe,
+    "code": _code,
+}

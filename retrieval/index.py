@@ -96,7 +96,7 @@ def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:
 def _index_batch(rows: Sequence[IndexRow]) -> int:
     counts = {row.chunk_id: bm25.count_terms(row.text) for row in rows}  # outside of the transaction: it takes long
     weights = {chunk_id: bm25.passage_weights(count) for chunk_id, count in counts.items()}
-    parameters = [
+    parameters: list[list[int] | list[str]] = [
         list(weights),
         [" ".join(map(str, weight)) for weight in weights.values()],
         [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],

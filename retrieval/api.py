@@ -1,0 +1,57 @@
+"""`/api/search`: thin, over `retrieval.search`."""
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from knowledge import access
+from retrieval.search import Query, SearchFailed, SearchRequest, search
+from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
+
+
+class SearchUnavailable(APIException):
+    """Neither side could answer."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "search_unavailable"
+
+
+class SearchView(APIView):
+    """Search the knowledge bases that the caller may read."""
+
+    @extend_schema(operation_id="search", request=SearchRequestSerializer, responses=SearchResultSerializer)
+    def post(self, request: Request) -> Response:
+        """Return the passages found, with the scores and ranks of both sides."""
+        form = SearchRequestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = form.validated_data
+        sought = SearchRequest(
+            queries=(Query(wanted["query"]),),
+            knowledge_base_ids=_readable(request.user, wanted.get("knowledge_bases")),
+            k=wanted.get("k", settings.FUSED_K),
+            mode=wanted["mode"],
+        )
+        try:
+            result = async_to_sync(search)(sought)
+        except SearchFailed as error:
+            raise SearchUnavailable(str(error)) from error
+        hits = [hit.to_dict() for hit in result.hits]
+        return Response({"hits": hits, "query": wanted["query"], "took_ms": result.took_ms, "notes": result.notes})
+
+
+def _readable(user: AbstractBaseUser | AnonymousUser, wanted: list[int] | None) -> tuple[int, ...]:
+    """Return the ids to search; one that the user may not read is as good as none: 404."""
+    readable = access.readable(user)
+    if wanted is None:
+        return tuple(readable.values_list("pk", flat=True))
+    found = set(readable.filter(pk__in=wanted).values_list("pk", flat=True))
+    if found != set(wanted):
+        raise Http404
+    return tuple(sorted(found))

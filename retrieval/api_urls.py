@@ -1,0 +1,7 @@
+"""API routes of this app, below `/api/`."""
+
+from django.urls import path
+
+from retrieval.api import SearchView
+
+urlpatterns = [path("search", SearchView.as_view(), name="api-search")]

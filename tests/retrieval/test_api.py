@@ -1,0 +1,101 @@
+"""`/api/search`: the shape that clients rely on, and who may search what."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from knowledge.models import KnowledgeBase
+from knowledge.signals import document_chunked
+from retrieval.engine import engine
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "/api/search"
+
+
+@pytest.fixture
+def base(owner: User) -> KnowledgeBase:
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base, "switches.pdf")
+    factories.make_chunk(document, "Eight gigabit ports.", heading_path=["Switches", "TL-SE2109"], page_from=3)
+    factories.make_chunk(document, "A router, which routes.")
+    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    return base
+
+
+def post(client: Client, **data: object) -> Any:
+    return client.post(URL, data, content_type="application/json")
+
+
+def test_a_search_answers_hits_with_all_scores(base: KnowledgeBase, as_owner: Client) -> None:
+    answer = post(as_owner, query="TL-SE2109 ports").json()
+    assert answer["query"] == "TL-SE2109 ports"
+    assert answer["took_ms"] > 0
+    hit = answer["hits"][0]
+    assert (hit["filename"], hit["heading"], hit["page"]) == ("switches.pdf", "Switches › TL-SE2109", 3)
+    assert hit["content"] == "Eight gigabit ports."
+    assert {source["type"] for source in hit["sources"]} == {"bm25", "vector"}
+    assert set(hit["sources"][0]) == {"type", "rank", "score", "rrf_score"}
+    assert hit["score"] == pytest.approx(sum(source["rrf_score"] for source in hit["sources"]))
+
+
+def test_mode_and_k_are_kept(base: KnowledgeBase, as_owner: Client) -> None:
+    answer = post(as_owner, query="gigabit router", mode="fulltext", k=1).json()
+    assert len(answer["hits"]) == 1
+    assert [source["type"] for source in answer["hits"][0]["sources"]] == ["bm25"]
+
+
+def test_a_stranger_finds_nothing_and_named_bases_are_not_found(
+    base: KnowledgeBase, as_stranger: Client, as_owner: Client
+) -> None:
+    assert post(as_stranger, query="gigabit").json()["hits"] == []
+    refused = post(as_stranger, query="gigabit", knowledge_bases=[base.pk])
+    assert refused.status_code == 404
+    assert post(as_owner, query="gigabit", knowledge_bases=[base.pk]).json()["hits"]
+    assert post(as_owner, query="gigabit", knowledge_bases=[]).json()["hits"] == []
+
+
+def test_a_colleague_searches_what_is_shared(base: KnowledgeBase, colleague: User, as_colleague: Client) -> None:
+    assert post(as_colleague, query="gigabit").json()["hits"] == []
+    factories.share(base, colleague)
+    assert len(post(as_colleague, query="gigabit", mode="fulltext").json()["hits"]) == 1
+
+
+def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: Client) -> None:
+    assert post(anonymous, query="gigabit").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"query": "  "},
+        {"query": "x" * 10_000},
+        {"query": "x", "mode": "magic"},
+        {"query": "x", "k": 0},
+        {"query": "x", "k": "many"},
+        {"query": "x", "knowledge_bases": "all"},
+        {"query": "x", "knowledge_bases": ["one"]},
+        {"query": "nul\0"},
+    ],
+)
+def test_bad_input_is_400_in_words(as_owner: Client, data: dict[str, object]) -> None:
+    answer = post(as_owner, **data)
+    assert answer.status_code == 400
+    assert {"detail", "code"} <= set(answer.json())
+
+
+def test_when_no_side_answers_the_search_is_unavailable(
+    base: KnowledgeBase, as_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*args: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(engine, "search_words", fail)
+    monkeypatch.setattr(engine, "search_meaning", fail)
+    answer = post(as_owner, query="gigabit")
+    assert answer.status_code == 503
+    assert answer.json()["code"] == "search_unavailable"
