@@ -33,9 +33,10 @@ MAX_RETRY_AFTER = 60.0
 def url(endpoint: Endpoint, path: str) -> str:
     """Return the address of an API path: `…/v1` + `/chat/completions`.
 
-    A base URL without any path gets `/v1`, since that is where everyone keeps it.
+    A base URL without any path gets `/v1`, since that is where everyone keeps it; one that was copied with
+    `/chat/completions` at its end is understood.
     """
-    base = endpoint.base_url.rstrip("/")
+    base = endpoint.base_url.rstrip("/").removesuffix("/completions").removesuffix("/chat")
     return (base if urlsplit(base).path else f"{base}/v1") + path
 
 
@@ -61,7 +62,7 @@ def host(endpoint: Endpoint) -> str:
     return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
 
 
-def from_transport(error: httpx.HTTPError | httpx.InvalidURL, endpoint: Endpoint, *, started: bool) -> errors.LLMError:
+def from_transport(error: Exception, endpoint: Endpoint, *, started: bool) -> errors.LLMError:
     """Return the error for a failed request; `started` says whether an answer had begun to arrive."""
     where = host(endpoint)
     if isinstance(error, httpx.TimeoutException):
@@ -96,6 +97,11 @@ def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
     if kind is errors.ProviderError and _TOO_LONG.search(detail):
         kind = errors.ContextTooLong
     return kind(detail, where=where)
+
+
+def names_a_model(detail: str) -> bool:
+    """Whether a refusal says that the model, rather than the path, is missing."""
+    return bool(_NO_MODEL.search(detail))
 
 
 def retry_after(value: str | None) -> float | None:

@@ -22,7 +22,7 @@ MAX_TOKENS = 256
 _MAX_CHARACTERS = 32 * MAX_TOKENS
 # ONNX Runtime keeps the memory of its largest batch for good, so batches are small: in texts, and in padded tokens.
 MAX_BATCH_TEXTS = 32
-MAX_BATCH_TOKENS = 4096
+MAX_BATCH_TOKENS = 1024
 # What some families of models want before a query and before a document.
 _PREFIXES = {
     "e5-": ("query: ", "passage: "),

@@ -1,0 +1,225 @@
+"""A chat model behind an OpenAI-compatible endpoint, asked over httpx.
+
+The answer comes in pieces as it is written. Closing the iterator closes the connection, and with it the
+provider's work. Servers differ: what they refuse to be asked is met here, what they answer in `replies.py`.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from ragsite.llm import http
+from ragsite.llm.connection import Connection
+from ragsite.llm.errors import BadReply, BadRequest, ContextTooLong, LLMError, RateLimited, TimedOut
+from ragsite.llm.reading import read_pieces
+from ragsite.llm.replies import ReplyParser
+from ragsite.llm.think import ThinkSplitter, split_thinking
+from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
+
+ATTEMPTS = 3
+# Nobody waits longer than this before a silent page; the error then says when to come back.
+MAX_WAIT = 20.0
+_NO_SUCH_PATH = (404, 405, 501)
+_MAX_MODELS_BYTES = 8 * 1024 * 1024
+# The field to leave out when a refusal speaks of the word.
+_OPTIONAL = {
+    "max_completion_tokens": "max_tokens",
+    "temperature": "temperature",
+    "stream_options": "stream_options",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One request: its messages and what was chosen for it. `deadline` is in the event loop's time."""
+
+    messages: Sequence[ChatMessage]
+    temperature: float
+    max_tokens: int
+    deadline: float
+
+
+class _Missing(Exception):
+    """The endpoint has no such path; `error` is what that means if there is no other way."""
+
+    def __init__(self, error: LLMError) -> None:
+        super().__init__(error.detail)
+        self.error = error
+
+
+class ChatClient:
+    """Asks one endpoint. What goes wrong there is raised as `LLMError`.
+
+    `transport` replaces the network in tests; `pause` is the first back-off in seconds.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None, *, pause: float = 0.5
+    ) -> None:
+        self.endpoint = endpoint
+        self._pause = pause
+        self._connection = Connection(endpoint, transport)
+        # What this server was found to lack, so that it is asked once only.
+        self._plain = False
+        self._refused: frozenset[str] = frozenset()
+
+    async def stream(
+        self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """Yield the answer: text and thinking as they come, then usage (if counted), then one `FinishPiece`.
+
+        Retries with back-off while nothing has come. When the answer breaks off, everything that came is
+        yielded before the error is raised. Close the generator (`contextlib.aclosing`) to stop the model.
+        """
+        splitter = ThinkSplitter()
+        try:
+            async with aclosing(self._answer(self._ask(messages, temperature, max_tokens))) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, TextPiece):
+                        for part in splitter.feed(piece.text):
+                            yield part
+                        continue
+                    if not isinstance(piece, ThinkPiece):
+                        for part in splitter.close():
+                            yield part
+                    yield piece
+        except LLMError:
+            for part in splitter.close():
+                yield part
+            raise
+
+    async def complete(
+        self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
+    ) -> Reply:
+        """Return the whole answer, its thinking apart. An answer that broke off raises."""
+        pieces: list[Piece] = []
+        async with aclosing(self._answer(self._ask(messages, temperature, max_tokens))) as answer:
+            async for piece in answer:
+                pieces.append(piece)
+        return _reply(pieces)
+
+    async def models(self) -> list[str]:
+        """Return the names that the endpoint offers, in its order."""
+        deadline = asyncio.get_running_loop().time() + self.endpoint.idle_timeout
+        async with self._connection.send("GET", "/models", deadline) as incoming:
+            if not incoming.ok:
+                raise await incoming.refusal()
+            body = await incoming.read(_MAX_MODELS_BYTES)
+        try:
+            return [str(row["id"]) for row in json.loads(body)["data"] or []]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadReply("No list of models.", where=http.host(self.endpoint)) from error
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept open."""
+        await self._connection.aclose()
+
+    def _ask(self, messages: Sequence[ChatMessage], temperature: float | None, max_tokens: int | None) -> _Ask:
+        endpoint = self.endpoint
+        return _Ask(
+            messages,
+            endpoint.temperature if temperature is None else temperature,
+            max_tokens or endpoint.max_tokens,
+            asyncio.get_running_loop().time() + endpoint.total_timeout,
+        )
+
+    async def _answer(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
+        """Yield the answer, trying again while nothing has come."""
+        for attempt in range(ATTEMPTS):
+            started = False
+            try:
+                async with aclosing(self._adapted(ask)) as pieces:
+                    async for piece in pieces:
+                        started = True
+                        yield piece
+                return
+            except LLMError as error:
+                error.where = error.where or http.host(self.endpoint)
+                wait = self._wait(error, attempt)
+                now = asyncio.get_running_loop().time()
+                if started or wait is None or now + wait > ask.deadline:
+                    raise
+            await asyncio.sleep(wait)
+
+    def _wait(self, error: LLMError, attempt: int) -> float | None:
+        """Return the seconds until another try, or None where none would help. A time-out has waited enough."""
+        if not error.retryable or isinstance(error, TimedOut) or attempt + 1 == ATTEMPTS:
+            return None
+        wait = self._pause * 2**attempt
+        if isinstance(error, RateLimited) and error.retry_after is not None:
+            wait = max(error.retry_after, wait)
+        return wait if wait <= MAX_WAIT else None
+
+    async def _adapted(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
+        """Yield the answer, asking again without what the server lacks or refuses to be asked."""
+        known = (self._plain, self._refused)
+        while True:
+            try:
+                async with aclosing(self._once(ask)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except _Missing as missing:
+                if self._plain:
+                    self._plain, self._refused = known
+                    raise missing.error from missing
+                self._plain = True
+            except BadRequest as error:
+                field = None if isinstance(error, ContextTooLong) else self._to_leave_out(error)
+                if field is None:
+                    self._plain, self._refused = known
+                    raise
+                self._refused |= {field}
+
+    def _to_leave_out(self, error: BadRequest) -> str | None:
+        """Return the optional field that a refusal names, or else the one that is least known, or None."""
+        named = [field for word, field in _OPTIONAL.items() if word in error.detail]
+        return next((field for field in [*named, "stream_options"] if field not in self._refused), None)
+
+    async def _once(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
+        path = "/completions" if self._plain else "/chat/completions"
+        async with self._connection.send("POST", path, ask.deadline, self._body(ask)) as incoming:
+            if not incoming.ok:
+                error = await incoming.refusal()
+                # "No such model" comes as 404 too; only a path that is missing is a reason to try the other.
+                if incoming.status in _NO_SUCH_PATH and not http.names_a_model(error.detail):
+                    raise _Missing(error)
+                raise error
+            async with aclosing(read_pieces(incoming, ReplyParser(self.endpoint))) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    def _body(self, ask: _Ask) -> dict[str, Any]:
+        limit = "max_completion_tokens" if "max_tokens" in self._refused else "max_tokens"
+        body: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "temperature": ask.temperature,
+            limit: ask.max_tokens,
+        }
+        if self._plain:
+            body |= {"prompt": plain_prompt(ask.messages), "stop": ["\nUser:"]}
+        else:
+            body["messages"] = [message.to_dict() for message in ask.messages]
+        return {name: value for name, value in body.items() if name not in self._refused}
+
+
+def plain_prompt(messages: Sequence[ChatMessage]) -> str:
+    """Return the messages as one text for a model that only continues texts."""
+    names = {"user": "User: ", "assistant": "Assistant: "}
+    parts = [names.get(message.role, "") + message.content.strip() for message in messages]
+    return "\n\n".join([*parts, "Assistant:"])
+
+
+def _reply(pieces: Sequence[Piece]) -> Reply:
+    thought, text = split_thinking("".join(piece.text for piece in pieces if isinstance(piece, TextPiece)))
+    thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)).strip()
+    usage = next((Usage(p.prompt_tokens, p.completion_tokens) for p in pieces if isinstance(p, UsagePiece)), None)
+    reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
+    return Reply(text, "\n\n".join(filter(None, (thinking, thought))), usage, reason)

@@ -1,0 +1,120 @@
+"""Requests to one endpoint, bounded in time and size, with failures told as `LLMError`."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from functools import cache
+from typing import Any
+
+import httpx
+
+from ragsite.llm import http
+from ragsite.llm.errors import BadReply, LLMError, TimedOut
+from ragsite.llm.types import Endpoint
+
+_MAX_ERROR_BYTES = 64 * 1024
+
+
+class Incoming:
+    """A reply whose body is still arriving. `deadline` is in the event loop's time."""
+
+    def __init__(self, response: httpx.Response, endpoint: Endpoint, deadline: float) -> None:
+        self._response = response
+        self._endpoint = endpoint
+        self._deadline = deadline
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self._response.status_code
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 2xx."""
+        return self._response.is_success
+
+    def hurry(self, seconds: float) -> None:
+        """Wait no longer than this from now on."""
+        self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """Yield bytes as they arrive. Raises `TimedOut` at the deadline or a silence, `StreamCut` on a broken end."""
+        # The time-out is set around each wait alone: it must not fire while a consumer holds what was yielded.
+        body = aiter(self._response.aiter_bytes())
+        while True:
+            try:
+                async with asyncio.timeout_at(self._deadline):
+                    chunk = await anext(body, None)
+            except TimeoutError as error:
+                raise TimedOut(where=http.host(self._endpoint)) from error
+            except (httpx.HTTPError, httpx.StreamError) as error:
+                raise http.from_transport(error, self._endpoint, started=True) from error
+            if chunk is None:
+                return
+            yield chunk
+
+    async def read(self, limit: int) -> bytes:
+        """Return the whole body; above `limit` bytes it raises `BadReply`."""
+        body = bytearray()
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > limit:
+                    raise BadReply(f"More than {limit} bytes.", where=http.host(self._endpoint))
+        return bytes(body)
+
+    async def refusal(self) -> LLMError:
+        """Return the error that a reply outside 2xx stands for."""
+        body = bytearray()
+        try:
+            async with aclosing(self.chunks()) as chunks:
+                async for chunk in chunks:
+                    body += chunk
+                    if len(body) > _MAX_ERROR_BYTES:
+                        break
+        except LLMError:
+            # The status says enough when the words don't arrive.
+            body.clear()
+        return http.from_status(self._response, bytes(body), self._endpoint)
+
+
+class Connection:
+    """The HTTP client for one endpoint; `transport` replaces the network in tests."""
+
+    def __init__(self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = httpx.AsyncClient(
+            headers=http.headers(endpoint),
+            timeout=http.timeout(endpoint),
+            transport=transport,
+            trust_env=http.trusts_environment(endpoint),
+            verify=_certificates(),
+        )
+
+    @asynccontextmanager
+    async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:
+        """Send a request and yield its reply once the headers are there; leaving closes the connection."""
+        endpoint = self._endpoint
+        try:
+            request = self._client.build_request(method, http.url(endpoint, path), json=json)
+            async with asyncio.timeout_at(deadline):
+                response = await self._client.send(request, stream=True)
+        except TimeoutError as error:
+            raise TimedOut(where=http.host(endpoint)) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise http.from_transport(error, endpoint, started=False) from error
+        try:
+            yield Incoming(response, endpoint, deadline)
+        finally:
+            await response.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept open."""
+        await self._client.aclose()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return one context for all clients: reading the certificates takes tens of milliseconds."""
+    return httpx.create_ssl_context()

@@ -1,0 +1,92 @@
+"""The model that the settings name, and the one that may be running next door."""
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Any
+
+import httpx
+from django.conf import settings
+
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import ModelNotFound
+from ragsite.llm.http import host
+from ragsite.llm.types import Endpoint
+
+OLLAMA_TIMEOUT = 0.3
+OLLAMA_CACHE_SECONDS = 60.0
+_NOT_FOR_CHAT = ("embed", "rerank", "whisper", "tts", "dall-e", "moderation", "bge-")
+_resolved: dict[tuple[str, str], str] = {}
+_noticed: tuple[float, list[str]] | None = None
+
+
+def default_endpoint() -> Endpoint | None:
+    """Return the endpoint of the settings, or None when no base URL is set. Its model may be empty."""
+    if not settings.LLM_BASE_URL:
+        return None
+    return Endpoint(
+        base_url=settings.LLM_BASE_URL,
+        api_key=settings.LLM_API_KEY,
+        model=settings.LLM_MODEL,
+        connect_timeout=settings.LLM_CONNECT_TIMEOUT,
+        idle_timeout=settings.LLM_IDLE_TIMEOUT,
+        total_timeout=settings.LLM_TOTAL_TIMEOUT,
+        context_window=settings.LLM_CONTEXT_WINDOW,
+        max_tokens=settings.LLM_MAX_TOKENS,
+        temperature=settings.LLM_TEMPERATURE,
+    )
+
+
+async def resolve_model(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> Endpoint:
+    """Return the endpoint with a model: its own, or the first that the server offers for chat.
+
+    The choice is kept for the life of the process. Raises `LLMError`, `ModelNotFound` when none is offered.
+    """
+    if endpoint.model:
+        return endpoint
+    key = (endpoint.base_url, endpoint.api_key)
+    if key not in _resolved:
+        client = ChatClient(endpoint, transport)
+        try:
+            offered = await client.models()
+        finally:
+            await client.aclose()
+        if not offered:
+            raise ModelNotFound("The server offers no model.", where=host(endpoint))
+        _resolved[key] = next((name for name in offered if _can_chat(name)), offered[0])
+    return replace(endpoint, model=_resolved[key])
+
+
+async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> list[str]:
+    """Return the chat models of a local Ollama, to be offered; empty when none answers. It is never used unasked.
+
+    Takes at most 0.3 s, and the answer holds for a minute.
+    """
+    global _noticed
+    if _noticed is None or time.monotonic() - _noticed[0] > OLLAMA_CACHE_SECONDS:
+        _noticed = (time.monotonic(), await _ask_ollama(transport))
+    return _noticed[1]
+
+
+def forget() -> None:
+    """Forget which models were found."""
+    global _noticed
+    _noticed = None
+    _resolved.clear()
+
+
+async def _ask_ollama(transport: httpx.AsyncBaseTransport | None) -> list[str]:
+    try:
+        async with (
+            asyncio.timeout(OLLAMA_TIMEOUT),
+            httpx.AsyncClient(transport=transport, trust_env=False, verify=False, timeout=OLLAMA_TIMEOUT) as client,
+        ):
+            response = await client.get(f"{settings.OLLAMA_URL}/api/tags")
+            rows: Any = response.raise_for_status().json()["models"]
+            return [name for row in rows if _can_chat(name := str(row["name"]))]
+    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+        return []
+
+
+def _can_chat(model: str) -> bool:
+    return not any(mark in model.lower() for mark in _NOT_FOR_CHAT)

@@ -1,0 +1,89 @@
+"""From the bytes of a reply to pieces, be the reply a stream of events or one JSON body."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+
+from ragsite.llm.connection import Incoming
+from ragsite.llm.errors import BadReply, StreamCut, TimedOut
+from ragsite.llm.replies import ReplyParser
+from ragsite.llm.sse import MAX_FRAME_BYTES, SSEDecoder
+from ragsite.llm.types import Piece
+
+# How long to wait for usage and the end of the stream once the model has said that it is finished.
+AFTER_FINISH = 5.0
+# How long to wait for the end of a body after its `[DONE]`, so that the connection can be used again.
+AFTER_DONE = 0.1
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+
+
+async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator[Piece]:
+    """Yield the pieces of a reply as they arrive, its end (usage, finish) last.
+
+    Raises `StreamCut` after what came when the reply ends before the answer does, `BadReply` for what
+    can't be read, `TimedOut` for a silence, and what the reply itself reports.
+    """
+    body = _Body(parser)
+    try:
+        async with aclosing(incoming.chunks()) as chunks:
+            async for chunk in chunks:
+                for piece in body.feed(chunk):
+                    yield piece
+                if parser.ended:
+                    incoming.hurry(AFTER_DONE if parser.done else AFTER_FINISH)
+    except (StreamCut, TimedOut):
+        # What breaks after the model has finished breaks nothing.
+        if not parser.ended:
+            raise
+    for piece in body.close():
+        yield piece
+    for piece in parser.finish():
+        yield piece
+
+
+class _Body:
+    """Tells events and a JSON body apart by their first character: content types can't be relied on."""
+
+    def __init__(self, parser: ReplyParser) -> None:
+        self._parser = parser
+        self._decoder: SSEDecoder | None = None
+        self._json = bytearray()
+
+    def feed(self, chunk: bytes) -> Iterator[Piece]:
+        if self._parser.done:
+            return
+        if self._decoder is None:
+            self._json += chunk
+            first = bytes(self._json[:256]).strip(_BLANK)[:1]
+            if first in (b"", b"{", b"["):
+                self._wait_for_more(keep=first != b"")
+                return
+            self._decoder, chunk = SSEDecoder(), bytes(self._json)
+            self._json.clear()
+        for frame in self._decoder.feed(chunk):
+            yield from self._parser.feed(frame.data)
+
+    def _wait_for_more(self, *, keep: bool) -> None:
+        """Go on collecting; blanks, which some servers send to keep the connection, are dropped."""
+        if not keep:
+            self._json.clear()
+        if len(self._json) > MAX_FRAME_BYTES:
+            raise BadReply(f"A reply of more than {MAX_FRAME_BYTES} bytes.")
+
+    def close(self) -> Iterator[Piece]:
+        parser = self._parser
+        if parser.done:
+            return
+        try:
+            if self._decoder is None:
+                yield from parser.feed_body(self._json.decode("utf-8-sig", errors="replace"))
+            else:
+                for frame in self._decoder.close():
+                    yield from parser.feed(frame.data)
+        except BadReply:
+            # Half a frame at the end is a cut, if there were whole ones before.
+            if not parser.seen:
+                raise
+        if not parser.seen and self._decoder:
+            raise BadReply("No answer in the reply.")
+        if not parser.ended:
+            raise StreamCut

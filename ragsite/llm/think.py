@@ -1,0 +1,78 @@
+"""Thinking that a model writes into its answer between `<think>` and `</think>`, told apart from the answer."""
+
+import re
+
+from ragsite.llm.types import TextPiece, ThinkPiece
+
+_TAG = re.compile(r"(?<!`)<(/?)think(?:ing)?>", re.IGNORECASE)
+_LONGEST_TAG = len("</thinking>")
+_TAGS = ("<think>", "</think>", "<thinking>", "</thinking>")
+
+
+class ThinkSplitter:
+    """Text in, pieces out, wherever the text is cut.
+
+    Tags are told anywhere, in any case, except straight after a backtick, where an answer speaks about them.
+    A thought that is never closed stays a thought; a closing tag without an opening one is dropped.
+    White space before the first word of the answer, and of the thinking, is dropped too.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._before = ""
+        self._thinking = False
+        self._started = {True: False, False: False}
+
+    def feed(self, text: str) -> list[TextPiece | ThinkPiece]:
+        """Return the pieces that are certain by now; the beginning of a possible tag is held back."""
+        text = self._held + text
+        pieces: list[TextPiece | ThinkPiece] = []
+        # The character before, so that a backtick is seen over a cut.
+        offset = len(self._before)
+        whole = self._before + text
+        for match in _TAG.finditer(whole, offset):
+            pieces += self._emit(whole[offset : match.start()])
+            self._thinking = not match.group(1)
+            offset = match.end()
+        keep = _possible_tag(whole, offset)
+        pieces += self._emit(whole[offset:keep])
+        self._held = whole[keep:]
+        self._before = whole[:keep][-1:]
+        return pieces
+
+    def close(self) -> list[TextPiece | ThinkPiece]:
+        """Return what was held back: the text ended before it became a tag."""
+        held, self._held = self._held, ""
+        return self._emit(held)
+
+    def _emit(self, text: str) -> list[TextPiece | ThinkPiece]:
+        if not self._started[self._thinking]:
+            text = text.lstrip()
+        if not text:
+            return []
+        self._started[self._thinking] = True
+        return [ThinkPiece(text) if self._thinking else TextPiece(text)]
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Return (thinking, answer) of a whole reply.
+
+    Some servers put the opening tag into the prompt, so that a reply starts with its thought: in a whole reply
+    that is told by its closing tag.
+    """
+    first = _TAG.search(text)
+    if first is not None and first.group(1):
+        text = "<think>" + text
+    splitter = ThinkSplitter()
+    pieces = splitter.feed(text) + splitter.close()
+    thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece))
+    return thinking.strip(), "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)).strip()
+
+
+def _possible_tag(text: str, start: int) -> int:
+    """Return where a tag may have begun at the text's end, or its length."""
+    begin = text.rfind("<", max(start, len(text) - _LONGEST_TAG + 1))
+    if begin < 0 or text[begin - 1 : begin] == "`":
+        return len(text)
+    tail = text[begin:].lower()
+    return begin if any(tag.startswith(tail) for tag in _TAGS) else len(text)

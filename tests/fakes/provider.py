@@ -1,0 +1,320 @@
+"""A provider that speaks the OpenAI protocol over a real socket, well or badly, as it is told.
+
+Each request takes the next script; without one it gets an automatic answer that quotes the numbered
+evidence of its prompt. By hand: `python -m tests.fakes.provider --port 8001`.
+"""
+
+import argparse
+import json
+import select
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, Self
+
+from tests.fakes import answers
+
+Style = Literal["openai", "deepseek", "ollama"]
+
+
+@dataclass
+class Script:
+    """What one request is answered with."""
+
+    text: str | None = None
+    thinking: str = ""
+    style: Style = "deepseek"
+    tokens_per_chunk: int = 1
+    delay: float = 0.0
+    first_delay: float = 0.0
+    finish: str = "stop"
+    usage: bool = True
+    done: bool = True
+    cut_after: int | None = None
+    status: int = 200
+    body: bytes | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    chunks: list[bytes] | None = None
+    hold_open: float = 0.0
+
+
+class FakeProvider:
+    """The server; a context manager. `requests`, `paths` and `headers` are those of the POSTs, in order."""
+
+    def __init__(self, port: int = 0, *, delay: float = 0.0, host: str = "127.0.0.1") -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.models = ["fake-model"]
+        self.missing_paths: set[str] = set()
+        self.refused_fields: dict[str, str] = {}
+        self.disconnects = 0
+        self.connections = 0
+        self.default = Script(delay=delay)
+        self._scripts: deque[Script] = deque()
+        self._changed = threading.Condition()
+        self._server = _Server((host, port), _Handler)
+        self._server.provider = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        """What LLM_BASE_URL takes."""
+        return f"{self.root_url}/v1"
+
+    @property
+    def root_url(self) -> str:
+        """The server without a path; OLLAMA_URL takes it."""
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def reply(self, text: str, thinking: str = "", **options: Any) -> None:
+        """Answer the next request with a text. Options are the fields of `Script`.
+
+        Thinking goes into `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama).
+        """
+        self._scripts.append(Script(text=text, thinking=thinking, **options))
+
+    def fail(self, status: int, body: Any = None, headers: dict[str, str] | None = None) -> None:
+        """Refuse the next request; `body` is bytes, or anything that JSON writes."""
+        if not isinstance(body, bytes):
+            body = json.dumps(body if body is not None else {"error": {"message": f"status {status}"}}).encode()
+        self._scripts.append(Script(status=status, body=body, headers=headers or {}))
+
+    def cut_after(self, chunks: int, text: str = "One two three four five six.", **options: Any) -> None:
+        """Begin the next answer and break the connection after so many chunks."""
+        self._scripts.append(Script(text=text, cut_after=chunks, **options))
+
+    def garbage(self, *chunks: bytes, content_type: str = "text/event-stream", hold_open: float = 0.0) -> None:
+        """Answer the next request with exactly these bytes, written one chunk at a time."""
+        self._scripts.append(Script(chunks=list(chunks), headers={"Content-Type": content_type}, hold_open=hold_open))
+
+    def wait_for_disconnect(self, count: int = 1, timeout: float = 5.0) -> bool:
+        """Wait until clients have gone away in the middle of so many answers."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.disconnects >= count, timeout)
+
+    def reset(self) -> None:
+        """Forget scripts and records."""
+        self._scripts.clear()
+        for record in (self.requests, self.paths, self.headers):
+            record.clear()
+        self.missing_paths.clear()
+        self.refused_fields.clear()
+        self.disconnects = 0
+
+    def next_script(self) -> Script:
+        """Return what the next request is answered with."""
+        return self._scripts.popleft() if self._scripts else self.default
+
+    def note_disconnect(self) -> None:
+        """Record that a client went away."""
+        with self._changed:
+            self.disconnects += 1
+            self._changed.notify_all()
+
+    def start(self) -> Self:
+        """Serve in a thread."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Stop serving; open answers are broken off."""
+        self._server.stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # Joining would wait for keep-alive connections that clients hold.
+    block_on_close = False
+    request_queue_size = 128
+    provider: FakeProvider
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self.stopping = threading.Event()
+        super().__init__(address, handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Stay silent: clients that go away are what is tested."""
+
+
+class _Gone(Exception):
+    """The client has closed the connection."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.provider.connections += 1
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Stay silent."""
+
+    def do_GET(self) -> None:
+        provider = self.server.provider
+        if self.path == "/v1/models":
+            self._json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in provider.models]})
+        elif self.path == "/api/tags":
+            self._json(200, {"models": [{"name": name} for name in provider.models]})
+        else:
+            self._json(404, {"error": {"message": "Not Found"}})
+
+    def do_POST(self) -> None:
+        provider = self.server.provider
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+        provider.requests.append(body)
+        provider.paths.append(self.path)
+        provider.headers.append(dict(self.headers))
+        if self.path in provider.missing_paths:
+            self._json(404, {"detail": "Not Found"})
+            return
+        if refused := next((f for f in provider.refused_fields if f in body), None):
+            self._json(400, {"error": {"message": provider.refused_fields[refused]}})
+            return
+        try:
+            self._answer(body, provider.next_script())
+        except (_Gone, ConnectionError):
+            self.close_connection = True
+            provider.note_disconnect()
+
+    def _answer(self, body: dict[str, Any], script: Script) -> None:
+        if script.body is not None:
+            self._bytes(script.status, script.body, script.headers)
+        elif self.path.endswith("/embeddings"):
+            self._json(200, _embeddings(body))
+        elif script.chunks is not None:
+            self._stream(iter(script.chunks), script)
+        else:
+            thinking, text = (script.thinking, script.text) if script.text is not None else answers.automatic(body)
+            plain = self.path.endswith("/v1/completions")
+            if body.get("stream"):
+                self._stream(_events(body, script, thinking, text, plain=plain), script)
+            else:
+                self._json(200, _whole(body, script, thinking, text, plain=plain))
+
+    def _stream(self, chunks: Iterator[bytes], script: Script) -> None:
+        self.send_response(script.status)
+        for name, value in ({"Content-Type": "text/event-stream"} | script.headers).items():
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self._pause(script.first_delay)
+        for count, chunk in enumerate(chunks):
+            if count == script.cut_after:
+                self._break()
+                return
+            self.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+            self._pause(script.delay)
+        self._pause(script.hold_open)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _pause(self, seconds: float) -> None:
+        """Wait, and look whether the client is still there. Raises `_Gone`."""
+        end = time.monotonic() + seconds
+        while True:
+            left = max(0.0, end - time.monotonic())
+            readable, _, _ = select.select([self.connection], [], [], min(left, 0.05))
+            if self.server.stopping.is_set() or (readable and not self.connection.recv(1, socket.MSG_PEEK)):
+                raise _Gone
+            if not left:
+                return
+            if readable:
+                time.sleep(min(left, 0.05))
+
+    def _break(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _json(self, status: int, value: Any) -> None:
+        self._bytes(status, json.dumps(value).encode(), {})
+
+    def _bytes(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in ({"Content-Type": "application/json"} | headers).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _events(body: dict[str, Any], script: Script, thinking: str, text: str, *, plain: bool) -> Iterator[bytes]:
+    """Yield the frames of a streamed answer."""
+    kind = "text_completion" if plain else "chat.completion.chunk"
+    base = {"id": "fake-1", "object": kind, "created": 0, "model": body.get("model", "")}
+    name = {"deepseek": "reasoning_content", "ollama": "reasoning"}.get(script.style)
+    if name is None and thinking:
+        text = f"<think>{thinking}</think>\n\n{text}"
+    deltas = [{name: part} for part in answers.cut(thinking, script.tokens_per_chunk)] if name and not plain else []
+    deltas += [{"content": part} for part in answers.cut(text, script.tokens_per_chunk)]
+    for delta in deltas:
+        choice = {"index": 0, "text": delta["content"]} if plain else {"index": 0, "delta": delta}
+        yield _frame(base | {"choices": [choice | {"finish_reason": None}]})
+    last: dict[str, Any] = {"index": 0, "text": ""} if plain else {"index": 0, "delta": {}}
+    if script.finish:
+        yield _frame(base | {"choices": [last | {"finish_reason": script.finish}]})
+    if script.usage and (body.get("stream_options") or {}).get("include_usage"):
+        yield _frame(base | {"choices": [], "usage": _usage(body, len(deltas))})
+    if script.done:
+        yield b"data: [DONE]\n\n"
+
+
+def _whole(body: dict[str, Any], script: Script, thinking: str, text: str, *, plain: bool) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "reasoning_content": thinking}
+    choice = {"text": text} if plain else {"message": message}
+    return {
+        "id": "fake-1",
+        "model": body.get("model", ""),
+        "choices": [{"index": 0, "finish_reason": script.finish} | choice],
+        "usage": _usage(body, len(text.split())),
+    }
+
+
+def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+    rows = [{"index": index, "embedding": answers.vector(text)} for index, text in enumerate(texts)]
+    return {"object": "list", "model": body.get("model", ""), "data": rows[::-1]}
+
+
+def _usage(body: dict[str, Any], completion: int) -> dict[str, int]:
+    prompt = len(json.dumps(body.get("messages") or body.get("prompt") or "", ensure_ascii=False)) // 4
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def _frame(value: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
+
+
+def main() -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(description="A fake OpenAI-compatible provider.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8001)
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds between tokens")
+    options = parser.parse_args()
+    with FakeProvider(options.port, delay=options.delay, host=options.host) as provider:
+        print(f"LLM_BASE_URL={provider.base_url}", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print("Stopped.")
+
+
+if __name__ == "__main__":
+    main()
