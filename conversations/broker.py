@@ -64,24 +64,18 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
     await layer.group_add(group(message_id), channel)
     seq = after_seq
     try:
-        async for event in _catch_up(message_id, seq):
-            seq = event.seq
-            yield event
-            if isinstance(event, DoneEvent):
-                return
+        missing = _catch_up(message_id, seq)
         while True:
-            event = await _next(layer, channel)
-            if event is not None and event.seq == seq + 1:
-                missing: AsyncIterator[Event] = _once(event)
-            elif event is not None and event.seq <= seq:
-                continue
-            else:
-                missing = _catch_up(message_id, seq, event.seq if event is not None else 0)
-            async for found in missing:
-                seq = found.seq
-                yield found
-                if isinstance(found, DoneEvent):
+            async for event in missing:
+                seq = event.seq
+                yield event
+                if isinstance(event, DoneEvent):
                     return
+            live = await _next(layer, channel, seq)
+            if live is not None and live.seq == seq + 1:
+                missing = _once(live)
+            else:  # a gap, or a long silence
+                missing = _catch_up(message_id, seq, until=live.seq if live is not None else 0)
     finally:
         await layer.group_discard(group(message_id), channel)
 
@@ -91,11 +85,13 @@ async def snapshot(message_id: int) -> Answer:
     return fold((await _log(message_id)).events)
 
 
-async def _next(layer: Any, channel: str) -> Event | None:
-    """Return the next live event, or None when none came in time."""
+async def _next(layer: Any, channel: str, seq: int) -> Event | None:
+    """Return the next live event after `seq`, or None when none came in time."""
     try:
         async with asyncio.timeout(PATIENCE):
-            return Event.from_dict((await layer.receive(channel))["event"])
+            while (event := Event.from_dict((await layer.receive(channel))["event"])).seq <= seq:
+                pass
+            return event
     except TimeoutError:
         return None
 

@@ -28,7 +28,7 @@ class Coalescer:
         upcoming: asyncio.Future[Event] | None = None
         try:
             while True:
-                upcoming = upcoming or asyncio.ensure_future(anext(self._events))  # type: ignore[arg-type]
+                upcoming = upcoming or asyncio.ensure_future(anext(self._events))
                 await asyncio.wait({upcoming}, timeout=self._patience())
                 if upcoming.done():
                     event, failure = _outcome(upcoming)

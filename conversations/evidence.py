@@ -39,7 +39,13 @@ def snippet(content: str, question: str) -> str:
         return text
     wanted = set(terms(question))
     starts = [0, *(match.end() for match in re.finditer(r"(?<=[.!?。！？；\n])\s*", text) if match.end() < len(text))]
-    best = max(starts, key=lambda start: (_overlap(text[start : start + SNIPPET_CHARACTERS], wanted), -start))
+
+    def worth(start: int) -> tuple[int, int, int]:
+        """Rank by words held; among equals the one that begins nearest to them, then the first."""
+        piece = text[start : start + SNIPPET_CHARACTERS]
+        return _overlap(piece, wanted), _overlap(piece[: SNIPPET_CHARACTERS // 4], wanted), -start
+
+    best = max(starts, key=worth)
     piece = text[best : best + SNIPPET_CHARACTERS]
     return ("… " if best else "") + piece.rstrip() + (" …" if best + SNIPPET_CHARACTERS < len(text) else "")
 

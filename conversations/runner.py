@@ -153,14 +153,16 @@ class TurnRunner:
         if error is not None:
             await self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        done = self._take(DoneEvent(status=status, usage=self.state.usage, ms=ms))
-        await in_database(self._store)
+        done = DoneEvent(status=status, usage=self.state.usage, ms=ms).numbered(self._answer.last_seq + 1)
+        self._answer.apply(done)
+        await in_database(self._store, done)
+        self._events.append(done)
         await broker.publish(self.message_id, done)
         logger.info("Turn %s %s in %d ms", self.state.request_id, status, ms)
 
-    def _store(self) -> None:
+    def _store(self, done: DoneEvent) -> None:
         assert self.state.started is not None
-        new = [event.to_dict() for event in self._events[self._written :]]
+        new = [event.to_dict() for event in (*self._events[self._written :], done)]
         store.save_trace(self.state.started.turn_id, [asdict(entry) for entry in self.state.trace])
         store.finish(self.message_id, self._answer, new)
 

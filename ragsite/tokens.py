@@ -4,12 +4,12 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.contrib.auth.models import AbstractBaseUser
-from django.http import HttpRequest
+from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
 from ragsite.models import ApiToken
 
@@ -20,14 +20,14 @@ def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def create_token(user: AbstractBaseUser, name: str) -> str:
+def create_token(user: User, name: str) -> str:
     """Make a token for the user and return its key, which can't be read again."""
     key = secrets.token_urlsafe(32)
     ApiToken.objects.create(user=user, name=name, digest=_digest(key))
     return key
 
 
-def user_for_header(header: bytes) -> AbstractBaseUser | None:
+def user_for_header(header: bytes) -> User | None:
     """Return the user of an `Authorization` header, or None when it carries no token of ours.
 
     `Token <key>` and, for OpenAI clients, `Bearer <key>` are read. Raises `AuthenticationFailed` for a key that
@@ -53,11 +53,11 @@ def _note_use(token: ApiToken) -> None:
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Token <key>` for DRF."""
 
-    def authenticate(self, request: HttpRequest) -> tuple[AbstractBaseUser, None] | None:  # type: ignore[override]
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
         """Return the bearer, or None so that the next class is tried."""
-        user = user_for_header(get_authorization_header(request))  # type: ignore[arg-type]
+        user = user_for_header(get_authorization_header(request))
         return (user, None) if user is not None else None
 
-    def authenticate_header(self, request: HttpRequest) -> str:  # type: ignore[override]
+    def authenticate_header(self, request: Request) -> str:
         """Name the scheme, so that a missing token is 401 and not 403."""
         return KEYWORD

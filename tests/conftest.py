@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 
 from tests import factories
@@ -61,6 +63,8 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
     from ragsite import db
 
     db.shut_down()
+    # The thread on which asgiref runs the ORM's asynchronous methods.
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
 
 
 def _client(user: User) -> Client:

@@ -55,7 +55,7 @@ class Generate(Node):
     async def _stream(self, client: ChatClient, state: State, writer: BlockWriter, emit: Emit) -> None:
         markers = MarkerFilter({citation["index"] for citation in state.citations})
         empty = True
-        async with aclosing(client.stream(state.messages)) as pieces:  # type: ignore[type-var]
+        async with aclosing(client.stream(state.messages)) as pieces:
             async for piece in pieces:
                 match piece:
                     case TextPiece():

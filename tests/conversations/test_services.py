@@ -1,0 +1,130 @@
+"""Sessions and feedback: titles, sharing nothing, deletion and its way back."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import translation
+
+from conversations import access, queries, services
+from conversations.models import ChatSession, Feedback, Message, Turn
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def make_turn(session: ChatSession, parent: Turn | None = None, question: str = "q", answer: str = "a") -> Turn:
+    turn = Turn.objects.create(session=session, parent_turn=parent)
+    Message.objects.create(turn=turn, role="user", content=question)
+    Message.objects.create(turn=turn, role="assistant", content=answer)
+    return turn
+
+
+def test_new_sessions_get_titles_that_differ(owner: User) -> None:
+    titles = [services.create_session(owner).title for _ in range(3)]
+    assert titles == ["New chat", "New chat 1", "New chat 2"]
+    with translation.override("zh-hans"):
+        assert services.create_session(owner).title != titles[0]
+
+
+def test_titles_are_unique_per_user_only(owner: User, stranger: User) -> None:
+    assert services.create_session(owner).title == services.create_session(stranger).title
+
+
+def test_a_given_title_is_kept(owner: User) -> None:
+    session = services.create_session(owner, "  Switches ")
+    services.title_after_answer(session, "What is a port?")
+    session.refresh_from_db()
+    assert (session.title, session.title_is_automatic) == ("Switches", False)
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What is a port?", "What is a port"),
+        ("怎么恢复出厂设置？", "怎么恢复出厂设置"),
+        ("How do I restore the factory settings of the nine port switch in the basement?",
+         "How do I restore the factory settings of the…"),
+    ],
+)  # fmt: skip
+def test_an_automatic_title_follows_the_first_question(owner: User, question: str, title: str) -> None:
+    session = services.create_session(owner)
+    services.title_after_answer(session, question)
+    services.title_after_answer(session, "another question")
+    session.refresh_from_db()
+    assert session.title == title
+
+
+def test_only_readable_bases_can_be_chosen(owner: User, stranger: User, colleague: User) -> None:
+    mine, theirs, shared = (factories.make_knowledge_base(user) for user in (owner, stranger, colleague))
+    factories.share(shared, owner)
+    session = services.create_session(owner, knowledge_base_ids=[mine.pk, theirs.pk, shared.pk])
+    assert set(session.knowledge_bases.all()) == {mine, shared}
+
+
+def test_deleting_the_last_session_leaves_a_fresh_one(owner: User) -> None:
+    first, second = services.create_session(owner), services.create_session(owner)
+    assert services.delete_session(second) is None
+    fresh = services.delete_session(first)
+    assert fresh is not None and list(access.sessions(owner)) == [fresh]
+
+
+def test_a_deletion_can_be_taken_back_by_its_owner_only(owner: User, stranger: User) -> None:
+    session = services.create_session(owner)
+    services.delete_session(session)
+    assert services.restore_session(stranger, session.pk) is None
+    assert services.restore_session(owner, session.pk) == session
+    assert session in access.sessions(owner)
+
+
+def test_sessions_are_listed_by_newest_activity_and_pinned_first(owner: User) -> None:
+    first, second, third = (services.create_session(owner) for _ in range(3))
+    services.set_pinned(first, True)
+    assert list(queries.session_list(owner)) == [first, third, second]
+
+
+def test_sessions_are_found_by_words_of_any_message(owner: User) -> None:
+    session = services.create_session(owner, "Hardware")
+    make_turn(session, question="How many ports?", answer="There are nine.")
+    services.create_session(owner, "Other")
+    assert list(queries.search_sessions(owner, "ports nine")) == [session]
+    assert list(queries.search_sessions(owner, "hardware")) == [session]
+    assert not queries.search_sessions(owner, "ports missing")
+
+
+def test_feedback_is_one_per_person_and_can_be_taken_back(owner: User) -> None:
+    message = make_turn(services.create_session(owner)).messages.get(role="assistant")
+    services.give_feedback(owner, message, 1)
+    services.give_feedback(owner, message, -1, reason="wrong")
+    assert list(Feedback.objects.values_list("value", "reason")) == [(-1, "wrong")]
+    services.remove_feedback(owner, message)
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.parametrize("value", [0, 2])
+def test_feedback_of_another_value_is_refused(owner: User, value: int) -> None:
+    message = make_turn(services.create_session(owner)).messages.get(role="assistant")
+    with pytest.raises(ValueError, match="1"):
+        services.give_feedback(owner, message, value)
+
+
+def test_a_long_transcript_takes_few_queries(owner: User, django_assert_max_num_queries: object) -> None:
+    session = services.create_session(owner)
+    parent = None
+    for number in range(60):
+        parent = make_turn(session, parent, f"q{number}")
+    with django_assert_max_num_queries(6):  # type: ignore[operator]
+        views = queries.transcript(session)
+    assert [view.question.content for view in views] == [f"q{number}" for number in range(60)]
+
+
+def test_a_branch_leads_through_a_turn_to_its_newest_descendant(owner: User) -> None:
+    session = services.create_session(owner)
+    root = make_turn(session)
+    left = make_turn(session, root)
+    right = make_turn(session, root)
+    below_left = make_turn(session, left)
+    assert [view.turn for view in queries.transcript(session, left.pk)] == [root, left, below_left]
+    view = queries.turn_view(session, right.pk)
+    assert view is not None
+    assert (view.siblings, view.position, view.previous_sibling, view.next_sibling) == (
+        [left.pk, right.pk], 2, left.pk, None
+    )  # fmt: skip
