@@ -34,6 +34,7 @@ _SAMPLE = 20_000  # bytes
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]"
 )
+_MIXED_WORD = re.compile("[A-Za-z][а-яА-Я]|[а-яА-Я][A-Za-z]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -119,6 +120,8 @@ def _score(sample: bytes, encoding: str) -> float:
     wide = [character for character in text if ord(character) > 127]
     if not wide:
         return 0.0
+    if encoding == "cp1251" and len(_MIXED_WORD.findall(text)) > len(wide) * 0.1:
+        return -1.0
     return sum(_plausible(character, encoding) for character in wide) / len(wide)
 
 

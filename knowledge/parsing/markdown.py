@@ -119,11 +119,16 @@ def inline_text(token: Token) -> str:
     """Return the plain text of an inline token: links keep their address, pictures their alternative text."""
     parts = ""
     links: list[tuple[int, str]] = []
+    broken = False  # a line has just ended
     for child in token.children or []:
         if child.type in ("text", "code_inline"):
-            parts += child.content
+            if broken and parts and not parts.endswith("\n"):
+                parts = join_lines(parts.rstrip(), child.content[:1]) + child.content[1:]
+            else:
+                parts += child.content
+            broken = broken and not child.content
         elif child.type == "softbreak":
-            parts = join_lines(parts, "\0").removesuffix("\0") if not parts.endswith("\n") else parts
+            broken = True
         elif child.type == "hardbreak" or (child.type == "html_inline" and child.content.lower().startswith("<br")):
             parts += "\n"
         elif child.type == "image":

@@ -1,8 +1,9 @@
 """What the parsers share about tables: spans to a grid, which row is the header, which paragraph the caption."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from knowledge.parsing.elements import Element, Paragraph, Table
 
@@ -67,8 +68,8 @@ def make_table(
     top = declared or body
     if len(declared) + len(body) > 2 and not caption and _is_title(top[0]):
         caption = next(cell.strip() for cell in top.pop(0) if cell.strip())
-    if header_rows is None and guess_header(body):
-        declared, body = body[:1], body[1:]
+    if header_rows is None and (number := count_header_rows(body)):
+        declared, body = body[:number], body[number:]
     return Table(page=page, columns=_merge_header(declared), rows=tuple(map(tuple, body)), caption=caption)
 
 
@@ -81,6 +82,21 @@ def guess_header(rows: Sequence[Sequence[str]]) -> bool:
     if len(filled) < max(2, len(first) * 0.7) or len(set(filled)) < len(filled):
         return False
     return not any(is_number(cell) for cell in filled) and all(len(cell) <= 60 for cell in filled)
+
+
+def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows name the columns: 0, 1, or 2 where merged cells make a second level."""
+    single = guess_header(rows)
+    if len(rows) > 2 and len(rows[0]) > 1:
+        first, second = ([cell.strip() for cell in row] for row in rows[:2])
+        both = list(zip(first, second, strict=True))
+        repeated = sum(1 for above, below in both if above and above == below)
+        spanning = any(left and left == right for left, right in pairwise(first))
+        distinct = len(set(both)) == len(both) and all(map(any, both))
+        words = not any(is_number(cell) or len(cell) > 60 for cell in (*first, *second))
+        if distinct and words and (repeated >= len(both) / 2 if single else spanning and (repeated or all(second))):
+            return 2
+    return 1 if single else 0
 
 
 def is_number(text: str) -> bool:
@@ -154,3 +170,77 @@ def _part(
         columns = tuple(rows.pop(0)) if guess_header(rows) else ()
     named = columns and columns + ("",) * (width - len(columns))
     return columns, Table(page=page, columns=named, rows=tuple(map(tuple, rows)), caption=caption)
+
+
+class SheetTables:
+    """Turns a sheet's rows into tables and paragraphs as they come; an empty row ends a table."""
+
+    def __init__(self, page: int) -> None:
+        self.page = page
+        self._rows: list[list[str]] = []
+        self._columns: tuple[str, ...] | None = None
+        self._caption = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a table has begun."""
+        return bool(self._rows) or self._columns is not None
+
+    def add(self, row: list[str]) -> Iterator[Table | Paragraph]:
+        """Take a row that is not empty; yield a part of the table when it has become long."""
+        self._rows.append(row)
+        if len(self._rows) >= _BATCH:
+            yield from self._part()
+
+    def end(self) -> Iterator[Table | Paragraph]:
+        """The table, if one is open, ends here."""
+        if self._rows:
+            yield from self._part()
+        self._columns, self._caption = None, ""
+
+    def _part(self) -> Iterator[Table | Paragraph]:
+        rows, self._rows = self._rows, []
+        if self._columns is None:
+            rows = yield from self._start(rows)
+        if not rows:
+            return
+        columns = self._columns or ()
+        width = max(len(columns), *map(len, rows))
+        rows = [row + [""] * (width - len(row)) for row in rows]
+        named = [*columns, *[""] * (width - len(columns))]
+        used = [bool(named[place]) or any(row[place] for row in rows) for place in range(width)]
+        shown = _only([named, *rows], used)
+        yield Table(
+            page=self.page,
+            columns=tuple(shown[0]) if any(shown[0]) else (),
+            rows=tuple(map(tuple, shown[1:])),
+            caption=self._caption,
+        )
+
+    def _start(self, rows: list[list[str]]) -> Generator[Table | Paragraph, None, list[list[str]]]:
+        """Take titles and header off a block's first rows and return the rest; lone cells become paragraphs."""
+        titles: list[str] = []
+        while rows and (single := _single(rows[0])):
+            titles.append(single)
+            rows = rows[1:]
+        if not rows:
+            for text in titles:
+                yield Paragraph(page=self.page, text=text)
+            return []
+        if titles and len(titles[-1]) <= _LONGEST_CAPTION:
+            self._caption = titles.pop()
+        for text in titles:
+            yield Paragraph(page=self.page, text=text)
+        first = [place for place, cell in enumerate(rows[0]) if cell]
+        trimmed = [[row[place] if place < len(row) else "" for place in first] for row in rows]
+        covers = len(first) >= max(len([cell for cell in row if cell]) for row in rows) * 0.6
+        header = count_header_rows(trimmed) if covers else 0
+        width = max(map(len, rows[:header]), default=0)
+        self._columns = _merge_header([row + [""] * (width - len(row)) for row in rows[:header]])
+        return rows[header:]
+
+
+def _single(row: list[str]) -> str:
+    """Return the one text of a row that holds only one, perhaps merged over several columns."""
+    texts = {cell for cell in row if cell}
+    return texts.pop() if len(texts) == 1 else ""

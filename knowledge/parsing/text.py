@@ -56,7 +56,7 @@ def _block(lines: list[str], following: str) -> Iterator[Element]:
     if len(lines) >= 2 and _UNDERLINE.match(lines[1]) and _columns(lines[0]) <= _LONGEST_TITLE:
         yield Heading(text=lines[0].strip(), level=1 if lines[1].startswith(("=", "*")) else 2)
         lines = lines[2:]
-    elif level := _chapter_level(lines[0]):
+    elif level := chapter_level(lines[0]):
         yield Heading(text=lines[0].strip(), level=level)
         lines = lines[1:]
     if not lines:
@@ -73,7 +73,7 @@ def _paragraphs(lines: list[str]) -> Iterator[Element]:
     wrapped = 30 <= width <= 120 and _is_wrapped(lines, width)
     text = ""
     for line in lines:
-        level = 0 if wrapped and text else _chapter_level(line)
+        level = 0 if wrapped and text else chapter_level(line)
         starts = not wrapped or level or _STARTS.match(line)
         if text and starts:
             yield Paragraph(text=_spaced(text))
@@ -121,7 +121,7 @@ def _is_preformatted(lines: list[str]) -> bool:
 def _title_level(line: str, following: str) -> int:
     """Return the level of a heading that stands between blank lines, or 0."""
     text = line.strip()
-    if level := _chapter_level(line):
+    if level := chapter_level(line):
         return level
     if _columns(text) > _LONGEST_TITLE or _ENDS_SENTENCE.search(text):
         return 0
@@ -135,7 +135,7 @@ def _title_level(line: str, following: str) -> int:
     return 1 if capitals and text.isascii() and len(text) <= 60 and not _STARTS.match(text) else 0
 
 
-def _chapter_level(line: str) -> int:
+def chapter_level(line: str) -> int:
     """Return the level of a Chinese chapter's line ("第一章 …", "一、…", "（一）…"), or 0."""
     text = line.strip().strip("　")
     if _columns(text) > 60 or _ENDS_SENTENCE.search(text):
@@ -149,6 +149,11 @@ def _chapter_level(line: str) -> int:
 
 def _spaced(text: str) -> str:
     return re.sub(r"[ \t]{2,}", " ", text)
+
+
+def looks_like_title(text: str) -> bool:
+    """Whether a line is short and ends like no sentence."""
+    return _columns(text) <= _LONGEST_TITLE and "\n" not in text and not _ENDS_SENTENCE.search(text)
 
 
 def _columns(text: str) -> int:

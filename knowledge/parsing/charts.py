@@ -1,0 +1,60 @@
+"""The data behind a chart in an Office file, as a table."""
+
+from lxml import etree
+
+from knowledge.parsing.elements import Table
+
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_MOST_POINTS = 1000
+
+
+def chart_table(data: bytes, page: int | None = None) -> Table | None:
+    """Return a chart's categories and series as a table under its title; None when it holds no data."""
+    try:
+        root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return None
+    series = list(root.iter(f"{_C}ser"))
+    names: list[str] = []
+    values: list[dict[int, str]] = []
+    categories: dict[int, str] = {}
+    for number, item in enumerate(series, 1):
+        categories = categories or _points(item, "cat") or _points(item, "xVal")
+        points = _points(item, "val") or _points(item, "yVal")
+        if points:
+            names.append(" ".join(_texts(item.find(f"{_C}tx"))) or str(number))
+            values.append(points)
+    places = sorted({place for points in (categories, *values) for place in points})[:_MOST_POINTS]
+    if not values or not places:
+        return None
+    rows = tuple(
+        (categories.get(place, str(place + 1)), *(_short(points.get(place, "")) for points in values))
+        for place in places
+    )
+    title = root.find(f"{_C}chart/{_C}title")
+    caption = "" if title is None else "".join(node.text or "" for node in title.iter(f"{_A}t"))
+    return Table(page=page, columns=("", *names), rows=rows, caption=" ".join(caption.split()))
+
+
+def _points(series: etree._Element, name: str) -> dict[int, str]:
+    node = series.find(f"{_C}{name}")
+    found: dict[int, str] = {}
+    for point in node.iter(f"{_C}pt") if node is not None else ():
+        place = point.get("idx", "")
+        if place.isdigit() and len(place) < 7:
+            text = point.findtext(f"{_C}v") or ""
+            found[int(place)] = f"{found[int(place)]} / {text}" if int(place) in found else text
+    return found
+
+
+def _texts(node: etree._Element | None) -> list[str]:
+    return [] if node is None else [value.text or "" for value in node.iter(f"{_C}v")]
+
+
+def _short(number: str) -> str:
+    """Return a value without the tail of digits that floating point leaves."""
+    try:
+        return f"{float(number):.10g}"
+    except ValueError:
+        return number

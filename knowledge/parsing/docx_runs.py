@@ -1,0 +1,179 @@
+"""The inside of a Word paragraph: its text as shown, and the pictures, boxes, charts and notes anchored in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from docx.oxml.ns import nsmap, qn
+from lxml import etree
+
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_VML = "{urn:schemas-microsoft-com:vml}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
+_RELATION = f"{{{nsmap['r']}}}"
+_WRAPPERS = frozenset(
+    {qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:moveTo"), qn("w:smartTag"), qn("w:customXml")}
+)
+_SKIPPED = frozenset(
+    {qn("w:del"), qn("w:moveFrom"), qn("w:instrText"), qn("w:delText"), qn("w:pPr"), qn("w:rPr"), qn("w:rt")}
+    | {f"{_MC}Fallback", qn("w:sdtPr"), qn("w:sdtEndPr")}
+)
+_SIGNS = {
+    qn("w:tab"): "\t",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+    qn("w:ptab"): "\t",
+}
+_LONGEST_ADDRESS = 100  # characters
+_DEEPEST = 60
+
+
+@dataclass(slots=True)
+class Run:
+    """What a paragraph holds."""
+
+    text: str = ""
+    bold: bool = False  # all of its text is
+    pictures: list[tuple[str, str]] = field(default_factory=list)  # relation, alternative text
+    charts: list[str] = field(default_factory=list)  # relations
+    boxes: list[etree._Element] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class RunReader:
+    """Reads paragraphs; numbers notes in the order they are met."""
+
+    def __init__(self, part: Any, footnotes: dict[str, etree._Element], endnotes: dict[str, etree._Element]) -> None:
+        self.part = part
+        self.sources = {qn("w:footnoteReference"): footnotes, qn("w:endnoteReference"): endnotes}
+        self.count = 0
+
+    def read(self, paragraph: etree._Element) -> Run:
+        """Return the content of a `w:p`."""
+        run = Run()
+        parts: list[str] = []
+        self._gather(paragraph, run, parts, 0)
+        run.text = "".join(parts)
+        run.bold = bool(run.text.strip()) and _all_bold(paragraph)
+        return run
+
+    def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
+        for child in node:
+            tag = child.tag
+            if tag in _SKIPPED or not isinstance(tag, str) or depth > _DEEPEST:
+                continue
+            if tag == qn("w:t") or tag == f"{_MATH}t":
+                parts.append(child.text or "")
+            elif tag in _SIGNS:
+                if child.get(qn("w:type")) != "page":
+                    parts.append(_SIGNS[tag])
+            elif tag == qn("w:r"):
+                if not _is_hidden(child):
+                    self._gather(child, run, parts, depth + 1)
+            elif tag in self.sources:
+                self._note(child, run, parts)
+            elif tag == qn("w:hyperlink"):
+                self._link(child, run, parts, depth)
+            elif tag in (qn("w:drawing"), qn("w:pict"), qn("w:object")):
+                self._drawing(child, run)
+            else:
+                self._gather(child, run, parts, depth + 1)
+
+    def _note(self, node: etree._Element, run: Run, parts: list[str]) -> None:
+        note = self.sources[node.tag].get(node.get(qn("w:id"), ""))
+        text = "" if note is None else " ".join(plain_text(note).split())
+        if text:
+            self.count += 1
+            parts.append(f"[{self.count}]")
+            run.notes.append(f"[{self.count}] {text}")
+
+    def _link(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
+        before = len(parts)
+        self._gather(node, run, parts, depth + 1)
+        shown = "".join(parts[before:]).strip()
+        relation = self.part.rels.get(node.get(f"{_RELATION}id", ""))
+        address = str(relation.target_ref) if relation is not None and relation.is_external else ""
+        is_web = address.startswith(("http://", "https://")) and len(address) <= _LONGEST_ADDRESS
+        if shown and is_web and shown not in address:
+            parts.append(f" ({address})")
+
+    def _drawing(self, node: etree._Element, run: Run) -> None:
+        alt = ""
+        for item in node.iter(qn("wp:docPr")):
+            alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
+        for item in _visible(node):
+            if item.tag == qn("a:blip"):
+                run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
+            elif item.tag == f"{_VML}imagedata":
+                run.pictures.append((item.get(f"{_RELATION}id", ""), alt or _vml_alt(item)))
+            elif item.tag == _CHART:
+                run.charts.append(item.get(f"{_RELATION}id", ""))
+            elif item.tag == qn("w:txbxContent"):
+                run.boxes.append(item)
+
+
+def plain_text(node: etree._Element) -> str:
+    """Return the text of a node's runs, without breaks."""
+    return "".join(item.text or "" for item in node.iter(qn("w:t")))
+
+
+def children(node: etree._Element) -> Iterator[etree._Element]:
+    """Yield a node's children, those of content controls, insertions and alternatives in their place."""
+    stack = list(reversed(node))
+    while stack:
+        child = stack.pop()
+        if child.tag in _WRAPPERS:
+            if not _is_contents_table(child):
+                stack.extend(reversed(child))
+        elif child.tag == f"{_MC}AlternateContent":
+            choice = child.find(f"{_MC}Choice")
+            stack.extend(reversed(child if choice is None else choice))
+        elif isinstance(child.tag, str):
+            yield child
+
+
+def _visible(node: etree._Element) -> Iterator[etree._Element]:
+    """Yield descendants but not those inside a text box or a fallback."""
+    stack = list(reversed(node))
+    while stack:
+        child = stack.pop()
+        yield child
+        if child.tag not in (qn("w:txbxContent"), f"{_MC}Fallback"):
+            stack.extend(reversed(child))
+
+
+def _is_contents_table(node: etree._Element) -> bool:
+    gallery = node.find(f"{qn('w:sdtPr')}/{qn('w:docPartObj')}/{qn('w:docPartGallery')}")
+    return gallery is not None and gallery.get(qn("w:val")) == "Table of Contents"
+
+
+def _is_hidden(run: etree._Element) -> bool:
+    properties = run.find(qn("w:rPr"))
+    return properties is not None and _is_on(properties.find(qn("w:vanish")))
+
+
+def _all_bold(paragraph: etree._Element) -> bool:
+    for run in paragraph.iter(qn("w:r")):
+        if plain_text(run).strip():
+            properties = run.find(qn("w:rPr"))
+            if properties is None or not _is_on(properties.find(qn("w:b"))):
+                return False
+    return True
+
+
+def _is_on(node: etree._Element | None) -> bool:
+    return node is not None and node.get(qn("w:val"), "true") not in ("0", "false", "off")
+
+
+def _useful(alt: str) -> str:
+    """Return alternative text that a person wrote, not a file's name."""
+    text = " ".join(alt.split())
+    is_file = text.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".tif", ".tiff"))
+    return "" if is_file and " " not in text else text
+
+
+def _vml_alt(node: etree._Element) -> str:
+    shape = node.getparent()
+    return _useful((shape.get("alt") if shape is not None else "") or node.get("title") or "")

@@ -1,0 +1,96 @@
+"""What the Office parsers share: opening the package safely, and its pictures' bytes."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from knowledge.parsing.errors import ParseError
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MOST_PARTS = 20_000
+_MOST_BYTES = 1024 * 1024 * 1024  # of all parts, unpacked
+_MOST_XML_BYTES = 300 * 1024 * 1024  # of one part that is parsed whole
+_RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
+_ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
+
+# What python-docx, python-pptx and openpyxl raise for packages that are not as they should be.
+BROKEN = (
+    zipfile.BadZipFile,
+    etree.XMLSyntaxError,
+    SyntaxError,
+    KeyError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    TypeError,
+    LookupError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    AssertionError,
+)
+
+
+def check_package(path: Path, main_part: str, kind: str) -> None:
+    """Raise `ParseError` unless the file is a sound package that holds a part whose name begins so."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    if not head:
+        raise ParseError("empty", "The file is empty.")
+    if head == _OLE:
+        raise ParseError(
+            "encrypted",
+            f"The file is protected by a password, or is an older Office file with a new extension. "
+            f"Save it without a password as {kind}.",
+        )
+    if not zipfile.is_zipfile(path):
+        raise ParseError(
+            "broken", f"This is not a valid {kind} file: it is damaged or cut off, or has the wrong extension."
+        )
+    try:
+        with zipfile.ZipFile(path) as package:
+            parts = package.infolist()
+            _check_sizes(parts, kind)
+            _refuse_entities(package, parts, kind)
+    except BROKEN as error:
+        raise broken(kind, error) from error
+    if not any(part.filename.lstrip("/").startswith(main_part) for part in parts):
+        raise ParseError("broken", f"This is not a {kind} file: it is another kind of archive, or parts are missing.")
+
+
+def _check_sizes(parts: list[zipfile.ZipInfo], kind: str) -> None:
+    bomb = any(part.file_size > _ALWAYS_FINE and part.file_size > part.compress_size * _RATIO for part in parts)
+    xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
+    if bomb or len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > _MOST_BYTES or xml > _MOST_XML_BYTES:
+        raise ParseError("too_large", f"The {kind} file unpacks to far more than a document holds; it is not opened.")
+    if any(part.flag_bits & 1 for part in parts):
+        raise ParseError("encrypted", "The file is protected by a password. Save it without one.")
+
+
+def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kind: str) -> None:
+    """Office files declare no entities; those that do mean harm."""
+    for part in parts:
+        if part.filename.endswith((".xml", ".rels")):
+            with package.open(part) as file:
+                start = file.read(2048).replace(b"\0", b"")
+            if b"<!DOCTYPE" in start or b"<!ENTITY" in start:
+                raise ParseError("broken", f"The {kind} file declares XML entities, which no {kind} program writes.")
+
+
+def broken(kind: str, error: BaseException) -> ParseError:
+    """Return the `ParseError` for what a library could not read."""
+    detail = " ".join(str(error).split())[:120]
+    return ParseError("broken", f"The {kind} file is damaged and can't be read" + (f" ({detail})." if detail else "."))
+
+
+def blob(part: Any, relation: str | None) -> bytes:
+    """Return the bytes of a part's related picture, b"" when it is missing or outside the file."""
+    if not relation:
+        return b""
+    found = part.rels.get(relation)
+    if found is None or found.is_external:
+        return b""
+    data = getattr(found.target_part, "blob", b"")
+    return data if isinstance(data, bytes) else b""

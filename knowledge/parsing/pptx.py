@@ -1,0 +1,181 @@
+"""PowerPoint (pptx): each slide a page under its title, its shapes in reading order, then its notes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+from pptx.exc import PythonPptxError
+
+from knowledge.parsing.charts import chart_table
+from knowledge.parsing.decoding import clean
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import Cell, grid, make_table
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+_FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
+_TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
+_ROW = 300_000  # EMU, a third of an inch: shapes whose tops are nearer than this stand side by side
+_DEEPEST = 10  # groups within groups
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield a presentation's elements slide by slide; raises `ParseError` when protected, broken or empty."""
+    check_package(path, "ppt/", "PowerPoint (.pptx)")
+    pictures = PictureStore(context.output_dir)
+    found = False
+    try:
+        slides = list(Presentation(str(path)).slides)
+        if len(slides) > context.max_pages:
+            raise ParseError(
+                "too_many_pages", f"The file has {len(slides):,} slides; {context.max_pages:,} are allowed."
+            )
+        for number, slide in enumerate(slides, 1):
+            yield PageBreak(page=number, total=len(slides))
+            for element in _Slide(slide, number, pictures).run():
+                found = True
+                yield element
+    except (*BROKEN, PythonPptxError) as error:
+        raise broken("PowerPoint", error) from error
+    if not found:
+        raise ParseError("no_text", "The slides hold no text, tables or pictures.")
+
+
+class _Slide:
+    """Reads one slide."""
+
+    def __init__(self, slide: Any, page: int, pictures: PictureStore) -> None:
+        self.slide, self.page, self.pictures = slide, page, pictures
+
+    def run(self) -> Iterator[Element]:
+        """Yield the title, the shapes from top to bottom, and the notes."""
+        title = self._title()
+        if title is not None:
+            yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
+        for shape in _in_reading_order(self.slide.shapes):
+            if title is None or shape.shape_id != title.shape_id:
+                yield from self._shape(shape, 0)
+        if self.slide.has_notes_slide:
+            frame = self.slide.notes_slide.notes_text_frame
+            yield from self._text(frame) if frame is not None else ()
+
+    def _title(self) -> Any:
+        for shape in self.slide.shapes:
+            if shape.is_placeholder and shape.placeholder_format.type in _TITLES and _line(shape.text_frame.text):
+                return shape
+        return None
+
+    def _shape(self, shape: Any, depth: int) -> Iterator[Element]:
+        if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
+            return
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            for inner in _in_reading_order(shape.shapes) if depth < _DEEPEST else ():
+                yield from self._shape(inner, depth + 1)
+        elif shape.has_text_frame:
+            yield from self._text(shape.text_frame)
+            yield from self._pictures(shape)
+        elif getattr(shape, "has_table", False) and shape.has_table:
+            yield from self._table(shape.table)
+        elif getattr(shape, "has_chart", False) and shape.has_chart:
+            table = chart_table(shape.part.related_part(shape._element.chart_rId).blob, self.page)
+            yield from [table] if table is not None else []
+        else:
+            yield from self._diagram(shape)
+            yield from self._pictures(shape)
+
+    def _text(self, frame: Any) -> Iterator[Element]:
+        """Yield a frame's paragraphs; those of a list, or further in, are marked as items."""
+        paragraphs = [(node, _text_of(node)) for node in frame._txBody.iter(f"{_A}p")]
+        filled = [(node, text) for node, text in paragraphs if text]
+        counts: dict[int, int] = {}
+        for node, text in filled:
+            level = _level(node)
+            counts = {place: count for place, count in counts.items() if place <= level}
+            if _has_mark(node, "buAutoNum"):
+                counts[level] = counts.get(level, 0) + 1
+                marker = "  " * level + f"{counts[level]}. "
+            else:
+                counts.pop(level, None)
+                marker = "  " * max(0, level) + "- " if level or _has_mark(node, "buChar") else ""
+            yield Paragraph(page=self.page, text=marker + text)
+
+    def _table(self, table: Any) -> Iterator[Element]:
+        rows: list[list[Cell]] = []
+        for row in table.rows:
+            cells: list[Cell] = []
+            for cell in row.cells:
+                if not cell.is_spanned:
+                    text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{_A}p"))))
+                    width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
+                    cells.append(Cell(text, width, height))
+            rows.append(cells)
+        made = make_table(grid(rows), header_rows=1 if table.first_row and len(rows) > 1 else None, page=self.page)
+        if made is not None:
+            yield made
+
+    def _pictures(self, shape: Any) -> Iterator[Element]:
+        properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)
+        alt = "" if properties is None else _line(properties.get("descr") or "")
+        for node in shape._element.iter(f"{_A}blip"):
+            picture = self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
+            if picture is not None:
+                yield picture
+
+    def _diagram(self, shape: Any) -> Iterator[Element]:
+        """Yield the words of a SmartArt diagram, which lie in a part of their own."""
+        for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
+            data = blob(shape.part, node.get(f"{_R}dm"))
+            root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True)) if data else None
+            for paragraph in root.iter(f"{_A}p") if root is not None else ():
+                text = _text_of(paragraph)
+                if text:
+                    yield Paragraph(page=self.page, text=f"- {text}")
+
+
+def _in_reading_order(shapes: Any) -> list[Any]:
+    """Shapes from top to bottom, those side by side from left to right; shapes that inherit their place keep theirs."""
+    rows: list[tuple[int, int, int, Any]] = []
+    top = 0
+    placed = sorted(enumerate(shapes), key=lambda item: (_place(item[1].top), item[0]))
+    row_top = None
+    for number, shape in placed:
+        top = _place(shape.top)
+        if row_top is None or top - row_top > _ROW:
+            row_top = top
+        rows.append((row_top, _place(shape.left), number, shape))
+    return [shape for *_, shape in sorted(rows, key=lambda item: item[:3])]
+
+
+def _place(value: int | None) -> int:
+    return int(value) if value is not None else 0
+
+
+def _text_of(paragraph: etree._Element) -> str:
+    """Return a paragraph's text, with its line breaks."""
+    parts: list[str] = []
+    for node in paragraph.iter(f"{_A}t", f"{_A}br"):
+        parts.append("\n" if node.tag == f"{_A}br" else node.text or "")
+    return clean("".join(parts)).strip()
+
+
+def _level(paragraph: etree._Element) -> int:
+    properties = paragraph.find(f"{_A}pPr")
+    level = properties.get("lvl", "0") if properties is not None else "0"
+    return min(int(level), 8) if level.isdigit() else 0
+
+
+def _has_mark(paragraph: etree._Element, kind: str) -> bool:
+    properties = paragraph.find(f"{_A}pPr")
+    return properties is not None and properties.find(f"{_A}{kind}") is not None
+
+
+def _line(text: str) -> str:
+    return " ".join(clean(text).split())

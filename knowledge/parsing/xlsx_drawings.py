@@ -1,0 +1,81 @@
+"""Pictures and charts that lie over a sheet's cells."""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+
+from lxml import etree
+
+from knowledge.parsing.charts import chart_table
+from knowledge.parsing.elements import Element
+from knowledge.parsing.pictures import PictureStore
+
+_XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
+
+def drawings_of(package: zipfile.ZipFile, sheet: str, pictures: PictureStore, page: int) -> Iterator[Element]:
+    """Yield the pictures of a sheet and its charts' data as tables."""
+    for kind, drawing in _relations(package, sheet).values():
+        if not kind.endswith("/drawing"):
+            continue
+        root = _xml(package, drawing)
+        if root is not None:
+            related = _relations(package, drawing)
+            yield from _pictures(package, root, related, pictures, page)
+            yield from _charts(package, root, related, page)
+
+
+def _pictures(
+    package: zipfile.ZipFile,
+    root: etree._Element,
+    related: dict[str, tuple[str, str]],
+    pictures: PictureStore,
+    page: int,
+) -> Iterator[Element]:
+    for item in root.iter(f"{_XDR}pic"):
+        properties = next(item.iter(f"{_XDR}cNvPr"), None)
+        alt = properties.get("descr", "") if properties is not None else ""
+        for blip in item.iter(f"{_A}blip"):
+            _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
+            picture = pictures.save(_read(package, target), alt, page)
+            if picture is not None:
+                yield picture
+
+
+def _charts(
+    package: zipfile.ZipFile, root: etree._Element, related: dict[str, tuple[str, str]], page: int
+) -> Iterator[Element]:
+    for item in root.iter(f"{_C}chart"):
+        _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
+        table = chart_table(_read(package, target), page)
+        if table is not None:
+            yield table
+
+
+def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return a part's relations within the file: id → type and path."""
+    folder, name = posixpath.split(part)
+    root = _xml(package, f"{folder}/_rels/{name}.rels")
+    found: dict[str, tuple[str, str]] = {}
+    for item in root if root is not None else ():
+        if item.get("TargetMode") != "External":
+            path = posixpath.normpath(posixpath.join("/" + folder, item.get("Target", "")))
+            found[item.get("Id", "")] = (item.get("Type", ""), path.lstrip("/"))
+    return found
+
+
+def _xml(package: zipfile.ZipFile, part: str) -> etree._Element | None:
+    data = _read(package, part)
+    if not data:
+        return None
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+
+
+def _read(package: zipfile.ZipFile, part: str) -> bytes:
+    try:
+        return package.read(part) if part else b""
+    except KeyError:
+        return b""
