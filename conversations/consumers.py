@@ -1,7 +1,241 @@
-"""The chat's WebSocket."""
+"""The chat's WebSocket: htmx's forms in, HTML fragments out."""
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.http import Http404
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.translation import get_supported_language_variant, override
+from django.utils.translation import gettext as _
+
+from conversations import access, broker, pages, queries, turns
+from conversations.events import Answer, DoneEvent
+from conversations.rendering import AnswerPage, Stream, answer_html, toast_html, turn_html
+from ragsite.db import in_database
+
+logger = logging.getLogger(__name__)
+
+MAX_MESSAGE_CHARACTERS = 200_000
+NOT_FOUND = 4404
+FOREIGN_ORIGIN = 4403
 
 
-class ChatConsumer(AsyncWebsocketConsumer):
-    """One page's connection to one session."""
+class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One page's connection to one session. Turns don't depend on it: they go on when it is gone."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the connection, and leave no listening task behind however it ends."""
+        self._listeners: dict[int, asyncio.Task[None]] = {}
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._stop_listening()
+
+    async def connect(self) -> None:
+        """Accept the session's owner, coming from a page of this site."""
+        self.user = self.scope["user"]
+        self.session_id: int = self.scope["url_route"]["kwargs"]["session_id"]
+        self.language = _language(self.scope)
+        if not _same_origin(self.scope):
+            return await self.close(FOREIGN_ORIGIN)
+        try:
+            await in_database(access.get_session, self.user, self.session_id)
+        except Http404:
+            return await self.close(NOT_FOUND)
+        return await self.accept()
+
+    async def disconnect(self, code: int) -> None:
+        """Stop listening; the turns go on."""
+        await self._stop_listening()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Do what a form asks; what can't be done is said in a toast."""
+        form = _form(text_data)
+        with override(self.language):
+            handler = self._handlers().get(str(form.get("action")))
+            if handler is None:
+                return await self._toast(_("This page is out of date. Please reload it."))
+            try:
+                return await handler(form)
+            except turns.TurnRefused as refusal:
+                await self._refuse(form, refusal.message)
+            except (Http404, KeyError, ValueError):
+                await self._refuse(form, _("This is no longer there. Please reload the page."))
+
+    def _handlers(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[None]]]:
+        return {
+            "ask": self._ask,
+            "stop": self._stop,
+            "regenerate": self._regenerate,
+            "continue": self._continue,
+            "edit": self._edit,
+            "resume": self._resume,
+        }
+
+    async def _ask(self, form: dict[str, Any]) -> None:
+        request_id = _uuid(form.get("request_id"))
+        ask = turns.Ask(
+            session_id=self.session_id,
+            question=str(form["question"]),
+            parent_turn_id=_optional_id(form.get("parent_turn_id")),
+            request_id=request_id,
+            language=self.language,
+        )
+        started = await turns.start_turn(self.user, ask)
+        page = await self._page(started.turn_id, started.assistant_message_id)
+        await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
+        self._listen(page)
+
+    async def _regenerate(self, form: dict[str, Any]) -> None:
+        await self._branch(await turns.regenerate(self.user, int(form["message_id"]), self.language))
+
+    async def _edit(self, form: dict[str, Any]) -> None:
+        question = str(form["question"])
+        await self._branch(await turns.edit(self.user, int(form["turn_id"]), question, self.language))
+
+    async def _continue(self, form: dict[str, Any]) -> None:
+        """Ask for the rest of an answer that was cut, as the turn after it."""
+        message = await in_database(access.get_message, self.user, int(form["message_id"]))
+        await self._ask({"question": pages.continuation(), "parent_turn_id": message.turn_id})
+
+    async def _stop(self, form: dict[str, Any]) -> None:
+        wanted = _optional_id(form.get("message_id"))
+        for message_id in [wanted] if wanted else list(self._listeners):
+            await turns.stop_turn(self.user, message_id)
+
+    async def _resume(self, form: dict[str, Any]) -> None:
+        """Catch up with the answers that the page shows as unfinished: `{"seen": "message:seq …"}`."""
+        for item in str(form.get("seen", "")).split()[:20]:
+            message_id, seq = (int(number) for number in item.split(":"))
+            message = await in_database(access.get_message, self.user, message_id)
+            page = await self._page(message.turn_id, message_id)
+            if page.answer.last_seq != seq:
+                await self._send(_replacing(answer_html(page)))
+            self._listen(page)
+
+    async def _page(self, turn_id: int, message_id: int) -> AnswerPage:
+        answer = await broker.snapshot(message_id)
+        return await in_database(self._load, turn_id, answer)
+
+    def _load(self, turn_id: int, answer: Answer) -> AnswerPage:
+        session = access.get_session(self.user, self.session_id)
+        view = queries.turn_view(session, turn_id)
+        if view is None:
+            raise Http404
+        return AnswerPage.of(view, answer)
+
+    async def _show(self, page: AnswerPage, pending: str) -> None:
+        """Put a new turn where its optimistic copy stands, or at the end."""
+        html = turn_html(page)
+        if pending:
+            await self._send(_replacing(html, pending))
+        else:
+            await self._send(format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', pages.safe(html)))
+        await self._send(pages.parent_html(page.turn_id) + self._said(_("Answering")))
+
+    async def _branch(self, started: turns.Started) -> None:
+        """Show the branch that a sibling turn opens, and follow its answer."""
+        html = await in_database(pages.turns_of, self.user, self.session_id, started.turn_id)
+        page = await self._page(started.turn_id, started.assistant_message_id)
+        await self._send(_replacing(html) + pages.parent_html(started.turn_id) + self._said(_("Answering")))
+        await self._send(_replacing(answer_html(page)))
+        self._listen(page)
+
+    def _listen(self, page: AnswerPage) -> None:
+        known = self._listeners.get(page.message_id)
+        if not page.streaming or (known and not known.done()):
+            return
+        task = asyncio.create_task(self._follow(page))
+        self._listeners[page.message_id] = task
+        task.add_done_callback(lambda done: self._ended(page.message_id, done))
+
+    async def _follow(self, page: AnswerPage) -> None:
+        """Send an answer's events as they come, to its end."""
+        stream = Stream(page)
+        with override(self.language):
+            async for event in broker.listen(page.message_id, page.answer.last_seq):
+                for frame in stream.feed(event):
+                    await self._send(frame)
+                if isinstance(event, DoneEvent):
+                    await self._after(page)
+
+    async def _after(self, page: AnswerPage) -> None:
+        """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
+        html = await in_database(pages.list_of, self.user, self.session_id)
+        await self._send(html + self._said(page.line))
+
+    def _ended(self, message_id: int, task: asyncio.Task[None]) -> None:
+        if self._listeners.get(message_id) is task:
+            del self._listeners[message_id]
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("Following message %s failed", message_id, exc_info=task.exception())
+
+    async def _stop_listening(self) -> None:
+        tasks = list(self._listeners.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _refuse(self, form: dict[str, Any], message: str) -> None:
+        """Say why, and let the page put the question back into the composer."""
+        refused = str(form.get("request_id") or "")
+        await self._send(render_to_string("conversations/_refused.html", {"request_id": refused}))
+        await self._toast(message)
+
+    async def _toast(self, message: str) -> None:
+        await self._send(toast_html(message))
+
+    async def _send(self, html: str) -> None:
+        await self.send(text_data=html)
+
+    def _said(self, text: str) -> str:
+        return format_html('<div hx-swap-oob="innerHTML:#announcer">{}</div>', text)
+
+
+def _replacing(html: str, target: str = "") -> str:
+    """Return an element as a fragment that replaces the element with its own id, or `target`."""
+    first, _space, rest = html.strip().partition(" ")
+    return f'{first} hx-swap-oob="{f"outerHTML:#{target}" if target else "true"}" {rest}'
+
+
+def _form(text: str | None) -> dict[str, Any]:
+    if not text or len(text) > MAX_MESSAGE_CHARACTERS:
+        return {}
+    try:
+        form = json.loads(text)
+    except ValueError:
+        return {}
+    return form if isinstance(form, dict) else {}
+
+
+def _language(scope: dict[str, Any]) -> str:
+    wanted = parse_qs(scope["query_string"].decode("latin-1")).get("language", [settings.LANGUAGE_CODE])[0]
+    try:
+        return get_supported_language_variant(wanted)
+    except LookupError:
+        return settings.LANGUAGE_CODE
+
+
+def _same_origin(scope: dict[str, Any]) -> bool:
+    """Tell whether a browser's page of this site is asking; programs send no origin."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    return urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+
+
+def _optional_id(value: Any) -> int | None:
+    return int(value) if value else None
+
+
+def _uuid(value: Any) -> uuid.UUID:
+    return uuid.UUID(str(value)) if value else uuid.uuid4()

@@ -2,9 +2,25 @@
 
 from django.urls import path
 
-from conversations import views
+from conversations import answer_views, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
+    path("c/new/", views.new_session, name="new-session"),
+    path("c/search/", views.search_sessions, name="search-sessions"),
     path("c/<int:pk>/", views.session, name="session"),
+    path("c/<int:pk>/rename/", views.rename_session, name="rename-session"),
+    path("c/<int:pk>/pin/", views.pin_session, name="pin-session"),
+    path("c/<int:pk>/delete/", views.delete_session, name="delete-session"),
+    path("c/<int:pk>/restore/", views.restore_session, name="restore-session"),
+    path("c/<int:pk>/knowledge-bases/", views.choose_knowledge_bases, name="choose-knowledge-bases"),
+    path("c/<int:pk>/ask/", answer_views.ask, name="ask"),
+    path("c/<int:pk>/stop/", answer_views.stop, name="stop"),
+    path("turns/<int:pk>/edit/", answer_views.edit_question, name="edit-question"),
+    path("turns/<int:pk>/question/", answer_views.question, name="question"),
+    path("turns/<int:pk>/trace/", answer_views.trace, name="trace"),
+    path("messages/<int:pk>/regenerate/", answer_views.regenerate, name="regenerate"),
+    path("messages/<int:pk>/continue/", answer_views.continue_answer, name="continue"),
+    path("messages/<int:pk>/feedback/", answer_views.feedback, name="feedback"),
+    path("messages/<int:pk>/citations/<int:number>/", answer_views.citation, name="citation"),
 ]

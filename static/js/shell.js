@@ -57,8 +57,21 @@ if (toasts) {
   watch();
 }
 
-// What the server refuses is said, and not swallowed.
+// What the server refuses is said, and not swallowed; `X-Message` holds its words.
+function say(text) {
+  const toast = document.createElement("div");
+  toast.className = "toast error";
+  toast.dataset.toast = "";
+  toast.textContent = text;
+  toasts?.append(toast);
+}
+
 document.addEventListener("htmx:responseError", (event) => {
-  const text = event.detail.xhr.getResponseHeader("X-Message");
-  if (text) window.dispatchEvent(new CustomEvent("ragsite:toast", { detail: decodeURIComponent(text) }));
+  const words = event.detail.xhr.getResponseHeader("X-Message");
+  say(words ? decodeURIComponent(words) : `${event.detail.xhr.status} ${event.detail.xhr.statusText}`);
 });
+
+// An offer that the server left for this page, e.g. to undo what was done on the one before.
+const offer = document.getElementById("offer-undo");
+if (offer) toasts?.append(offer.content.cloneNode(true));
+if (offer) window.htmx?.process(toasts);

@@ -1,0 +1,184 @@
+"""The chat's pages about single turns: asking without scripts, sources, traces, thumbs."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from conversations import access, pages, queries, services, tracing, turns
+from conversations.models import Message, Turn
+from conversations.rendering import AnswerPage
+from knowledge import access as knowledge_access
+from ragsite.db import in_database
+
+
+@login_required
+@require_POST
+async def ask(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask without scripts: the page that follows refreshes itself until the answer is there."""
+    parent = request.POST.get("parent_turn_id", "")
+    question = turns.Ask(
+        session_id=pk,
+        question=request.POST.get("question", ""),
+        parent_turn_id=int(parent) if parent.isdigit() else None,
+        language=_language(),
+    )
+    return await _begin(request, turns.start_turn(await request.auser(), question), pk)
+
+
+@login_required
+@require_POST
+async def regenerate(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer a question again, without scripts."""
+    user = await request.auser()
+    session_id = (await in_database(access.get_message, user, pk)).turn.session_id
+    return await _begin(request, turns.regenerate(user, pk, _language()), session_id)
+
+
+@login_required
+@require_POST
+async def continue_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for the rest of a cut answer, without scripts."""
+    user = await request.auser()
+    turn = (await in_database(access.get_message, user, pk)).turn
+    question = turns.Ask(turn.session_id, pages.continuation(), parent_turn_id=turn.pk, language=_language())
+    return await _begin(request, turns.start_turn(user, question), turn.session_id)
+
+
+@login_required
+@require_POST
+async def stop(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop what a session is writing, without scripts."""
+    user = await request.auser()
+    session = await in_database(access.get_session, user, pk)
+    running = Message.objects.filter(turn__session=session, status=Message.Status.STREAMING)
+    async for message in running:
+        await turns.stop_turn(user, message.pk)
+    return redirect("session", pk=pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the form that changes a question, and ask it as a sibling."""
+    user = await request.auser()
+    page = await in_database(_page, user, pk)
+    if request.method == "POST":
+        asked = turns.edit(user, pk, request.POST.get("question", ""), _language())
+        return await _begin(request, asked, page.session_id)
+    context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS}
+    template = "conversations/_edit.html" if _is_htmx(request) else "conversations/edit.html"
+    return render(request, template, context)
+
+
+@login_required
+@require_GET
+def question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a question as it was, when its change is given up."""
+    page = _page(request.user, pk)
+    if not _is_htmx(request):
+        return redirect(_place(page.session_id, pk))
+    return render(request, "conversations/_question.html", {"page": page})
+
+
+@login_required
+@require_GET
+def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show a source of an answer: the quotation, and the passage where it stands as long as it exists."""
+    message = access.get_message(request.user, pk, traced=True)
+    source = get_object_or_404(message.citations, index=number) if message.citations.exists() else None
+    page = _page_of(message)
+    card = next((card for card in page.cards if card.number == number), None)
+    if card is None:
+        raise Http404(_("This answer has no such source."))
+    chunk_id = source.chunk_id if source is not None else card.chunk_id
+    readable = chunk_id is not None and knowledge_access.chunks(request.user).filter(pk=chunk_id).exists()
+    context = {"page": page, "card": card, "readable": readable, "others": page.cards}
+    return _aside(request, "citation", context)
+
+
+@login_required
+@require_GET
+def trace(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show how an answer came about, to its owner and to staff."""
+    message = get_object_or_404(access.traced_messages(request.user), turn_id=pk, role=Message.Role.ASSISTANT)
+    context = {"page": _page_of(message), "turn": message.turn, "steps": tracing.steps(message.turn, request.user)}
+    return _aside(request, "trace", context)
+
+
+@login_required
+@require_POST
+def feedback(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a thumb (`value` 1 or -1, with an optional `reason`), or take it back (0)."""
+    message = access.get_message(request.user, pk)
+    value = request.POST.get("value", "0")
+    reason = request.POST.get("reason", "")
+    if value in ("1", "-1"):
+        services.give_feedback(request.user, message, int(value), reason)
+    else:
+        services.remove_feedback(request.user, message)
+    page = _page_of(message)
+    if not _is_htmx(request):
+        return redirect(_place(page.session_id, page.turn_id))
+    context = {"page": page, "reasons": _reasons(), "ask_reason": value == "-1" and not reason}
+    return render(request, "conversations/_thumbs.html", context)
+
+
+def _reasons() -> list[tuple[str, str]]:
+    return [
+        ("wrong", _("Not correct")),
+        ("unsupported", _("Not in the sources")),
+        ("incomplete", _("Incomplete")),
+        ("off-topic", _("Off the point")),
+    ]
+
+
+async def _begin(request: HttpRequest, starting: Awaitable[turns.Started], session_id: int) -> HttpResponse:
+    try:
+        started = await starting
+    except turns.TurnRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("session", pk=session_id)
+    return redirect(_place(session_id, started.turn_id))
+
+
+def _place(session_id: int, turn_id: int) -> str:
+    return f"{reverse('session', args=[session_id])}?turn={turn_id}#turn-{turn_id}"
+
+
+def _page(user: Any, turn_id: int) -> AnswerPage:
+    turn = get_object_or_404(Turn, pk=turn_id, session__in=access.sessions(user))
+    view = queries.turn_view(turn.session, turn_id)
+    if view is None:
+        raise Http404
+    return AnswerPage.of(view)
+
+
+def _page_of(message: Message) -> AnswerPage:
+    view = queries.turn_view(message.turn.session, message.turn_id)
+    if view is None:
+        raise Http404
+    return AnswerPage.of(view)
+
+
+def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """Show something beside the chat: in its drawer, or as a page of its own without scripts."""
+    context |= {"aside": f"conversations/_{name}.html"}
+    template = "conversations/_drawer.html" if _is_htmx(request) else "conversations/aside.html"
+    return render(request, template, context)
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE
+
+
+def _is_htmx(request: Any) -> bool:
+    return bool(request.htmx)

@@ -1,0 +1,150 @@
+"""What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from conversations import access, queries
+from conversations.llm import profile_endpoint
+from conversations.models import ChatSession
+from conversations.rendering import AnswerPage
+from knowledge import access as knowledge_access
+from knowledge.models import Document, KnowledgeBase
+from ragsite.llm.default import default_endpoint
+
+# Sessions in the side bar; older ones are found by searching.
+LISTED_SESSIONS = 100
+# Turns on the page; earlier ones are shown on request.
+SHOWN_TURNS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGroup:
+    """Sessions of one stretch of time."""
+
+    name: str
+    sessions: list[ChatSession]
+
+
+def grouped(sessions: Iterable[ChatSession]) -> list[SessionGroup]:
+    """Return sessions, pinned first and newest first, under the names of their times."""
+    groups: dict[str, list[ChatSession]] = {}
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    for session in sessions:
+        groups.setdefault(_age(session, today), []).append(session)
+    return [SessionGroup(name, members) for name, members in groups.items()]
+
+
+def _age(session: ChatSession, today: Any) -> str:
+    if session.pinned:
+        return _("Pinned")
+    if session.last_activity_at >= today:
+        return _("Today")
+    if session.last_activity_at >= today - timedelta(days=1):
+        return _("Yesterday")
+    if session.last_activity_at >= today - timedelta(days=7):
+        return _("This week")
+    return _("Earlier")
+
+
+def list_context(user: Any, current_id: int | None, words: str = "") -> dict[str, Any]:
+    """Return what the list of sessions shows, narrowed by words."""
+    sessions = queries.search_sessions(user, words) if words else queries.session_list(user)
+    return {"groups": grouped(sessions[:LISTED_SESSIONS]), "current_id": current_id, "words": words}
+
+
+def list_of(user: Any, session_id: int) -> str:
+    """Return the list of sessions and the session's title, as fragments."""
+    session = access.sessions(user).filter(pk=session_id).first()
+    context = list_context(user, session_id) | {"session": session, "oob": True}
+    return render_to_string("conversations/_sessions.html", context)
+
+
+def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool = False) -> dict[str, Any]:
+    """Return the turns of a branch as the page shows them, at most the last `SHOWN_TURNS` unless asked for all."""
+    views = queries.transcript(session, turn_id)
+    hidden = 0 if everything else max(0, len(views) - SHOWN_TURNS)
+    answers = [AnswerPage.of(view) for view in views[hidden:]]
+    return {
+        "session": session,
+        "answers": answers,
+        "hidden_turns": hidden,
+        "last_turn_id": views[-1].turn.pk if views else None,
+        "streaming": any(page.streaming for page in answers),
+    }
+
+
+def turns_of(user: Any, session_id: int, turn_id: int) -> str:
+    """Return the turns of the branch through a turn, as the page holds them."""
+    context = turns_context(access.get_session(user, session_id), turn_id)
+    return render_to_string("conversations/_turns.html", context)
+
+
+def parent_html(turn_id: int) -> str:
+    """Return the fragment that lets the next question go on from a turn."""
+    return format_html(
+        '<input type="hidden" name="parent_turn_id" id="parent-turn" value="{}" hx-swap-oob="true">', turn_id
+    )
+
+
+def continuation() -> str:
+    """Return the question that asks for the rest of a cut answer."""
+    return _("Please continue.")
+
+
+def safe(html: str) -> SafeString:
+    """Mark what a template rendered as HTML."""
+    return mark_safe(html)
+
+
+def model_name() -> str:
+    """Return the name of the model that writes answers, or an empty string when the site only quotes."""
+    endpoint = profile_endpoint("answer") or default_endpoint()
+    if endpoint is None:
+        return ""
+    return endpoint.model or urlsplit(endpoint.base_url).netloc
+
+
+def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
+    """Return what the line under the composer shows: the knowledge bases asked, and the model."""
+    bases = list(knowledge_access.readable(user).order_by("name"))
+    chosen = set(session.knowledge_bases.values_list("pk", flat=True))
+    return {
+        "session": session,
+        "bases": bases,
+        "chosen": chosen,
+        "scope": scope_name(bases, chosen),
+        "model": model_name(),
+        "max_question": settings.MAX_QUESTION_CHARACTERS,
+    }
+
+
+def scope_name(bases: list[KnowledgeBase], chosen: set[int]) -> str:
+    """Say which knowledge bases a session asks, in a few words."""
+    names = [base.name for base in bases if base.pk in chosen]
+    if not bases:
+        return _("No documents yet")
+    if not names:
+        return bases[0].name if len(bases) == 1 else _("All knowledge bases")
+    return (
+        names[0] if len(names) == 1 else _("%(name)s and %(count)d more") % {"name": names[0], "count": len(names) - 1}
+    )
+
+
+def welcome_context(user: Any) -> dict[str, Any]:
+    """Return what an empty session says: how much there is to ask, or where to begin."""
+    documents = Document.objects.filter(knowledge_base__in=knowledge_access.readable(user))
+    searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
+    return {
+        "document_count": documents.filter(status__in=searchable).count(),
+        "working_count": documents.filter(status__in=Document.UNFINISHED).count(),
+    }

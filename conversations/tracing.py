@@ -1,0 +1,200 @@
+"""A turn's trace as the page shows it: what ran, how long, and what each node saw, in words."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.models import TraceStep, Turn
+from conversations.rendering import duration
+from knowledge import access
+from knowledge.models import Chunk
+
+NAMES: dict[str, Any] = {
+    "system_context": gettext_lazy("Prepare the session"),
+    "save_question": gettext_lazy("Store the question"),
+    "load_history": gettext_lazy("Recall the conversation"),
+    "understand": gettext_lazy("Understand the question"),
+    "search": gettext_lazy("Search by meaning and by words"),
+    "vector_search": gettext_lazy("Search by meaning"),
+    "fulltext_search": gettext_lazy("Search by words"),
+    "fusion": gettext_lazy("Merge the results"),
+    "metadata": gettext_lazy("Look up the passages"),
+    "budget": gettext_lazy("Fit into the model's window"),
+    "generate": gettext_lazy("Write the answer"),
+    "save": gettext_lazy("Store the answer"),
+    "title": gettext_lazy("Name the chat"),
+}
+_LISTED_HITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in a list of hits. `sources` says where each retriever ranked it."""
+
+    rank: int
+    score: float
+    chunk_id: int
+    filename: str
+    page: int | None
+    excerpt: str
+    sources: str = ""
+
+
+@dataclass(slots=True)
+class HitList:
+    """The hits of one retriever for one query, or of the fusion."""
+
+    title: str
+    note: str
+    hits: list[Found]
+    more: int
+
+
+@dataclass(slots=True)
+class Step:
+    """One node's run. `offset` and `width` place it on the turn's time line, in percent."""
+
+    name: str
+    status: str
+    duration: str
+    offset: int
+    width: int
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    lists: list[HitList] = field(default_factory=list)
+    raw: str = ""
+
+
+def steps(turn: Turn, user: Any) -> list[Step]:
+    """Return what ran for a turn, in order. Passages that the user may not read (any more) are not quoted."""
+    rows = list(turn.trace.all())
+    if not rows:
+        return []
+    begin = min(row.started_at for row in rows)
+    total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
+    chunks = _chunks(rows, user)
+    return [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
+
+
+def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) -> Step:
+    step = Step(
+        name=str(NAMES.get(row.key, row.key.replace("_", " "))),
+        status=row.status,
+        duration=duration(row.ms),
+        offset=min(99, round(100 * start / total)),
+        width=max(1, round(100 * row.ms / total)),
+    )
+    describe = _DESCRIBE.get(row.key)
+    if describe is not None:
+        describe(step, row.detail, chunks)
+    elif row.detail:
+        step.raw = json.dumps(row.detail, ensure_ascii=False, indent=2)
+    return step
+
+
+def _understand(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    actions = {
+        "retrieve_vector": _("search the documents"),
+        "answer_chat": _("answer without searching"),
+        "clarify": _("ask back"),
+    }
+    step.facts.append((_("Plan"), actions.get(detail.get("action", ""), str(detail.get("action", "")))))
+    if detail.get("reason"):
+        step.facts.append((_("Why"), str(detail["reason"])))
+    for query in detail.get("queries", []):
+        weight = f" × {query['weight']:g}" if query.get("weight", 1) != 1 else ""
+        step.facts.append((_("Query"), f"{query['text']}{weight}"))
+
+
+def _history(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    count = len(detail.get("turns", []))
+    step.facts.append(
+        (_("Recalled"), ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count})
+    )
+
+
+def _search(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    titles = {"vector": _("By meaning"), "bm25": _("By words")}
+    for ranking in detail.get("rankings", []):
+        hits = [_found(rank, hit, chunks) for rank, hit in enumerate(ranking["hits"], 1)]
+        title = f"{titles.get(ranking['type'], ranking['type'])}: {ranking['query']}"
+        note = " · ".join(part for part in (duration(ranking["ms"]), str(ranking.get("note", ""))) if part)
+        step.lists.append(HitList(title, note, hits[:_LISTED_HITS], max(0, len(hits) - _LISTED_HITS)))
+
+
+def _fusion(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    hits = [_found(rank, hit, chunks) for rank, hit in enumerate(detail.get("hits", []), 1)]
+    step.lists.append(HitList(_("Merged"), "", hits[:_LISTED_HITS], max(0, len(hits) - _LISTED_HITS)))
+
+
+def _metadata(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    if detail.get("files"):
+        step.facts.append((_("Files"), ", ".join(detail["files"])))
+
+
+def _budget(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    if "tokens" in detail:
+        used = _("%(tokens)d of %(limit)d tokens") % {"tokens": detail["tokens"], "limit": detail["limit"]}
+        step.facts.append((_("Used"), used))
+    kept = detail.get("kept", {})
+    if kept:
+        words = _("%(evidence)d passages, %(recent)d earlier turns") % {
+            "evidence": kept.get("evidence", 0),
+            "recent": kept.get("recent", 0),
+        }
+        step.facts.append((_("Kept"), words))
+    for cut in detail.get("cuts", []):
+        words = _("%(kind)s %(position)s: %(tokens)d tokens, only %(left)d left") % cut
+        step.facts.append((_("Left out"), words))
+
+
+def _generate(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    if detail.get("model"):
+        step.facts.append((_("Model"), str(detail["model"])))
+    if detail.get("cited"):
+        step.facts.append((_("Cited"), ", ".join(f"[{number}]" for number in detail["cited"])))
+    usage = detail.get("usage") or {}
+    if usage.get("completion_tokens"):
+        words = _("%(prompt)s read, %(completion)s written") % {
+            "prompt": usage.get("prompt_tokens", "?"),
+            "completion": usage["completion_tokens"],
+        }
+        step.facts.append((_("Tokens"), words))
+
+
+_DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] = {
+    "understand": _understand,
+    "load_history": _history,
+    "search": _search,
+    "fusion": _fusion,
+    "metadata": _metadata,
+    "budget": _budget,
+    "generate": _generate,
+}
+
+
+def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
+    """Return the passages that a trace names, in one query, without those out of the user's reach."""
+    ids: set[int] = set()
+    for row in rows:
+        ids |= {hit["chunk_id"] for hit in row.detail.get("hits", [])[:_LISTED_HITS]}
+        for ranking in row.detail.get("rankings", []):
+            ids |= {hit["chunk_id"] for hit in ranking["hits"][:_LISTED_HITS]}
+    return access.chunks(user).select_related("document").in_bulk(ids)
+
+
+def _found(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:
+    chunk = chunks.get(hit["chunk_id"])
+    sources = " · ".join(
+        f"{_('meaning') if source['type'] == 'vector' else _('words')} {source['rank']}"
+        for source in hit.get("sources", [])
+    )
+    if chunk is None:
+        return Found(rank, hit["score"], hit["chunk_id"], _("not available"), None, "", sources)
+    return Found(
+        rank, hit["score"], chunk.pk, chunk.document.original_filename, chunk.page, chunk.content[:160], sources
+    )

@@ -1,0 +1,41 @@
+// The connection: says when it is lost, comes back with growing patience, and catches up where it left off.
+
+import { pendingMessages } from "./composer.js";
+
+const chat = document.getElementById("chat");
+const bar = document.getElementById("connection");
+const resume = document.getElementById("resume");
+const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
+
+let showing = 0;
+let leaving = false;
+
+window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** tries) * (0.75 + Math.random() / 2);
+
+function catchUp() {
+  const marks = [...chat.querySelectorAll('[data-status="streaming"]')];
+  if (marks.length === 0) return;
+  resume.elements.seen.value = marks.map((mark) => `${mark.dataset.message}:${mark.dataset.seq}`).join(" ");
+  window.htmx.trigger(resume, "resume");
+}
+
+chat.addEventListener("htmx:wsOpen", (event) => {
+  clearTimeout(showing);
+  bar.hidden = true;
+  catchUp();
+  // Sent but never answered: asked again under the same id, which the server answers only once.
+  if (event.detail.socketWrapper.queue.length > 0) return;
+  for (const message of pendingMessages()) event.detail.socketWrapper.send(JSON.stringify(message));
+});
+
+chat.addEventListener("htmx:wsClose", (event) => {
+  if (leaving) return;
+  const { code } = event.detail.event;
+  clearTimeout(showing);
+  showing = setTimeout(() => (bar.hidden = false), 300);
+  if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;
+  setTimeout(() => event.detail.socketWrapper.reconnect(), 1000);
+});
+
+window.addEventListener("pagehide", () => (leaving = true));
+window.addEventListener("pageshow", () => (leaving = false));

@@ -1,0 +1,25 @@
+// The drawer: takes the focus when it opens, gives it back when it closes.
+
+let opener = null;
+
+export const isOpen = () => document.getElementById("drawer").hasAttribute("data-open");
+
+export function close() {
+  const drawer = document.getElementById("drawer");
+  drawer.removeAttribute("data-open");
+  drawer.replaceChildren();
+  if (opener?.isConnected) opener.focus({ preventScroll: true });
+  opener = null;
+}
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target?.id !== "drawer" || event.detail.target.contains(event.detail.elt)) return;
+  opener = event.detail.elt;
+});
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.detail.target?.id !== "drawer" && event.detail.elt?.id !== "drawer") return;
+  document.querySelector("[data-drawer-title]")?.focus({ preventScroll: true });
+});
+
+document.addEventListener("click", (event) => event.target.closest("[data-drawer-close]") && close());

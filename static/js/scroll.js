@@ -1,0 +1,41 @@
+// Scrolling: stays at the end while the reader is there, and never moves what is being read.
+
+const chat = document.getElementById("chat");
+const view = document.getElementById("transcript");
+const toEnd = document.querySelector("[data-to-end]");
+const NEAR = 48;
+
+let following = !location.hash;
+
+const distance = () => view.scrollHeight - view.scrollTop - view.clientHeight;
+const jump = (behavior = "instant") => view.scrollTo({ top: view.scrollHeight, behavior });
+
+function note() {
+  following = distance() < NEAR;
+  toEnd.hidden = distance() < view.clientHeight / 3;
+}
+
+view.addEventListener("scroll", note, { passive: true });
+view.addEventListener("wheel", (event) => event.deltaY < 0 && (following = false), { passive: true });
+toEnd.addEventListener("click", () => jump("smooth"));
+chat.addEventListener("chat:asked", () => {
+  following = true;
+  jump();
+});
+
+const resized = new ResizeObserver(() => {
+  if (following) jump();
+  else note();
+});
+
+// The list of turns is replaced as a whole when one steps to another version.
+function watch() {
+  resized.disconnect();
+  resized.observe(document.getElementById("turns"));
+  resized.observe(view);
+}
+new MutationObserver((changes) => changes.some((change) => change.type === "childList") && watch()).observe(view, {
+  childList: true,
+});
+watch();
+if (following) jump();
