@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.context import ForkProcess
 
 from django.conf import settings
 
 from ragsite import embedded
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 6.0  # seconds between asking a process group to stop and ending it
 _fork = multiprocessing.get_context("fork")
 
@@ -28,7 +30,7 @@ class Child:
 
     name: str
     work: Callable[[], None]
-    process: "multiprocessing.context.ForkProcess | None" = None
+    process: ForkProcess | None = None
     started: float = 0.0
     failures: int = 0
     due: float = 0.0
@@ -36,7 +38,7 @@ class Child:
     def start(self, guard: "Guard") -> None:
         """Fork the process; it runs `work` in a group of its own."""
         self.process = _fork.Process(target=_run, args=(self.work, guard), name=self.name)
-        self.process.start()
+        _start(self.process)
         self.started = time.monotonic()
         guard.watch(self.pid)
 
@@ -59,13 +61,23 @@ class Child:
         return f"ended with code {code}"
 
 
+def _start(process: ForkProcess) -> None:
+    """Fork; a signal that comes before the child has put off its parent's handlers waits until it has."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+
+
 def _run(work: Callable[[], None], guard: "Guard") -> None:
     """Prepare a forked child and do its work."""
     os.setsid()
     guard.forget()
     embedded.let_go_after_fork()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     work()
 
 
@@ -110,7 +122,7 @@ class Guard:
         """Fork the guard; it holds the data folder beside the parent."""
         self._read, self._write = os.pipe()
         self._process = _fork.Process(target=self._wait, name="guard")
-        self._process.start()
+        _start(self._process)
         os.close(self._read)
 
     def watch(self, pid: int) -> None:
@@ -134,7 +146,7 @@ class Guard:
     def _wait(self) -> None:
         os.setsid()
         os.close(self._write)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         with os.fdopen(self._read, encoding="ascii") as pipe:
             told = pipe.read().split()  # until the parent's end is closed

@@ -25,7 +25,7 @@ from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connection, connections, transaction
 
 from ragsite import embedded
-from ragsite.children import Child, Guard, end_groups, kill_group
+from ragsite.children import STOP_SIGNALS, Child, Guard, end_groups, kill_group
 
 READY_TIMEOUT = 120.0  # seconds
 STEADY = 60.0  # a child that ran this long (seconds) starts again without delay
@@ -61,7 +61,7 @@ class Supervisor:
 
         Raises `CannotStart` with a line that says why.
         """
-        with _stop_signals(), self._data_folder(), self._listener() as listener, self._guard() as guard:
+        with _stop_signals(), self._data_folder(), self._guard() as guard, self._listener() as listener:
             with suppress(KeyboardInterrupt):
                 self._start(listener, guard)
                 self._watch(guard)
@@ -166,7 +166,7 @@ class Supervisor:
         try:
             yield guard
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in STOP_SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             connections.close_all()
             end_groups([child.pid for child in self._children])
@@ -220,8 +220,7 @@ def _stop_signals() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, interrupt) for number in numbers}
+    before = {number: signal.signal(number, interrupt) for number in STOP_SIGNALS}
     try:
         yield
     finally:

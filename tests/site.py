@@ -1,0 +1,107 @@
+"""A running site for tests: `manage.py up` in a process of its own, on a data folder of its own."""
+
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+_READY = re.compile(r"ready at (http://\S+)")
+
+
+def run_up(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run an `up` that is expected to refuse; return what it printed and its exit code."""
+    return subprocess.run(
+        _command(data_dir, *arguments),
+        env=_environment(environment),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def processes(data_dir: Path) -> list[psutil.Process]:
+    """Return the living processes that work on a data folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        if process.info["status"] != psutil.STATUS_ZOMBIE and str(data_dir) in " ".join(process.info["cmdline"] or []):
+            found.append(process)
+    return found
+
+
+class Site:
+    """`manage.py up`, from its start to its end."""
+
+    def __init__(self, data_dir: Path, *arguments: str, **environment: str) -> None:
+        """Start it; `environment` is added to this process's without its Ragsite and model variables."""
+        self.data_dir = data_dir
+        self.output: list[str] = []
+        self.url = ""
+        self._lines: queue.Queue[str] = queue.Queue()
+        self.process = subprocess.Popen(
+            _command(data_dir, "--port", "0", *arguments),
+            env=_environment(environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def __enter__(self) -> "Site":
+        self.wait_until_ready()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def wait_until_ready(self) -> None:
+        """Wait for the address; whatever else was printed meanwhile is in `output`."""
+        self.url = self.wait_for(_READY, 120).group(1).rstrip("/")
+
+    def wait_for(self, pattern: re.Pattern[str], timeout: float) -> re.Match[str]:
+        """Wait for a line that matches, printed since the last one that was waited for."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            try:
+                line = self._lines.get(timeout=0.2)
+            except queue.Empty:
+                if self.process.poll() is not None and self._lines.empty():
+                    break
+                continue
+            if match := pattern.search(line):
+                return match
+        raise AssertionError(f"nothing matched {pattern.pattern!r} in:\n" + "".join(self.output))
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to stop and return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(60)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.output.append(line)
+            self._lines.put(line)
+
+
+def _command(data_dir: Path, *arguments: str) -> list[str]:
+    return [sys.executable, str(ROOT / "manage.py"), "up", "--data-dir", str(data_dir), *arguments]
+
+
+def _environment(added: dict[str, str]) -> dict[str, str]:
+    ours = ("RAGSITE_", "LLM_", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    # Without a model at Ollama's usual port, whatever this machine runs.
+    return kept | {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"} | added

@@ -1,0 +1,135 @@
+"""The one-command site: it starts, says what is wrong in one line, and leaves nothing behind."""
+
+import re
+import signal
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.site import Site, processes, run_up
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up") / "data"
+
+
+@pytest.fixture(scope="module")
+def site(data_dir: Path) -> Iterator[Site]:
+    with Site(data_dir) as site:
+        yield site
+
+
+def _wait_until_gone(data_dir: Path, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    while (left := processes(data_dir)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left, [process.cmdline() for process in left]
+
+
+def _one_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+def _sign_in(url: str, password: str) -> httpx.Client:
+    client = httpx.Client(base_url=url, follow_redirects=True)
+    page = client.get("/login/")
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+    assert token
+    form = {"csrfmiddlewaretoken": token.group(1), "username": "demo", "password": password}
+    client.post("/login/", data=form, headers={"Referer": url})
+    return client
+
+
+def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
+    assert httpx.get(f"{site.url}/healthz").text == "ok"
+    assert httpx.get(f"{site.url}/readyz").text == "ok"
+    site.wait_for(re.compile("Press Ctrl-C"), 5)
+    kept = site.data_dir / "demo-password"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    password = kept.read_text().strip()
+    assert len(password) >= 12
+    assert f"with password {password} " in "".join(site.output)
+    assert "sessionid" in _sign_in(site.url, password).cookies
+    assert "sessionid" not in _sign_in(site.url, "wrong").cookies
+
+
+def test_a_second_start_on_the_same_folder_is_refused(site: Site) -> None:
+    ended = run_up(site.data_dir, "--port", "0")
+    assert ended.returncode == 1
+    assert "is in use by another Ragsite" in _one_line(ended.stderr)
+    assert httpx.get(f"{site.url}/healthz").text == "ok"
+
+
+def test_a_child_that_dies_is_started_again(site: Site) -> None:
+    port = int(site.url.rsplit(":", 1)[1])
+    (web,) = (
+        process
+        for process in psutil.Process(site.process.pid).children()
+        if any(c.laddr.port == port for c in process.net_connections("tcp") if c.status == "LISTEN")
+    )
+    web.kill()
+    site.wait_for(re.compile("The web server was ended by SIGKILL; starting it again in 1 s"), 10)
+    assert httpx.get(f"{site.url}/readyz", timeout=30).text == "ok"
+
+
+def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: Site) -> None:
+    password = (site.data_dir / "demo-password").read_text().strip()
+    assert any(process.name().startswith("postgres") for process in processes(site.data_dir))
+    assert site.stop(signal.SIGTERM) == 0
+    _wait_until_gone(site.data_dir, 1)
+
+    with Site(site.data_dir) as again:
+        assert password not in "".join(again.output)
+        assert "sessionid" in _sign_in(again.url, password).cookies
+        again.process.kill()
+        again.process.wait(10)
+        with Site(site.data_dir) as after_the_kill:
+            assert "sessionid" in _sign_in(after_the_kill.url, password).cookies
+    _wait_until_gone(site.data_dir, 1)
+
+
+def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = run_up(tmp_path / "data", "--port", str(port))
+    assert ended.returncode == 1
+    assert f"Port {port} on 127.0.0.1 is in use" in _one_line(ended.stderr)
+    _wait_until_gone(tmp_path, 1)
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    ended = run_up(tmp_path / "file" / "data")
+    assert ended.returncode == 1
+    assert "can't be written: Not a directory" in _one_line(ended.stderr)
+
+
+def test_a_broken_cluster_is_told(tmp_path: Path) -> None:
+    cluster = tmp_path / "postgres"
+    cluster.mkdir(mode=0o700)
+    (cluster / "PG_VERSION").write_text("18\n")
+    ended = run_up(tmp_path, "--port", "0")
+    assert ended.returncode == 1
+    assert "The embedded PostgreSQL in" in _one_line(ended.stderr)
+    _wait_until_gone(tmp_path, 1)
+
+
+def test_a_database_out_of_reach_is_told(tmp_path: Path) -> None:
+    ended = run_up(tmp_path, "--port", "0", DATABASE_URL="postgres://nobody@127.0.0.1:9/nothing")
+    assert ended.returncode == 1
+    assert "The database at DATABASE_URL can't be used" in _one_line(ended.stderr)
+
+
+def test_a_bad_variable_is_told(tmp_path: Path) -> None:
+    ended = run_up(tmp_path, RAGSITE_MAX_UPLOAD_MB="much")
+    assert ended.returncode == 1
+    assert "RAGSITE_MAX_UPLOAD_MB is 'much'" in _one_line(ended.stderr)
