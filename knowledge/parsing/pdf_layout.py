@@ -59,6 +59,11 @@ class Row:
         return all(line.bold for line in self.lines)
 
     @property
+    def mono(self) -> bool:
+        """Whether all of it is of a typewriter font."""
+        return all(line.mono for line in self.lines)
+
+    @property
     def cells(self) -> list[list[Line]]:
         """The row's lines grouped by wide gaps."""
         groups = [[self.lines[0]]]
@@ -78,6 +83,23 @@ class Row:
 def _is_marker(lines: list[Line]) -> bool:
     text = lines[0].text
     return len(lines) == 1 and len(text) <= 6 and bool(_MARKER.match(text + " ") or text.rstrip(".").isdigit())
+
+
+def code_text(rows: Sequence[Row]) -> str:
+    """Return typewriter rows as lines with their indentation, spaces by the place of each word."""
+    left = min(row.x0 for row in rows)
+    steps = [(w.x1 - w.x0) / len(w.text) for row in rows for line in row.lines for w in line.words if len(w.text) > 2]
+    step = median(steps) if steps else 0.6 * rows[0].size
+    texts: list[str] = []
+    for above, row in zip([None, *rows], rows, strict=False):
+        if above is not None and row.y1 - above.y1 > 1.9 * row.size:
+            texts.append("")
+        text = ""
+        for word in (word for line in row.lines for word in line.words):
+            column = round((word.x0 - left) / step) if step > 0 else 0
+            text = text.ljust(min(max(column, len(text) + (1 if text and word.spaced else 0)), 400)) + word.text
+        texts.append(text.rstrip())
+    return join_lines(["\n".join(texts)])
 
 
 @dataclass(slots=True)
@@ -102,6 +124,11 @@ class Block:
     def bold(self) -> bool:
         """Whether all of it is bold."""
         return all(row.bold for row in self.rows)
+
+    @property
+    def mono(self) -> bool:
+        """Whether all of it is of a typewriter font."""
+        return all(row.mono for row in self.rows)
 
 
 def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
@@ -227,10 +254,12 @@ def _leading(rows: Sequence[Row]) -> float:
 def _breaks(block: Block, row: Row, leading: float, margin: float, body_size: float) -> bool:
     """Whether `row` starts a new paragraph after `block`."""
     last = block.rows[-1]
+    if last.mono or row.mono:
+        return not (last.mono and row.mono) or not 0 < row.y1 - last.y1 < 3 * row.size
     if abs(last.size - row.size) > 0.08 * last.size or (block.bold != row.bold and (block.bold or len(row.lines) < 2)):
         return not (abs(last.size - row.size) <= 0.08 * last.size and not _fits(last, row, margin) and not block.bold)
     step = row.y1 - last.y1
-    if step < 0 or step > max(1.4 * leading, 1.1 * row.size) or step > 2.6 * row.size:
+    if step < 0 or step > max(1.4 * leading, 1.25 * row.size) or step > 2.6 * row.size:
         return True
     if len(last.cells) > 1 or len(row.cells) > 1 or _MARKER.match(row.text):
         return True

@@ -105,30 +105,20 @@ def caption_of(box: Box, blocks: Sequence[Block], pattern: re.Pattern[str]) -> B
 
 
 def save(
-    page: pdfium.PdfPage, quarters: int, box: Box, size: tuple[float, float], path: Path
+    page: pdfium.PdfPage, rotation: int, box: Box, size: tuple[float, float], path: Path
 ) -> tuple[int, int] | None:
-    """Render the part `box` of the page into the PNG or JPEG file `path`; return its size in pixels.
+    """Render the part `box` of the page into the file `path`; return its width and height in pixels.
 
-    `quarters` are the quarter turns that bring the rendered page upright, `size` the upright page's in points. None
-    when there is nothing to see: one plain colour.
+    `rotation` are the degrees, clockwise, that bring the page upright beyond its own; `size` is the upright page's in
+    points. None, and no file, when there is only one plain colour to see.
     """
-    width, height = box[2] - box[0], box[3] - box[1]
-    scale = min(2.5, MAX_SIDE / max(width, height))
-    left, top, right, bottom = box[0], box[1], size[0] - box[2], size[1] - box[3]
-    sides = [left, bottom, right, top]
-    sides = sides[quarters:] + sides[:quarters] if quarters else sides
-    crop = tuple(max(0.0, side) for side in sides)
-    bitmap = page.render(scale=scale, crop=crop)
+    scale = min(2.5, MAX_SIDE / max(box[2] - box[0], box[3] - box[1]))
+    crop = tuple(max(0.0, side) for side in (box[0], size[1] - box[3], size[0] - box[2], box[1]))
+    bitmap = page.render(scale=scale, rotation=rotation, crop=crop)
     image = bitmap.to_pil().convert("RGB")
-    if quarters:
-        image = image.rotate(90 * quarters, expand=True)
-    low_high = image.getextrema()
-    if all(high - low < 8 for low, high in low_high):
+    if all(high - low < 8 for low, high in image.getextrema()):
         return None
-    if path.suffix == ".png":
-        image.save(path, optimize=False, compress_level=6)
-    else:
-        image.save(path, quality=85)
+    image.save(path)
     return int(image.width), int(image.height)
 
 

@@ -248,7 +248,7 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     if len(below) < 2 or not 2 <= len(bounds) - 1 <= MAX_COLUMNS or len(rows) > MAX_ROWS:
         return None
     head = [row for row in rows if row[0].y0 <= ys[1] - 2]
-    columns = tuple(cell_text(word for row in head for word in cells) for cells in _transposed(head, bounds))
+    columns = tuple(cell_text(word for cell in column for word in cell) for column in _transposed(head, bounds))
     body = _body([_split(row, bounds) for row in below])
     if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
         return None

@@ -23,6 +23,7 @@ HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen 
 _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 _CJK_END, _CJK_START = re.compile(_CJK + "$"), re.compile("^" + _CJK)
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi|[-_](bd|b)$|cmbx", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code|fixed|terminal", re.IGNORECASE)
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x01\x03-\x08\x0e-\x1f]")
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1
@@ -40,6 +41,7 @@ class Word:
     text: str
     size: float
     bold: bool
+    mono: bool  # of a typewriter font, as program code is
     spaced: bool  # a space goes before it
 
 
@@ -89,6 +91,11 @@ class Line:
         return bool(lettered) and all(word.bold for word in lettered)
 
     @property
+    def mono(self) -> bool:
+        """Whether every word is of a typewriter font."""
+        return all(word.mono for word in self.words)
+
+    @property
     def middle(self) -> float:
         """The y of the line's middle."""
         return (self.y0 + self.y1) / 2
@@ -114,6 +121,7 @@ class PageText:
     height: float
     lines: list[Line]
     turn: Turn
+    quarters: int = 0  # quarter turns, counter-clockwise, of its text in the PDF's own space
     unreadable: float = 0.0  # share of characters without a known meaning
 
 
@@ -125,12 +133,10 @@ def read_text(page: pdfium.PdfPage) -> PageText:
         words = _words(textpage.raw, turn, angle)
     finally:
         textpage.close()
-    if not words and angle is None:
-        return PageText(width, height, [], turn)
     words = [word for word in _without_doubles(words) if -word.size < word.x0 < width + word.size]
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
-    return PageText(width, height, _lines(words), turn, unreadable)
+    return PageText(width, height, _lines(words), turn, angle, unreadable)
 
 
 def _orientation(page: pdfium.PdfPage) -> tuple[float, float, Turn, int]:
@@ -169,39 +175,41 @@ class _Fonts:
 
     def __init__(self, textpage: Any) -> None:
         self._textpage = textpage
-        self._known: dict[int, tuple[float, bool]] = {}
-        self._bold: dict[int, bool] = {}
+        self._known: dict[int, tuple[float, bool, bool]] = {}
+        self._faces: dict[int, tuple[bool, bool]] = {}
 
-    def of(self, index: int, height: float) -> tuple[float, bool]:
-        """Return size in points and boldness of the character; `height` (points) stands in for an unknown size."""
+    def of(self, index: int, height: float) -> tuple[float, bool, bool]:
+        """Return size in points, boldness, typewriter face; `height` (points) stands in for an unknown size."""
         item = raw.FPDFText_GetTextObject(self._textpage, index)
         address = ctypes.cast(item, ctypes.c_void_p).value if item else None
         if address is None:
-            return round(height, 1), False
+            return round(height, 1), False, False
         if address not in self._known:
             self._known[address] = self._read(item, height)
         return self._known[address]
 
-    def _read(self, item: Any, height: float) -> tuple[float, bool]:
+    def _read(self, item: Any, height: float) -> tuple[float, bool, bool]:
         size, matrix = ctypes.c_float(), raw.FS_MATRIX()
         if not raw.FPDFTextObj_GetFontSize(item, size) or not raw.FPDFPageObj_GetMatrix(item, matrix):
-            return round(height, 1), False
+            return round(height, 1), False, False
         scale = (matrix.c**2 + matrix.d**2) ** 0.5
         points = round(size.value * scale, 1) or round(height, 1)
         font = raw.FPDFTextObj_GetFont(item)
         stroked = raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE
-        return abs(points), stroked or self._is_bold(font)
+        bold, mono = self._face(font)
+        return abs(points), stroked or bold, mono
 
-    def _is_bold(self, font: Any) -> bool:
+    def _face(self, font: Any) -> tuple[bool, bool]:
         address = ctypes.cast(font, ctypes.c_void_p).value if font else None
         if address is None:
-            return False
-        if address not in self._bold:
+            return False, False
+        if address not in self._faces:
             buffer = ctypes.create_string_buffer(256)
             raw.FPDFFont_GetBaseFontName(font, buffer, 256)
             name = buffer.value.decode("latin-1", "replace")
-            self._bold[address] = bool(_BOLD.search(name)) or raw.FPDFFont_GetWeight(font) >= 600
-        return self._bold[address]
+            bold = bool(_BOLD.search(name)) or raw.FPDFFont_GetWeight(font) >= 600
+            self._faces[address] = bold, bool(_MONO.search(name))
+        return self._faces[address]
 
 
 def _words(textpage: Any, turn: Turn, quarters: int) -> list[Word]:
@@ -230,8 +238,8 @@ def _words(textpage: Any, turn: Turn, quarters: int) -> list[Word]:
         if _quarter(get_angle(textpage, index)) != quarters:
             word = None
             continue
-        size, bold = fonts.of(index, y1 - y0)
-        word = Word(x0, y0, x1, y1, char, size, bold, spaced)
+        size, bold, mono = fonts.of(index, y1 - y0)
+        word = Word(x0, y0, x1, y1, char, size, bold, mono, spaced)
         words.append(word)
         spaced = False
     for item in words:
