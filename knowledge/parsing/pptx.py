@@ -17,6 +17,7 @@ from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, grid, make_table
+from knowledge.parsing.text import looks_like_title
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -58,8 +59,19 @@ class _Slide:
     def run(self) -> Iterator[Element]:
         """Yield the title, the shapes from top to bottom, and the notes."""
         title = self._title()
+        rest = list(self._body(title))
         if title is not None:
             yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
+        elif rest:
+            first = rest[0]
+            named = len(rest) > 1 and isinstance(first, Paragraph) and looks_like_title(first.text)
+            if named and isinstance(first, Paragraph) and not first.text.startswith(("- ", " ", "1. ")):
+                rest[0] = Heading(page=self.page, text=first.text, level=1)
+            else:
+                yield Heading(page=self.page, text=f"Slide {self.page}", level=1)
+        yield from rest
+
+    def _body(self, title: Any) -> Iterator[Element]:
         for shape in _in_reading_order(self.slide.shapes):
             if title is None or shape.shape_id != title.shape_id:
                 yield from self._shape(shape, 0)
