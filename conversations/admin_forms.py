@@ -57,6 +57,7 @@ class PromptTemplateForm(PromptForm):
 class ModelProfileForm(ProfileForm):
     """A profile; its key is encrypted when given and never sent back to the page."""
 
+    base_url = forms.URLField(label=gettext_lazy("Base URL"), max_length=500, assume_scheme="https")
     key = forms.CharField(
         label=gettext_lazy("Key"),
         required=False,
