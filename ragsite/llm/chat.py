@@ -53,7 +53,7 @@ class _Missing(Exception):
 
 
 class ChatClient:
-    """Asks one endpoint. What goes wrong there is raised as `LLMError`.
+    """Asks one endpoint. What goes wrong is raised as `LLMError`, at the making already for what is no address.
 
     `transport` replaces the network in tests; `pause` is the first back-off in seconds.
     """

@@ -5,7 +5,7 @@ import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -37,7 +37,7 @@ def url(endpoint: Endpoint, path: str) -> str:
     `/chat/completions` at its end is understood.
     """
     base = endpoint.base_url.rstrip("/").removesuffix("/completions").removesuffix("/chat")
-    return (base if urlsplit(base).path else f"{base}/v1") + path
+    return (base if _parts(endpoint).path.strip("/") else f"{base}/v1") + path
 
 
 def headers(endpoint: Endpoint) -> dict[str, str]:
@@ -49,7 +49,7 @@ def headers(endpoint: Endpoint) -> dict[str, str]:
 
 def trusts_environment(endpoint: Endpoint) -> bool:
     """Whether the usual proxy variables count: they don't for a server on this machine."""
-    return urlsplit(endpoint.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}
+    return _parts(endpoint).hostname not in {"localhost", "127.0.0.1", "::1"}
 
 
 def timeout(endpoint: Endpoint) -> httpx.Timeout:
@@ -59,7 +59,7 @@ def timeout(endpoint: Endpoint) -> httpx.Timeout:
 
 def host(endpoint: Endpoint) -> str:
     """Return the server's name for messages, without credentials."""
-    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+    return _parts(endpoint).netloc.rpartition("@")[2]
 
 
 def from_transport(error: Exception, endpoint: Endpoint, *, started: bool) -> errors.LLMError:
@@ -123,6 +123,17 @@ def clean(text: str, endpoint: Endpoint) -> str:
     if endpoint.api_key:
         text = text.replace(endpoint.api_key, "…")
     return _KEY.sub("…", text)
+
+
+def _parts(endpoint: Endpoint) -> SplitResult:
+    try:
+        parts = urlsplit(endpoint.base_url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise errors.Unreachable("The base URL is no http:// or https:// address.")
+    return parts
 
 
 def _status_of(error: Any) -> int:

@@ -53,21 +53,17 @@ class _Body:
             return
         if self._decoder is None:
             self._json += chunk
-            first = bytes(self._json[:256]).strip(_BLANK)[:1]
-            if first in (b"", b"{", b"["):
-                self._wait_for_more(keep=first != b"")
+            if self._json[:1].strip(_BLANK) == b"":
+                # Blanks keep the connection alive while the server thinks.
+                self._json = self._json.lstrip(_BLANK)
+            if bytes(self._json[:1]) in (b"", b"{", b"["):
+                if len(self._json) > MAX_FRAME_BYTES:
+                    raise BadReply(f"A reply of more than {MAX_FRAME_BYTES} bytes.")
                 return
             self._decoder, chunk = SSEDecoder(), bytes(self._json)
             self._json.clear()
         for frame in self._decoder.feed(chunk):
             yield from self._parser.feed(frame.data)
-
-    def _wait_for_more(self, *, keep: bool) -> None:
-        """Go on collecting; blanks, which some servers send to keep the connection, are dropped."""
-        if not keep:
-            self._json.clear()
-        if len(self._json) > MAX_FRAME_BYTES:
-            raise BadReply(f"A reply of more than {MAX_FRAME_BYTES} bytes.")
 
     def close(self) -> Iterator[Piece]:
         parser = self._parser

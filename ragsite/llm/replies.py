@@ -32,9 +32,9 @@ class ReplyParser:
         """Return the pieces of one frame or body. Raises `LLMError` for an error object and for garbage."""
         pieces: list[Piece] = []
         for item in self._objects(data):
-            self.seen = True
             if not isinstance(item, dict):
                 raise BadReply("Not a JSON object.", where=http.host(self._endpoint))
+            self.seen = True
             if item.get("error"):
                 raise http.from_object(item["error"], self._endpoint)
             self._count(item.get("usage"))

@@ -20,7 +20,8 @@ async def make_client(provider: FakeProvider) -> AsyncIterator[MakeClient]:  # n
     async with AsyncExitStack() as stack:
 
         def make(**options: Any) -> ChatClient:
-            endpoint = Endpoint(**{"base_url": provider.base_url, "model": "fake-model", "idle_timeout": 5} | options)
+            defaults: dict[str, Any] = {"base_url": provider.base_url, "model": "fake-model", "idle_timeout": 5}
+            endpoint = Endpoint(**defaults | options)
             client = ChatClient(endpoint, pause=0.01)
             stack.push_async_callback(client.aclose)
             return client
