@@ -1,0 +1,95 @@
+"""The embedded PostgreSQL: one server per data folder, whatever a crash left behind."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pytest_django import Settings
+
+from ragsite import embedded
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Settings) -> Iterator[Path]:
+    settings.DATA_DIR = tmp_path
+    settings.POSTGRES_DIR = tmp_path / "postgres"
+    yield tmp_path
+    embedded.let_go_after_fork()
+
+
+def _left_by_a_crash(pgdata: Path, pid: int) -> None:
+    """Write what PostgreSQL writes, for a process that is not PostgreSQL."""
+    lines = [str(pid), str(pgdata), "1760000000", "5432", str(pgdata), "", "   1234  5678", "ready   "]
+    (pgdata / "postmaster.pid").write_text("\n".join(lines) + "\n")
+
+
+def _hold_elsewhere(folder: Path) -> "subprocess.Popen[str]":
+    """Hold the folder's lock in a process of its own, until its input is closed."""
+    code = (
+        "import fcntl, os, sys; f = open(sys.argv[1], 'a+'); fcntl.flock(f, fcntl.LOCK_EX); f.truncate(0);"
+        "f.write(str(os.getpid())); f.flush(); print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(folder / "up.lock")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_the_data_folder_has_one_holder(folder: Path) -> None:
+    with _hold_elsewhere(folder) as other:
+        with pytest.raises(embedded.DataFolderInUse, match=str(folder)):
+            embedded.hold_data_folder()
+        other.kill()
+    embedded.hold_data_folder()
+    assert (folder / "up.lock").read_text() == str(os.getpid())
+
+
+def test_a_dead_holder_is_waited_for(folder: Path) -> None:
+    with _hold_elsewhere(folder) as other:
+        (folder / "up.lock").write_text("999999999")  # as if its guard were still tidying up
+        assert other.stdin is not None
+        other.stdin.close()
+        embedded.hold_data_folder(patience=10)
+    assert (folder / "up.lock").read_text() == str(os.getpid())
+
+
+def test_a_number_that_went_to_another_process_is_no_server(folder: Path) -> None:
+    pgdata = folder / "postgres"
+    pgdata.mkdir()
+    _left_by_a_crash(pgdata, os.getpid())
+    assert embedded._postmaster(pgdata) is None
+
+
+def test_it_starts_past_what_a_crash_left(folder: Path, settings: Settings) -> None:
+    half_made = folder / "postgres.new"
+    half_made.mkdir()
+    (half_made / "PG_VERSION").write_text("18\n")
+    settings.EMBEDDED_POSTGRES_CONF = settings.EMBEDDED_POSTGRES_CONF | {"work_mem": "5MB"}
+    try:
+        _expect_a_working_server("5MB")
+        embedded.stop()
+        assert embedded._postmaster(settings.POSTGRES_DIR) is None
+        _left_by_a_crash(settings.POSTGRES_DIR, os.getpid())
+        _expect_a_working_server("5MB")
+    finally:
+        embedded.stop()
+    assert not half_made.exists()
+
+
+def _expect_a_working_server(work_mem: str) -> None:
+    socket = embedded.socket_directory()
+    assert embedded.socket_directory() == socket
+    with psycopg.connect(host=socket, user="postgres", dbname="postgres") as connection:
+        assert connection.execute("SHOW work_mem").fetchone() == (work_mem,)
+
+
+def test_what_is_no_cluster_is_told_in_words(folder: Path, settings: Settings) -> None:
+    settings.POSTGRES_DIR.mkdir()
+    (settings.POSTGRES_DIR / "PG_VERSION").write_text("nonsense")
+    with pytest.raises(embedded.DatabaseBroken, match=r"The embedded PostgreSQL in .* can't be started"):
+        embedded.socket_directory()
