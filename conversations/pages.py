@@ -1,5 +1,6 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,13 +19,15 @@ from conversations.llm import profile_endpoint
 from conversations.models import ChatSession
 from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
-from knowledge.models import Document, KnowledgeBase
+from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.default import default_endpoint
 
 # Sessions in the side bar; older ones are found by searching.
 LISTED_SESSIONS = 100
 # Turns on the page; earlier ones are shown on request.
 SHOWN_TURNS = 40
+SUGGESTIONS = 4
+_NUMBERING = re.compile(r"^(?:[\d.]+|[一二三四五六七八九十]+、|第\S{1,3}[章节条])\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +149,18 @@ def welcome_context(user: Any) -> dict[str, Any]:
     searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
     return {
         "document_count": documents.filter(status__in=searchable).count(),
-        "working_count": documents.filter(status__in=Document.UNFINISHED).count(),
+        "suggestions": suggestions(user),
     }
+
+
+def suggestions(user: Any) -> list[str]:
+    """Return headings of a few documents that the user may read: what one could ask about."""
+    newest = knowledge_access.documents(user).order_by("-id")[:50]
+    headings = (
+        Chunk.objects.filter(document__in=list(newest), heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
+        .order_by("document_id", "ordinal")
+        .distinct("document_id")
+        .values_list("heading_path", flat=True)
+    )
+    found = (_NUMBERING.sub("", path[-1]).strip() for path in headings[:12])
+    return list(dict.fromkeys(heading for heading in found if 3 < len(heading) < 60))[:SUGGESTIONS]

@@ -18,8 +18,11 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 });
 
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.detail.target?.id !== "drawer" && event.detail.elt?.id !== "drawer") return;
-  document.querySelector("[data-drawer-title]")?.focus({ preventScroll: true });
+  if (event.detail.target?.classList.contains("passage-slot")) {
+    event.detail.target.querySelector(".cited")?.scrollIntoView({ block: "center" });
+  } else if (event.detail.target?.id === "drawer" || event.detail.elt?.id === "drawer") {
+    document.querySelector("[data-drawer-title]")?.focus({ preventScroll: true });
+  }
 });
 
 document.addEventListener("click", (event) => event.target.closest("[data-drawer-close]") && close());
