@@ -144,6 +144,7 @@ def _dimension_of(model: str) -> int:
 
 def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
     from fastembed import TextEmbedding
+    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
     name = _register(folder, dimension) if folder else model
     try:
@@ -154,7 +155,15 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
             specific_model_path=str(folder) if folder else None,
             providers=["CPUExecutionProvider"],
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        onnx.NoSuchFile,
+        onnx.InvalidProtobuf,
+        onnx.InvalidGraph,
+        onnx.Fail,
+    ) as error:
         raise ModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
     tokenizer = getattr(loaded.model, "tokenizer", None)
     if tokenizer is not None and tokenizer.truncation and tokenizer.truncation["max_length"] > MAX_TOKENS:

@@ -1,0 +1,105 @@
+"""Errors that a person can act on."""
+
+import time
+from email.utils import formatdate
+
+import httpx
+import pytest
+from django.utils import translation
+
+from ragsite.llm import errors, http
+from ragsite.llm.types import Endpoint
+
+ENDPOINT = Endpoint("https://user:password@llm.example:8443/v1", "my-key")
+KINDS = [
+    errors.NotConfigured,
+    errors.Unreachable,
+    errors.TimedOut,
+    errors.RateLimited,
+    errors.Unauthorized,
+    errors.ModelNotFound,
+    errors.BadRequest,
+    errors.ContextTooLong,
+    errors.ProviderError,
+    errors.StreamCut,
+    errors.BadReply,
+]
+
+
+def test_codes_are_unique_and_messages_say_something() -> None:
+    assert len({kind.code for kind in KINDS}) == len(KINDS)
+    for kind in KINDS:
+        assert len(kind().message) > 20
+        assert str(kind("detail", where="host")) == f"{kind.text} [host] detail"
+
+
+def test_the_tree_is_drawn_as_it_is() -> None:
+    for kind in KINDS:
+        line = next(line for line in str(errors.__doc__).splitlines() if f" {kind.__name__} " in line)
+        assert ("↻" in line) is kind.retryable
+
+
+def test_details_are_one_short_line() -> None:
+    error = errors.BadRequest("a\n\n b " + "x" * 1000)
+    assert "\n" not in error.message
+    assert len(error.detail) == 500
+
+
+def test_messages_follow_the_language_that_is_active() -> None:
+    error = errors.TimedOut()
+    with translation.override("en"):
+        assert error.message.startswith("The language model took too long")
+
+
+def test_host_has_no_credentials() -> None:
+    assert http.host(ENDPOINT) == "llm.example:8443"
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ("http://a", "http://a/v1/models"),
+        ("http://a:1/", "http://a:1/v1/models"),
+        ("http://a/v1/", "http://a/v1/models"),
+        ("http://a/api/v3", "http://a/api/v3/models"),
+        ("http://a/v1/chat/completions", "http://a/v1/models"),
+    ],
+)
+def test_addresses(base: str, expected: str) -> None:
+    assert http.url(Endpoint(base), "/models") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("3", 3.0), ("0.5", 0.5), ("-1", 0.0), ("9999", 60.0), (None, None), ("", None), ("soon", None), ("nan", None)],
+)
+def test_retry_after(value: str | None, expected: float | None) -> None:
+    assert http.retry_after(value) == expected
+
+
+def test_retry_after_as_a_date() -> None:
+    seconds = http.retry_after(formatdate(time.time() + 20, usegmt=True))
+    assert seconds is not None and 17 < seconds <= 20
+    assert http.retry_after(formatdate(0, usegmt=True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "started", "kind"),
+    [
+        (httpx.ConnectTimeout("x"), False, errors.TimedOut),
+        (httpx.ReadTimeout("x"), True, errors.TimedOut),
+        (httpx.ConnectError("x"), False, errors.Unreachable),
+        (httpx.RemoteProtocolError("x"), False, errors.Unreachable),
+        (httpx.RemoteProtocolError("x"), True, errors.StreamCut),
+        (httpx.ReadError("x"), True, errors.StreamCut),
+        (httpx.DecodingError("x"), True, errors.BadReply),
+    ],
+)
+def test_transport(error: httpx.HTTPError, started: bool, kind: type[errors.LLMError]) -> None:
+    assert type(http.from_transport(error, ENDPOINT, started=started)) is kind
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:11434", "[::1]:8000"])
+def test_proxies_are_not_asked_for_this_machine(host: str) -> None:
+    assert not http.trusts_environment(Endpoint(f"http://{host}/v1"))
+    assert http.trusts_environment(ENDPOINT)
