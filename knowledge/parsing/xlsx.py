@@ -56,15 +56,13 @@ class _Reader:
         self.cells = 0
 
     def run(self) -> Iterator[Element]:
-        book = openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
-        try:
-            with zipfile.ZipFile(self.path) as package:
-                sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
-                for number, sheet in enumerate(sheets, 1):
-                    yield PageBreak(page=number, total=len(sheets))
-                    yield from self._sheet(sheet, package, number)
-        finally:
-            book.close()
+        with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
+            # A file, not its path: stored documents have no extension, and openpyxl insists on one.
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
+            for number, sheet in enumerate(sheets, 1):
+                yield PageBreak(page=number, total=len(sheets))
+                yield from self._sheet(sheet, package, number)
 
     def _sheet(self, sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, page: int) -> Iterator[Element]:
         inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
