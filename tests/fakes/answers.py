@@ -5,20 +5,30 @@ import math
 import re
 from typing import Any
 
-_EVIDENCE = re.compile(r"^\W{0,3}\[(\d{1,3})\]\s*(.*?)(?=^\W{0,3}\[\d{1,3}\]|\Z)", re.MULTILINE | re.DOTALL)
-_SENTENCE = re.compile(r"[^.!?。！？\n]{12,}[.!?。！？]")
+_PASSAGE = re.compile(r"<passage number=\"(\d{1,3})\"[^>]*>(.*?)</passage>", re.DOTALL)
+_NUMBERED = re.compile(r"^\W{0,3}\[(\d{1,3})\]\s*(.*?)(?=^\W{0,3}\[\d{1,3}\]|\Z)", re.MULTILINE | re.DOTALL)
+_QUESTION = re.compile(r"(?:Question|问题)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){12,}[.!?。！？]?")
 
 
 def automatic(body: dict[str, Any]) -> tuple[str, str]:
-    """Return (thinking, answer) for a request: up to three sentences of the evidence, each with its marker."""
+    """Return (thinking, answer) for a request.
+
+    The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
+    marker; without passages it repeats the question.
+    """
     messages = body.get("messages") or [{"role": "user", "content": str(body.get("prompt", ""))}]
-    question = next((str(m["content"]) for m in reversed(messages) if m.get("role") == "user"), "")
-    evidence = _EVIDENCE.findall("\n\n".join(str(m.get("content", "")) for m in messages))
-    lines = [f"{sentence} [{number}]" for number, text in evidence[:3] if (sentence := _first_sentence(text))]
-    thinking = f"The request ends with: {question[-80:]!r}. There are {len(evidence)} numbered passages."
+    prompt = next((str(message["content"]) for message in reversed(messages) if message.get("role") == "user"), "")
+    asked = _QUESTION.search(prompt)
+    given = prompt[: asked.start()] if asked else prompt
+    evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
+    question = (asked.group(1) if asked else prompt[-200:]).strip()
+    quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
+    lines = [f"- {sentence} [{number}]" for _, sentence, number in quotes if sentence]
+    thinking = f"The question is {question[:80]!r}. There are {len(evidence)} numbered passages."
     if not lines:
-        return thinking, f"You said: {question[-200:].strip()}"
-    return thinking, "The sources say:\n\n" + "\n".join(f"- {line}" for line in lines)
+        return thinking, f"You said: {question}"
+    return thinking, "The sources say:\n\n" + "\n".join(lines)
 
 
 def vector(text: str, dimension: int = 32) -> list[float]:
@@ -36,6 +46,14 @@ def cut(text: str, tokens_per_chunk: int) -> list[str]:
     return ["".join(tokens[start : start + tokens_per_chunk]) for start in range(0, len(tokens), tokens_per_chunk)]
 
 
-def _first_sentence(text: str) -> str:
-    match = _SENTENCE.search(text)
-    return " ".join(match.group().split()) if match else ""
+def _best(text: str, question: str) -> tuple[int, str]:
+    """Return the sentence that shares most terms with the question, and how many."""
+    asked = _terms(question)
+    sentences = [" ".join(match.group().split()) for match in _SENTENCE.finditer(text)]
+    return max(
+        ((len(asked & _terms(sentence)), sentence) for sentence in sentences), default=(0, ""), key=lambda s: s[0]
+    )
+
+
+def _terms(text: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9-]{3,}|[一-鿿]", text.lower()))

@@ -49,14 +49,14 @@ async def test_stopping_is_counted(fake_llm: FakeLLM) -> None:
     assert fake_llm.stopped == 1
 
 
-async def test_automatic_answers_quote_the_evidence(provider: FakeProvider, client: ChatClient) -> None:
-    evidence = (
-        "[1] handbook.pdf\nThe gateway listens on port 8443. It is fast.\n\n[2] 手册\n设备的保修期为二十四个月整。"
-    )
-    messages = [ChatMessage("system", "Cite."), ChatMessage("user", f"{evidence}\n\nWhich port?")]
+@pytest.mark.parametrize("form", ["[{}] a.pdf\n{}\n\n", '<passage number="{}" from="a.pdf">\n{}\n</passage>\n'])
+async def test_automatic_answers_quote_the_evidence(provider: FakeProvider, client: ChatClient, form: str) -> None:
+    evidence = form.format(1, "It is fast indeed. The gateway listens on port 8443.")
+    evidence += form.format(2, "设备的保修期为二十四个月整。它很快，非常非常快啊。")
+    messages = [ChatMessage("system", "Cite."), ChatMessage("user", f"{evidence}\nQuestion: Which port 保修期?")]
     reply = await client.complete(messages)
-    assert "The gateway listens on port 8443. [1]" in reply.text
-    assert "设备的保修期为二十四个月整。 [2]" in reply.text
+    assert "- The gateway listens on port 8443. [1]" in reply.text
+    assert "- 设备的保修期为二十四个月整。 [2]" in reply.text
     assert "2 numbered passages" in reply.thinking
 
 
