@@ -14,9 +14,9 @@ from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragr
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf_layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf_shapes import Shapes, read_shapes
-from knowledge.parsing.pdf_stitch import stitched
+from knowledge.parsing.pdf_stitch import levelled, stitched
 from knowledge.parsing.pdf_style import Styles, edge_keys, is_running, read_bookmarks, survey
-from knowledge.parsing.pdf_tables import Found, find_tables, inside
+from knowledge.parsing.pdf_tables import Found, find_loose_tables, find_tables, inside
 from knowledge.parsing.pdf_text import Box, Line, PageText, Word, read_text
 from knowledge.parsing.registry import ParseContext
 
@@ -43,7 +43,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             raise ParseError("empty", "The PDF has no pages.")
         if total > context.max_pages:
             raise ParseError("too_many_pages", f"The PDF has {total:,} pages; at most {context.max_pages:,} are read.")
-        yield from stitched(_Reader(document, context).elements())
+        yield from levelled(stitched(_Reader(document, context).elements()))
     finally:
         document.close()
 
@@ -177,6 +177,9 @@ class _Reader:
         self._tally.known |= hyphenated(lines)
         tables = find_tables(page.shapes.edges, lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]
+        loose = find_loose_tables(lines)
+        lines = [line for line in lines if not any(inside(line, table.box) for table in loose)]
+        tables += loose
         figures, lines = self._figures(page, tables, lines)
         return self._elements(page, lines, tables, figures)
 
@@ -250,7 +253,7 @@ class _Reader:
             return
         source = self._document[page.number - 1]
         try:
-            for figure in figures:
+            for figure in sorted(figures, key=_area, reverse=True):
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
                     return
                 name = f"page-{page.number}-{self._tally.saved + 1}.png"
@@ -260,7 +263,8 @@ class _Reader:
                 if saved is None:
                     continue
                 self._tally.saved += 1
-                caption = pictures.caption_of(figure.box, blocks, pictures.FIGURE)
+                free = [block for block in blocks if not any(block is caption for caption in captions)]
+                caption = pictures.caption_of(figure.box, free, pictures.FIGURE)
                 if caption is not None:
                     captions.append(caption)
                 alt = caption.text if caption is not None else ""
@@ -289,6 +293,10 @@ class _Reader:
         if tally.failed == self._total:
             raise ParseError("broken", "None of the PDF's pages can be read; the file is damaged.")
         raise ParseError("empty", "The PDF's pages hold no text.")
+
+
+def _area(figure: pictures.Figure) -> float:
+    return (figure.box[2] - figure.box[0]) * (figure.box[3] - figure.box[1])
 
 
 def _stand_in(box: Box) -> Line:

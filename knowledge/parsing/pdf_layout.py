@@ -10,7 +10,7 @@ from statistics import median
 from knowledge.parsing.pdf_text import HYPHENS, Line, is_cjk_join
 
 MIN_COLUMN_LINES = 3
-MIN_PROSE = 14  # median characters of a column's lines; shorter ones are table cells
+PROSE = 22  # characters of a line of running text; table cells are shorter
 MAX_DEPTH = 6
 CELL_GAP = 1.8  # em; a wider gap in a row separates cells
 
@@ -21,63 +21,30 @@ _MARKER = re.compile(
 _ENDED = re.compile(r"[.!?。！？；;：:]['\"”’」』)）\]]*$")
 
 
-@dataclass(slots=True)
 class Row:
-    """The lines of one region that stand on one baseline; `cells` is more than one where wide gaps part them."""
+    """The lines of one region that stand on one baseline, from the left; box and font size in points."""
 
-    lines: list[Line]
-    page: int = 0
+    __slots__ = ("bold", "cells", "lines", "mono", "size", "text", "x0", "x1", "y0", "y1")
 
-    @property
-    def x0(self) -> float:
-        """Left edge, points."""
-        return self.lines[0].x0
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines = lines
+        self.x0, self.x1 = lines[0].x0, lines[-1].x1
+        self.y0, self.y1 = min(line.y0 for line in lines), max(line.y1 for line in lines)
+        self.size = max(lines, key=lambda line: len(line.words)).size
+        self.bold = all(line.bold for line in lines)
+        self.mono = all(line.mono for line in lines)
+        self.cells = _cells(lines)  # the lines, grouped by wide gaps
+        self.text = "  ".join(join_lines([line.text for line in cell]) for cell in self.cells)
 
-    @property
-    def x1(self) -> float:
-        """Right edge, points."""
-        return self.lines[-1].x1
 
-    @property
-    def y0(self) -> float:
-        """Upper edge, points."""
-        return min(line.y0 for line in self.lines)
-
-    @property
-    def y1(self) -> float:
-        """Lower edge, points."""
-        return max(line.y1 for line in self.lines)
-
-    @property
-    def size(self) -> float:
-        """Font size of the longest line, points."""
-        return max(self.lines, key=lambda line: len(line.words)).size
-
-    @property
-    def bold(self) -> bool:
-        """Whether all of it is bold."""
-        return all(line.bold for line in self.lines)
-
-    @property
-    def mono(self) -> bool:
-        """Whether all of it is of a typewriter font."""
-        return all(line.mono for line in self.lines)
-
-    @property
-    def cells(self) -> list[list[Line]]:
-        """The row's lines grouped by wide gaps."""
-        groups = [[self.lines[0]]]
-        for line in self.lines[1:]:
-            if line.x0 - groups[-1][-1].x1 > CELL_GAP * line.size and not _is_marker(groups[-1]):
-                groups.append([line])
-            else:
-                groups[-1].append(line)
-        return groups
-
-    @property
-    def text(self) -> str:
-        """The text, cells parted by a wide space."""
-        return "  ".join(join_lines(line.text for line in cell) for cell in self.cells)
+def _cells(lines: list[Line]) -> list[list[Line]]:
+    groups = [[lines[0]]]
+    for line in lines[1:]:
+        if line.x0 - groups[-1][-1].x1 > CELL_GAP * line.size and not _is_marker(groups[-1]):
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    return groups
 
 
 def _is_marker(lines: list[Line]) -> bool:
@@ -181,7 +148,10 @@ def _are_columns(lines: Sequence[Line], gutter: float) -> bool:
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:
-    return median(_length(line.text) for line in lines) >= MIN_PROSE
+    """Whether lines as long as those of running text hold most of the characters."""
+    lengths = [_length(line.text) for line in lines]
+    long = [length for length in lengths if length >= PROSE]
+    return len(long) >= MIN_COLUMN_LINES and 2 * sum(long) > sum(lengths)
 
 
 def _length(text: str) -> int:
@@ -206,7 +176,7 @@ def _bands(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
     return [band for _, band in merged]
 
 
-def rows_of(lines: Iterable[Line], page: int = 0) -> list[Row]:
+def rows_of(lines: Iterable[Line]) -> list[Row]:
     """Group a region's lines into rows from the top; lines of a row from the left."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda item: (item.middle, item.x0)):
@@ -216,7 +186,7 @@ def rows_of(lines: Iterable[Line], page: int = 0) -> list[Row]:
                 break
         else:
             rows.append([line])
-    return [Row(sorted(row, key=lambda item: item.x0), page) for row in rows]
+    return [Row(sorted(row, key=lambda item: item.x0)) for row in rows]
 
 
 def _same_row(row: list[Line], line: Line) -> bool:
@@ -231,9 +201,10 @@ def blocks_of(rows: Sequence[Row], body_size: float, known: set[str] | None = No
     """Join rows into paragraphs. `known` are words with hyphens that are to keep them."""
     blocks: list[Block] = []
     leading = _leading(rows)
+    edge = max((row.x1 for row in rows), default=0.0)
     for position, row in enumerate(rows):
         margin = max(other.x1 for other in rows[max(0, position - 6) : position + 7])
-        if blocks and not _breaks(blocks[-1], row, leading, margin, body_size):
+        if blocks and not _breaks(blocks[-1], row, leading, (margin, edge), body_size):
             blocks[-1].rows.append(row)
         else:
             blocks.append(Block([row]))
@@ -251,8 +222,9 @@ def _leading(rows: Sequence[Row]) -> float:
     return median(steps) if steps else 0.0
 
 
-def _breaks(block: Block, row: Row, leading: float, margin: float, body_size: float) -> bool:
-    """Whether `row` starts a new paragraph after `block`."""
+def _breaks(block: Block, row: Row, leading: float, margins: tuple[float, float], body_size: float) -> bool:
+    """Whether `row` starts a new paragraph after `block`; `margins` are the right edges nearby and of the region."""
+    margin = margins[0]
     last = block.rows[-1]
     if last.mono or row.mono:
         return not (last.mono and row.mono) or not 0 < row.y1 - last.y1 < 3 * row.size
@@ -269,6 +241,8 @@ def _breaks(block: Block, row: Row, leading: float, margin: float, body_size: fl
         return True
     first = block.rows[0]
     indent = row.x0 - (block.rows[1].x0 if len(block.rows) > 1 else last.x0)
+    if indent < -0.8 * row.size and (len(block.rows) > 1 or _fits(last, row, margins[1])):
+        return True
     if indent > 0.8 * row.size:
         hanging = len(block.rows) == 1 and (_MARKER.match(first.text) or not _ENDED.search(last.text))
         return not hanging
@@ -286,6 +260,9 @@ def _fits(last: Row, row: Row, margin: float) -> bool:
 def join_lines(texts: Iterable[str], known: set[str] | None = None) -> str:
     """Join lines into running text: hyphenated words made whole, no space between Chinese characters."""
     joined = ""
+    if isinstance(texts, Sequence) and len(texts) == 1:
+        joined = texts[0]
+        texts = ()
     for text in texts:
         if not joined:
             joined = text
@@ -295,7 +272,7 @@ def join_lines(texts: Iterable[str], known: set[str] | None = None) -> str:
             joined += text
         else:
             joined += " " + text
-    return re.sub("[\x02\ufffe](?=\\w)", "-", joined).replace("\x02", "-").replace("\ufffe", "-").replace("\xad", "")
+    return joined.replace("\x02", "-").replace("\ufffe", "-").replace("\xad", "")
 
 
 def _join_hyphen(left: str, right: str, known: set[str]) -> str:

@@ -25,6 +25,7 @@ MAX_PER_DOCUMENT = 1000
 LOGO_PAGES = 3  # a picture in the same place on so many pages is decoration
 CAPTION_GAP = 45.0  # points between a picture and its caption
 MIN_DRAWN = 12  # paths that make a drawing
+ABOVE = 15.0  # points by which a caption above counts as farther than one below
 DRAWING_GAP = 10.0  # points between parts of one drawing
 MAX_DRAWN = 4000
 
@@ -92,13 +93,13 @@ def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: f
 
 
 def caption_of(box: Box, blocks: Sequence[Block], pattern: re.Pattern[str]) -> Block | None:
-    """Return the block that reads as the caption of the thing in `box`: close below, or above it."""
+    """Return the block that reads as the caption of the thing in `box`: close below, or else above it."""
     best, best_distance = None, CAPTION_GAP
     for block in blocks:
         x0, y0, x1, y1 = block.box
         if not pattern.match(block.text) or x1 < box[0] - 20 or x0 > box[2] + 20:
             continue
-        distance = y0 - box[3] if y0 > (box[1] + box[3]) / 2 else box[1] - y1
+        distance = y0 - box[3] if y0 > (box[1] + box[3]) / 2 else box[1] - y1 + ABOVE
         if -20 < distance < best_distance:
             best, best_distance = block, distance
     return best

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from knowledge.parsing.elements import Element, PageBreak, Paragraph, Table
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
 from knowledge.parsing.pdf_layout import join_lines
 from knowledge.parsing.pdf_text import is_cjk_join
 
@@ -66,3 +66,16 @@ def _continued(before: Table, table: Table) -> Table:
         return replace(table, caption=before.caption)
     rows = (table.columns, *table.rows) if table.columns else table.rows
     return replace(table, columns=before.columns, rows=rows, caption=before.caption)
+
+
+def levelled(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield the elements with heading levels that go down one at a time, whatever sizes the type has."""
+    open_levels: list[int] = []
+    for element in elements:
+        if isinstance(element, Heading):
+            while open_levels and open_levels[-1] >= element.level:
+                open_levels.pop()
+            open_levels.append(element.level)
+            yield replace(element, level=len(open_levels))
+        else:
+            yield element

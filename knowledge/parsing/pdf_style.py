@@ -15,7 +15,7 @@ MAX_HEADING = 200  # characters
 MAX_BOLD_HEADING = 120
 MAX_LEVELS = 6
 MAX_BOOKMARKS = 20_000
-EDGE_LINES = 3  # lines at the top and bottom of a page that may be running heads and feet
+EDGE_ROWS = 4  # rows of text at the top and bottom of a page that may be running heads and feet
 EDGE_SHARE = 0.14  # of the page's height
 
 _NUMBER = re.compile(r"\d+")
@@ -114,10 +114,13 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
 
 def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:
     """Return the lines at the top and bottom of a page that may be its running head and foot."""
-    ordered = sorted(lines, key=lambda line: line.middle)
-    top = [line for line in ordered[:EDGE_LINES] if line.middle < EDGE_SHARE * height]
-    bottom = [line for line in ordered[-EDGE_LINES:] if line.middle > (1 - EDGE_SHARE) * height]
-    return top + [line for line in bottom if line not in top]
+    places = sorted({round(line.middle / 3) for line in lines})
+    edges = {*places[:EDGE_ROWS], *places[-EDGE_ROWS:]}
+    return [
+        line
+        for line in lines
+        if round(line.middle / 3) in edges and not EDGE_SHARE * height < line.middle < (1 - EDGE_SHARE) * height
+    ]
 
 
 def edge_keys(lines: Sequence[Line], height: float, page: int) -> set[tuple[str, int]]:
@@ -134,8 +137,11 @@ def _keys(line: Line, page: int) -> list[tuple[str, int]]:
     place = round(line.middle / 6)
     if _ROMAN.match(text):
         text = "roman"
-    numbered = _NUMBER.sub(lambda match: f"#{int(match.group()) - page}" if len(match.group()) < 6 else "#", text)
-    return [(variant, place + step) for variant in {text, numbered} for step in (0, 1)]
+    variants = {text}
+    for match in list(_NUMBER.finditer(text))[:4]:
+        if len(match.group()) < 6:
+            variants.add(f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}")
+    return [(variant, place + step) for variant in variants for step in (0, 1)]
 
 
 def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]]) -> bool:

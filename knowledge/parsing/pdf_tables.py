@@ -9,13 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from knowledge.parsing.pdf_layout import join_lines, rows_of
+from knowledge.parsing.pdf_layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf_shapes import Edge
 from knowledge.parsing.pdf_text import Box, Line, Word
 
 SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
 MAX_COLUMNS, MAX_ROWS = 60, 400
+LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
+LOOSE_CELL = 24  # characters of its cells at most, on average
 MIN_FILLED = 0.3  # share of cells with text, below which a grid is a drawing or a form's frame
 
 _NUMERIC = re.compile(r"^[\s\d.,:%$€£¥()+\-–—/]*\d[\s\d.,:%$€£¥()+\-–—/]*$")
@@ -253,6 +255,36 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
         return None
     return Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))
+
+
+def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
+    """Return tables without rules: runs of rows whose short cells stand in the same three or more columns."""
+    found: list[Found] = []
+    run: list[Row] = []
+    for row in [*rows_of(lines), None]:
+        follows = row is not None and (not run or row.y0 - run[-1].y1 < 1.5 * row.size)
+        if row is not None and follows and len(row.cells) >= LOOSE_COLUMNS:
+            run.append(row)
+            continue
+        tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
+        found += sorted(filter(None, tries), key=lambda table: -len(table.rows[0]))[:1]
+        run = [row] if row is not None and len(row.cells) >= LOOSE_COLUMNS else []
+    return found
+
+
+def _from_rows(run: Sequence[Row]) -> Found | None:
+    rows = [[word for line in row.lines for word in line.words] for row in run]
+    box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
+    bounds = _column_bounds(rows, box[0] - 1, box[2] + 1)
+    if not LOOSE_COLUMNS <= len(bounds) - 1 <= MAX_COLUMNS:
+        return None
+    cells = [tuple(cell_text(cell) for cell in _split(row, bounds)) for row in rows]
+    filled = [cell for row in cells for cell in row if cell]
+    if len(filled) < 0.7 * len(cells) * (len(bounds) - 1) or sum(map(len, filled)) > LOOSE_CELL * len(filled):
+        return None
+    bold = all(row.bold for row in run[:1]) and not run[1].bold
+    header = is_header(cells[0], bold)
+    return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 
 def _as_lines(words: Iterable[Word]) -> list[Line]:

@@ -54,6 +54,8 @@ class Line:
     y0: float = 0
     x1: float = 0
     y1: float = 0
+    _text: str = ""
+    _size: float = 0
 
     def add(self, word: Word) -> None:
         """Append a word and grow the box."""
@@ -63,10 +65,16 @@ class Line:
         else:
             self.x0, self.y0, self.x1, self.y1 = word.x0, word.y0, word.x1, word.y1
         self.words.append(word)
+        self._text, self._size = "", 0
 
     @property
     def text(self) -> str:
         """The line's text with single spaces; none between two Chinese characters."""
+        if not self._text:
+            self._text = self._join()
+        return self._text
+
+    def _join(self) -> str:
         parts: list[str] = []
         before: Word | None = None
         for word in self.words:
@@ -79,10 +87,12 @@ class Line:
     @property
     def size(self) -> float:
         """The font size of most characters, in points."""
-        sizes: Counter[float] = Counter()
-        for word in self.words:
-            sizes[word.size] += len(word.text)
-        return sizes.most_common(1)[0][0]
+        if not self._size:
+            sizes: dict[float, int] = {}
+            for word in self.words:
+                sizes[word.size] = sizes.get(word.size, 0) + len(word.text)
+            self._size = max(sizes, key=lambda size: sizes[size])
+        return self._size
 
     @property
     def bold(self) -> bool:
@@ -104,7 +114,7 @@ class Line:
 def _spaced(before: Word, word: Word) -> bool:
     gap = word.x0 - before.x1
     if _CJK_END.search(before.text) and _CJK_START.search(word.text):
-        return gap > 0.8 * word.size
+        return gap > (0.2 if word.spaced else 0.8) * word.size
     return word.spaced or gap > SPACE_GAP * word.size
 
 
@@ -127,9 +137,9 @@ class PageText:
 
 def read_text(page: pdfium.PdfPage) -> PageText:
     """Read the lines of a page in the order of its content stream."""
-    width, height, turn, angle = _orientation(page)
     textpage = page.get_textpage()
     try:
+        width, height, turn, angle = _orientation(page, textpage.raw)
         words = _words(textpage.raw, turn, angle)
     finally:
         textpage.close()
@@ -139,16 +149,12 @@ def read_text(page: pdfium.PdfPage) -> PageText:
     return PageText(width, height, _lines(words), turn, angle, unreadable)
 
 
-def _orientation(page: pdfium.PdfPage) -> tuple[float, float, Turn, int]:
+def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Turn, int]:
     """Return width, height, the function that turns boxes upright, and the quarter turns of most of the text."""
     left, bottom, right, top = page.get_cropbox()
-    textpage = page.get_textpage()
-    try:
-        count = min(textpage.count_chars(), MAX_CHARS)
-        step = max(1, count // 200)
-        angles = Counter(_quarter(raw.FPDFText_GetCharAngle(textpage.raw, i)) for i in range(0, count, step))
-    finally:
-        textpage.close()
+    count = min(raw.FPDFText_CountChars(textpage), MAX_CHARS)
+    step = max(1, count // 200)
+    angles = Counter(_quarter(raw.FPDFText_GetCharAngle(textpage, i)) for i in range(0, count, step))
     angles.pop(None, None)
     quarters = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
     if quarters is None:
@@ -214,60 +220,100 @@ class _Fonts:
 
 def _words(textpage: Any, turn: Turn, quarters: int) -> list[Word]:
     """Read the words whose direction is that of most of the page; slanted and sideways text is left out."""
-    words: list[Word] = []
-    fonts = _Fonts(textpage)
-    rect = raw.FS_RECTF()
-    pointer = ctypes.byref(rect)
-    get_code, get_box, get_angle = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, raw.FPDFText_GetCharAngle
-    word: Word | None = None
-    spaced = False
-    for index in range(min(raw.FPDFText_CountChars(textpage), MAX_CHARS)):
-        code = get_code(textpage, index)
+    get_code = raw.FPDFText_GetUnicode
+    codes = [get_code(textpage, index) for index in range(min(raw.FPDFText_CountChars(textpage), MAX_CHARS))]
+    reader = _WordReader(textpage, turn, quarters, codes)
+    start, spaced = 0, False
+    for index, code in enumerate([*codes, 0x20]):
         if code in _SPACES:
-            word, spaced = None, True
-            continue
-        if not get_box(textpage, index, pointer):
-            continue
-        x0, y0, x1, y1 = turn(rect.left, rect.bottom, rect.right, rect.top)
-        char = _character(code, word)
-        if word is not None and -0.6 * word.size < x0 - word.x1 < 0.3 * word.size and y0 < word.y1 and y1 > word.y0:
-            word.text += char
-            word.x1 = max(word.x1, x1)
-            word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
-            continue
-        if _quarter(get_angle(textpage, index)) != quarters:
-            word = None
-            continue
-        size, bold, mono = fonts.of(index, y1 - y0)
-        word = Word(x0, y0, x1, y1, char, size, bold, mono, spaced)
-        words.append(word)
-        spaced = False
-    for item in words:
-        item.text = unicodedata.normalize("NFC", item.text)
-    return [item for item in words if item.text.strip()]
+            if index > start:
+                reader.read(start, index, spaced)
+                spaced = False
+            start, spaced = index + 1, True
+    return [word for word in reader.words if word.text.strip()]
+
+
+class _WordReader:
+    """Makes words of runs of characters without spaces; measures only their ends where that is enough."""
+
+    def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int]) -> None:
+        self.words: list[Word] = []
+        self._textpage, self._turn, self._quarters, self._codes = textpage, turn, quarters, codes
+        self._fonts = _Fonts(textpage)
+        self._rect = raw.FS_RECTF()
+        self._pointer = ctypes.byref(self._rect)
+
+    def read(self, start: int, end: int, spaced: bool) -> None:
+        """Add the words of the characters from `start` up to `end`."""
+        first, last = self._box(start), self._box(end - 1)
+        if first is None or last is None or not self._is_plain(start, end, first, last):
+            self._read_each(start, end, spaced)
+        elif self._has_direction(start):
+            text = _text(self._codes[start:end])
+            box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
+            self.words.append(Word(*box, text, *self._fonts.of(start, first[3] - first[1]), spaced))
+
+    def _box(self, index: int) -> Box | None:
+        if not raw.FPDFText_GetLooseCharBox(self._textpage, index, self._pointer):
+            return None
+        rect = self._rect
+        return self._turn(rect.left, rect.bottom, rect.right, rect.top)
+
+    def _has_direction(self, index: int) -> bool:
+        return _quarter(raw.FPDFText_GetCharAngle(self._textpage, index)) == self._quarters
+
+    def _is_plain(self, start: int, end: int, first: Box, last: Box) -> bool:
+        """Whether the run's ends fit one word: one baseline, and no wider than its characters can be."""
+        height = first[3] - first[1]
+        wide = 1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7
+        return abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= height * (
+            wide * (end - start) + 0.5
+        )
+
+    def _read_each(self, start: int, end: int, spaced: bool) -> None:
+        """Read character by character and part where the place jumps."""
+        word: Word | None = None
+        before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
+        for index in range(start, end):
+            box = self._box(index)
+            if box is None:
+                continue
+            x0, y0, x1, y1 = box
+            ligature = before[0] - 0.3 <= x0 and x1 <= before[1] + 0.3
+            before = x0, x1
+            if (
+                word is not None
+                and (ligature or -0.6 * word.size < x0 - word.x1 < 0.3 * word.size)
+                and y0 < word.y1
+                and y1 > word.y0
+            ):
+                word.text += _text(self._codes[index : index + 1])
+                word.x1 = max(word.x1, x1)
+                word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
+            elif self._has_direction(index):
+                text = _text(self._codes[index : index + 1])
+                word = Word(*box, text, *self._fonts.of(index, y1 - y0), spaced)
+                self.words.append(word)
+                spaced = False
+            else:
+                word = None
 
 
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 
 
-def _character(code: int, word: Word | None) -> str:
-    if code in _LIGATURES:
-        return _LIGATURES[code]
-    if 0x2F00 <= code <= 0x2FDF:  # radicals that some fonts give for the usual characters
-        return unicodedata.normalize("NFKC", chr(code))
-    if 0xD800 <= code <= 0xDFFF:
-        return _surrogate(code, word)
-    return chr(code)
+def _text(codes: list[int]) -> str:
+    """Return the characters of UTF-16 codes, ligatures spelt out and radicals made the usual characters."""
+    text = "".join(map(chr, codes))
+    if text.isascii():
+        return text
+    if any(0xD800 <= code <= 0xDFFF for code in codes):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _SPECIAL.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
+    return unicodedata.normalize("NFC", text)
 
 
-def _surrogate(code: int, word: Word | None) -> str:
-    """Join the second half of a pair to the first, which ends `word`."""
-    last = ord(word.text[-1]) if word is not None else 0
-    if word is not None and code >= 0xDC00 and 0xD800 <= last < 0xDC00:
-        word.text = word.text[:-1]
-        return chr(0x10000 + ((last - 0xD800) << 10) + (code - 0xDC00))
-    return chr(code)
+_SPECIAL = re.compile("[\ufb00-\ufb06\u2e80-\u2fdf]")
 
 
 def _without_doubles(words: Iterable[Word]) -> list[Word]:
@@ -277,16 +323,17 @@ def _without_doubles(words: Iterable[Word]) -> list[Word]:
     for word in words:
         step = max(word.size * 0.5, 1)
         column, row = round(word.x0 / step), round(word.y0 / step)
-        near = (seen.get((word.text, column + i, row + j)) for i in (-1, 0, 1) for j in (-1, 0, 1))
-        twin = next(
-            (other for other in near if other and abs(other.x0 - word.x0) < step / 2 > abs(other.y0 - word.y0)), None
-        )
-        if twin is not None:
+        twin = next((seen[word.text, c, r] for c, r in _around(column, row) if (word.text, c, r) in seen), None)
+        if twin is not None and abs(twin.x0 - word.x0) < step / 2 > abs(twin.y0 - word.y0):
             twin.bold = True
             continue
         seen[word.text, column, row] = word
         kept.append(word)
     return kept
+
+
+def _around(column: int, row: int) -> Iterable[tuple[int, int]]:
+    return ((column + i, row + j) for i in (0, -1, 1) for j in (0, -1, 1))
 
 
 def _lines(words: Iterable[Word]) -> list[Line]:

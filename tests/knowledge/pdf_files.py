@@ -1,0 +1,72 @@
+"""Small PDFs for the tests, made with reportlab."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfgen.canvas import Canvas
+
+WIDTH, HEIGHT = A4
+Draw = Callable[[Canvas], None]
+
+WORDS = (
+    "The survey of the northern valley began in early spring and went on until the first snow fell on the passes. "
+    "Every station was visited twice, and the depth of the water was written down by hand in a small book. "
+)
+
+
+def make_pdf(path: Path, *pages: Draw, **options: object) -> Path:
+    """Write a PDF with one page per drawing function."""
+    canvas = Canvas(str(path), pagesize=A4, **options)  # type: ignore[arg-type]
+    for draw in pages:
+        canvas.setFont("Helvetica", 10)
+        draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def text(canvas: Canvas, x: float, top: float, content: str, font: str = "Helvetica", size: float = 10) -> None:
+    """Draw one line; `top` is measured from the upper edge of the page."""
+    canvas.setFont(font, size)
+    canvas.drawString(x, HEIGHT - top, content)
+
+
+def prose(canvas: Canvas, x: float, top: float, width: int, content: str = WORDS, size: float = 10) -> float:
+    """Draw a paragraph broken after `width` characters; return where the next line would be."""
+    line = ""
+    for word in content.split():
+        if len(line) + len(word) + 1 > width:
+            text(canvas, x, top, line, size=size)
+            line, top = "", top + 1.2 * size
+        line = f"{line} {word}".strip()
+    text(canvas, x, top, line, size=size)
+    return top + 1.2 * size
+
+
+def chinese(canvas: Canvas, x: float, top: float, content: str, size: float = 10) -> None:
+    """Draw a line with one of the Chinese fonts that every reader has."""
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    text(canvas, x, top, content, "STSong-Light", size)
+
+
+def grid(canvas: Canvas, x: float, top: float, rows: list[list[str]], width: float = 120, height: float = 18) -> None:
+    """Draw a ruled table."""
+    columns = len(rows[0])
+    xs = [x + width * i for i in range(columns + 1)]
+    ys = [HEIGHT - top - height * i for i in range(len(rows) + 1)]
+    canvas.grid(xs, ys)
+    for r, row in enumerate(rows):
+        for c, cell in enumerate(row):
+            text(canvas, xs[c] + 4, top + height * r + 13, cell, "Helvetica-Bold" if r == 0 else "Helvetica")
+
+
+def picture(canvas: Canvas, x: float, top: float, width: float = 200, height: float = 120, shade: int = 0) -> None:
+    """Draw a picture with something to see."""
+    image = Image.new("RGB", (300, 180), (250, 240, 200))
+    ImageDraw.Draw(image).ellipse((40, 20, 260, 160), fill=(30, 90 + shade, 160))
+    canvas.drawImage(ImageReader(image), x, HEIGHT - top - height, width, height)

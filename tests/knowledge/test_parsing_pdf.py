@@ -1,0 +1,300 @@
+"""What is read of PDFs: reading order, paragraphs, headings, tables, pictures, and why some can't be read."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.runner import ParseLimits, parse_file
+from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, chinese, grid, make_pdf, picture, prose, text
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.pdf"
+
+
+def _parse(path: Path, **limits: int) -> list[Element]:
+    return list(parse_file(path, "a.pdf", path.parent / "out", ParseLimits(**({"timeout_s": 60} | limits))))
+
+
+def _texts(elements: list[Element]) -> list[str]:
+    return [element.text for element in elements if isinstance(element, Heading | Paragraph | Code)]
+
+
+def _refusal(path: Path, **limits: int) -> ParseError:
+    with pytest.raises(ParseError) as caught:
+        _parse(path, **limits)
+    return caught.value
+
+
+def test_lines_become_paragraphs_and_hyphens_are_mended(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 100, "The measurements were compared with those of the older instru-")
+        text(canvas, 72, 112, "ments, which had been kept in a well-known museum of the capital")
+        text(canvas, 72, 124, "for many years.")
+        text(canvas, 72, 136, "A new paragraph starts where the old one had room to go on with it.")
+        text(canvas, 72, 170, "• A point of a list")
+        text(canvas, 72, 182, "• Another point")
+
+    elements = _parse(make_pdf(path, draw))
+    assert elements[0] == PageBreak(page=1, total=1)
+    assert _texts(elements) == [
+        "The measurements were compared with those of the older instruments, which had been kept in a well-known "
+        "museum of the capital for many years.",
+        "A new paragraph starts where the old one had room to go on with it.",
+        "• A point of a list",
+        "• Another point",
+    ]
+
+
+def test_chinese_lines_join_without_spaces(path: Path) -> None:
+    first = "本报告介绍了二零二四年度全国水文监测工作的总体情况，并对主要河流的水位变化"
+    second = "进行了详细的分析和说明。"
+
+    def draw(canvas: Canvas) -> None:
+        chinese(canvas, 72, 80, "第一章 总则", 16)
+        chinese(canvas, 72, 110, first)
+        chinese(canvas, 72, 124, second)
+
+    elements = _parse(make_pdf(path, draw))
+    assert Heading(page=1, text="第一章 总则", level=1) in elements
+    assert Paragraph(page=1, text=first + second) in elements
+
+
+def test_columns_are_read_one_after_the_other(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 60, "A title over both of the columns of this page", "Helvetica-Bold", 16)
+        for row in range(12):  # written across the page, as some programs do
+            text(canvas, 60, 100 + 12 * row, f"Left column, line number {row} of the running text")
+            text(canvas, 320, 100 + 12 * row, f"Right column, line number {row} of the running text")
+
+    read = " ".join(_texts(_parse(make_pdf(path, draw))))
+    assert read.startswith("A title over both")
+    assert read.index("Left column, line number 11") < read.index("Right column, line number 0")
+
+
+def test_headings_by_size_and_boldness(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 60, "The Great Survey", "Helvetica-Bold", 20)
+        text(canvas, 72, 100, "Methods", "Helvetica-Bold", 14)
+        top = prose(canvas, 72, 120, 90)
+        text(canvas, 72, top + 14, "Instruments in use", "Helvetica-Bold", 10)
+        prose(canvas, 72, top + 32, 90)
+
+    headings = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Heading)]
+    assert [(e.text, e.level) for e in headings] == [
+        ("The Great Survey", 1),
+        ("Methods", 2),
+        ("Instruments in use", 3),
+    ]
+
+
+def test_bookmarks_make_headings_of_plain_lines(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.bookmarkPage("a")
+        canvas.addOutlineEntry("Rivers", "a", 0)
+        canvas.addOutlineEntry("Small streams", "a", 1)
+        text(canvas, 72, 80, "Rivers")
+        top = prose(canvas, 72, 110, 90)
+        text(canvas, 72, top + 20, "Small streams")
+        prose(canvas, 72, top + 50, 90)
+
+    headings = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Heading)]
+    assert [(e.text, e.level) for e in headings] == [("Rivers", 1), ("Small streams", 2)]
+
+
+def test_running_heads_and_page_numbers_are_dropped(path: Path) -> None:
+    def page(number: int) -> object:
+        def draw(canvas: Canvas) -> None:
+            text(canvas, 72, 30, "Annual report of the survey")
+            text(canvas, 280, HEIGHT - 30, f"Page {number} of 6")
+            text(canvas, 72, 70, f"Chapter {number}", size=16)
+            prose(canvas, 72, 100, 90, f"Only page {number} says this. " + WORDS)
+
+        return draw
+
+    elements = _parse(make_pdf(path, *(page(number) for number in range(1, 7))))  # type: ignore[arg-type]
+    read = "\n".join(_texts(elements))
+    assert "Annual report" not in read
+    assert "of 6" not in read
+    assert all(f"Chapter {number}" in read and f"Only page {number} says" in read for number in range(1, 7))
+    assert [(e.page, e.total) for e in elements if isinstance(e, PageBreak)] == [(n, 6) for n in range(1, 7)]
+
+
+def test_a_sentence_over_two_pages_stays_whole(path: Path) -> None:
+    def first(canvas: Canvas) -> None:
+        prose(canvas, 72, 700, 90, "The last sentence of this page goes on and on until it reaches")
+
+    def second(canvas: Canvas) -> None:
+        prose(canvas, 72, 60, 90, "the first line of the next. Here another one starts, which belongs to page two.")
+
+    elements = _parse(make_pdf(path, first, second))
+    assert [e.text for e in elements if e.page == 1 and isinstance(e, Paragraph)] == [
+        "The last sentence of this page goes on and on until it reaches the first line of the next."
+    ]
+    assert [e.text for e in elements if e.page == 2 and isinstance(e, Paragraph)] == [
+        "Here another one starts, which belongs to page two."
+    ]
+
+
+def test_a_ruled_table_is_a_table_and_not_text_as_well(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 80, 90, "Before the table there is some text of the page that leads to it.")
+        text(canvas, 72, 120, "Table 1: Depth of the lakes")
+        grid(canvas, 72, 130, [["Lake", "Depth", "Year"], ["Upper", "12.5", "1999"], ["Lower", "30", "2001"]])
+        prose(canvas, 72, 220, 90, "After the table the text goes on as if nothing had been between.")
+
+    elements = _parse(make_pdf(path, draw))
+    (table,) = [e for e in elements if isinstance(e, Table)]
+    assert table.columns == ("Lake", "Depth", "Year")
+    assert table.rows == (("Upper", "12.5", "1999"), ("Lower", "30", "2001"))
+    assert table.caption == "Table 1: Depth of the lakes"
+    assert [type(e).__name__ for e in elements] == ["PageBreak", "Paragraph", "Table", "Paragraph"]
+
+
+def test_joined_cells_are_repeated_downwards(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for x in (72, 172, 272):
+            canvas.line(x, HEIGHT - 100, x, HEIGHT - 160)
+        for y, start in ((100, 72), (120, 72), (140, 172), (160, 72)):
+            canvas.line(start, HEIGHT - y, 272, HEIGHT - y)
+        for x, top, cell in ((76, 114, "Lake"), (176, 114, "Year"), (76, 144, "Upper"), (176, 134, "1999")):
+            text(canvas, x, top, cell)
+        text(canvas, 176, 154, "2001")
+
+    (table,) = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Table)]
+    assert table.columns == ("Lake", "Year")
+    assert table.rows == (("Upper", "1999"), ("Upper", "2001"))
+
+
+def test_a_table_with_only_horizontal_rules(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for top in (100, 120, 172):
+            canvas.line(72, HEIGHT - top, 400, HEIGHT - top)
+        for row, cells in enumerate((("Model", "Size", "Score"), ("small", "10", "0.5"), ("large", "99", "0.9"))):
+            for column, cell in enumerate(cells):
+                text(canvas, 76 + 110 * column, 114 + 22 * row, cell)
+
+    (table,) = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Table)]
+    assert table.columns == ("Model", "Size", "Score")
+    assert table.rows == (("small", "10", "0.5"), ("large", "99", "0.9"))
+
+
+def test_a_table_that_goes_on_repeats_its_header(path: Path) -> None:
+    def first(canvas: Canvas) -> None:
+        grid(canvas, 72, 600, [["Lake", "Kind"]] + [[f"Lake {n}", "deep"] for n in range(8)])
+
+    def second(canvas: Canvas) -> None:
+        canvas.grid([72, 192, 312], [HEIGHT - 60, HEIGHT - 78, HEIGHT - 96])
+        for row in (0, 1):
+            text(canvas, 76, 73 + 18 * row, f"Lake {row + 8}")
+            text(canvas, 196, 73 + 18 * row, "shallow")
+
+    tables = [e for e in _parse(make_pdf(path, first, second)) if isinstance(e, Table)]
+    assert [table.columns for table in tables] == [("Lake", "Kind")] * 2
+    assert [row[0] for table in tables for row in table.rows] == [f"Lake {n}" for n in range(10)]
+    assert [table.page for table in tables] == [1, 2]
+
+
+def test_a_frame_around_text_is_no_table(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.rect(60, HEIGHT - 200, 480, 120)
+        prose(canvas, 72, 100, 90)
+
+    elements = _parse(make_pdf(path, draw))
+    assert not [e for e in elements if isinstance(e, Table)]
+    assert "northern valley" in " ".join(_texts(elements))
+
+
+def test_a_picture_with_its_caption(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 80, 90)
+        picture(canvas, 72, 150)
+        text(canvas, 72, 285, "Figure 3. The lake seen from the pass.", size=9)
+        canvas.drawImage(ImageReader(Image.new("RGB", (16, 16), "red")), 500, 700, 12, 12)
+
+    elements = _parse(make_pdf(path, draw))
+    (found,) = [e for e in elements if isinstance(e, Picture)]
+    assert found.alt == "Figure 3. The lake seen from the pass."
+    with Image.open(path.parent / "out" / found.path) as image:
+        assert image.size == (found.width, found.height)
+        assert image.width > 300
+        assert image.getpixel((image.width // 2, image.height // 2))[2] > 120  # type: ignore[index]
+    assert not any("Figure 3" in content for content in _texts(elements))
+
+
+def test_backgrounds_and_repeated_logos_are_skipped(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(Image.new("RGB", (600, 800), "beige")), 0, 0, WIDTH, HEIGHT)
+        picture(canvas, 400, 20, 100, 60)
+        prose(canvas, 72, 120, 90, f"Page {canvas.getPageNumber()} has its own words. " + WORDS)
+
+    assert not [e for e in _parse(make_pdf(path, draw, draw, draw, draw)) if isinstance(e, Picture)]
+
+
+def test_program_text_keeps_its_lines(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 80, 90)
+        for row, line in enumerate(("for lake in lakes:", "    print(lake.name)", "    total += 1")):
+            text(canvas, 72, 140 + 12 * row, line, "Courier")
+
+    codes = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Code)]
+    assert [e.text for e in codes] == ["for lake in lakes:\n    print(lake.name)\n    total += 1"]
+
+
+def test_sideways_text_is_read(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.rotate(90)
+        for row in range(6):
+            canvas.drawString(60, -80 - 14 * row, f"Sideways line number {row} of the page goes upwards.")
+
+    read = " ".join(_texts(_parse(make_pdf(path, draw))))
+    assert [read.index(f"number {row}") for row in range(6)] == sorted(read.index(f"number {row}") for row in range(6))
+
+
+def _scan(canvas: Canvas) -> None:
+    image = Image.new("RGB", (600, 800), "white")
+    ImageDraw.Draw(image).text((100, 100), "only a picture of words", fill="black")
+    canvas.drawImage(ImageReader(image), 0, 0, WIDTH, HEIGHT)
+
+
+def test_a_scan_says_that_there_is_no_text(path: Path) -> None:
+    error = _refusal(make_pdf(path, _scan, _scan))
+    assert error.code == "no_text"
+    assert "OCR" in error.message
+
+
+def test_a_scanned_page_among_others_is_passed_over(path: Path) -> None:
+    elements = _parse(make_pdf(path, _scan, lambda canvas: print(prose(canvas, 72, 100, 90))))
+    assert "northern valley" in " ".join(_texts(elements))
+
+
+def test_an_encrypted_pdf(path: Path) -> None:
+    make_pdf(path, lambda canvas: text(canvas, 72, 80, "secret"), encrypt=StandardEncryption("open sesame"))
+    error = _refusal(path)
+    assert error.code == "encrypted"
+    assert "password" in error.message
+
+
+def test_an_owner_password_alone_does_not_hinder(path: Path) -> None:
+    make_pdf(path, lambda canvas: text(canvas, 72, 80, "free to read"), encrypt=StandardEncryption("", "owner"))
+    assert _texts(_parse(path)) == ["free to read"]
+
+
+def test_broken_and_empty_pdfs(path: Path) -> None:
+    path.write_bytes(b"%PDF-1.7\nnothing that could be a document")
+    assert _refusal(path).code == "broken"
+    assert _refusal(make_pdf(path, lambda canvas: None)).code == "empty"
+
+
+def test_too_many_pages(path: Path) -> None:
+    make_pdf(path, *([lambda canvas: None] * 3))
+    error = _refusal(path, max_pages=2)
+    assert error.code == "too_many_pages"
+    assert "3 pages" in error.message
