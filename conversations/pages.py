@@ -14,9 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from conversations import access, queries
+from conversations import access, queries, quoting
 from conversations.llm import profile_endpoint
-from conversations.models import ChatSession
+from conversations.models import ChatSession, Turn
 from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -114,7 +114,13 @@ def model_name() -> str:
     endpoint = profile_endpoint("answer") or default_endpoint()
     if endpoint is None:
         return ""
-    return endpoint.model or urlsplit(endpoint.base_url).netloc
+    return endpoint.model or _last_model() or urlsplit(endpoint.base_url).netloc
+
+
+def _last_model() -> str:
+    """Return the model that wrote last: which one an endpoint offers is only known when it has been asked."""
+    written = Turn.objects.exclude(model__in=["", quoting.MODEL]).order_by("-id")
+    return written.values_list("model", flat=True).first() or ""
 
 
 def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:

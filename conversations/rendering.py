@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from conversations import markdown
 from conversations.block_html import block_html, row_html, texts
@@ -35,6 +35,22 @@ from conversations.models import Message
 from conversations.queries import TurnView
 from conversations.snippets import marked
 from conversations.store import citation_dict
+
+# What the reader is told while a step runs; others go by their own names.
+PROGRESS: dict[str, Any] = {
+    "save_question": gettext_lazy("Thinking"),
+    "system_context": gettext_lazy("Thinking"),
+    "load_history": gettext_lazy("Recalling the conversation"),
+    "understand": gettext_lazy("Understanding the question"),
+    "vector_search": gettext_lazy("Searching your documents"),
+    "fulltext_search": gettext_lazy("Searching your documents"),
+    "fusion": gettext_lazy("Weighing what was found"),
+    "metadata": gettext_lazy("Weighing what was found"),
+    "budget": gettext_lazy("Reading the passages"),
+    "generate": gettext_lazy("Writing the answer"),
+    "render": gettext_lazy("Writing the answer"),
+    "save": gettext_lazy("Finishing"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +355,7 @@ def _progress(answer: Answer) -> str:
     if not running:
         return _("Thinking")
     step = max(running, key=lambda step: step["seq"])
-    return str(step.get("message") or step["step_name"])
+    return str(PROGRESS.get(step["key"]) or step.get("message") or step["step_name"])
 
 
 def _outcome(page: AnswerPage) -> str:

@@ -18,10 +18,14 @@ function note() {
 view.addEventListener("scroll", note, { passive: true });
 view.addEventListener("wheel", (event) => event.deltaY < 0 && (following = false), { passive: true });
 toEnd.addEventListener("click", () => jump("smooth"));
-chat.addEventListener("chat:asked", () => {
+function follow() {
   following = true;
   jump();
-});
+}
+
+// Whoever asks wants to see the answer.
+chat.addEventListener("chat:asked", follow);
+chat.addEventListener("htmx:wsAfterSend", (event) => event.target.id !== "resume" && follow());
 
 const resized = new ResizeObserver(() => {
   if (following) jump();
