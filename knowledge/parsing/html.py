@@ -30,7 +30,7 @@ _DROPPED_NAMES = re.compile(
     r"|skip-?(?:to-?)?(?:link|content|nav)|editsection|noprint|catlinks|printfooter|site-?(?:header|footer|sub)"
     r"|jump-link|headerlink|metadata|ambox|vector-(?:header|dropdown|toc|page-toolbar|sitenotice)\S*|interlanguage"
     r"|language-list|advertisement|ads|comments-form|related-posts|screen-reader-text|visually-hidden|sr-only|hidden"
-    r"|index-entry|mw-hidden)(?:$|[\s_-])",
+    r"|index-entry|mw-hidden|related-?topics)(?:$|[\s_-])",
     re.I,
 )
 _MAIN_PATHS = (
@@ -75,11 +75,14 @@ def elements_of(source: str, pictures: PictureStore) -> Iterator[Element]:
 def _tree(source: str) -> etree._Element | None:
     # Entities of a document's own could grow without bound; HTML has none.
     source = _ENTITY_DECLARATIONS.sub("", _XML_DECLARATION.sub("", source), count=1)
-    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=False)
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
-        return lxml_html.document_fromstring(source.encode("utf-8"), parser=parser)
+        root = lxml_html.document_fromstring(source.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
+    if any("depth" in entry.message for entry in parser.error_log):
+        raise ParseError("broken", "The page nests its elements too deeply to be read.")
+    return root
 
 
 def _usable(declared: str) -> str:

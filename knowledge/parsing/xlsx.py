@@ -125,7 +125,11 @@ def _text(cell: object) -> str:
 
 def _fill(line: list[str], row: int, merges: Merges, anchors: dict[tuple[int, int], str], in_table: bool) -> list[str]:
     """Repeat merged cells downwards everywhere, and sideways in a table's first row, its header."""
-    for column in range(1, len(line) + 1):
+    column = 0
+    while column < len(line) or (row, column + 1) in merges:
+        column += 1
+        if column > len(line):
+            line.append("")
         first = merges.get((row, column))
         if first is None or line[column - 1]:
             continue

@@ -1,0 +1,74 @@
+"""Helpers of the parsers' tests: write a small file, read its elements."""
+
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import ParseContext, format_of
+
+
+def read(path: Path, **limits: int) -> list[Element]:
+    """Return the elements of a file, by the parser of its extension."""
+    context = ParseContext(path.parent / "pictures", path.name, **limits)
+    return list(format_of(path.name).load()(path, context))
+
+
+def read_bytes(folder: Path, name: str, data: bytes | str, **limits: int) -> list[Element]:
+    """Write a file and return its elements."""
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return read(path, **limits)
+
+
+def refused(path: Path, **limits: int) -> str:
+    """Return the code with which a file is refused; its message must be words."""
+    with pytest.raises(ParseError) as caught:
+        read(path, **limits)
+    assert len(caught.value.message.split()) >= 3
+    return caught.value.code
+
+
+def outline(elements: list[Element]) -> list[str]:
+    """Return elements as short lines: "# heading", "text", "code: …", "table: a,b | 1,2", "picture: alt"."""
+    return [_line(element) for element in elements if not isinstance(element, PageBreak)]
+
+
+def _line(element: Element) -> str:
+    if isinstance(element, Heading):
+        return f"{'#' * element.level} {element.text}"
+    if isinstance(element, Paragraph):
+        return element.text
+    if isinstance(element, Code):
+        return f"code: {element.text}"
+    if isinstance(element, Table):
+        caption = f"{element.caption}: " if element.caption else ""
+        return "table: " + caption + " | ".join(",".join(row) for row in (element.columns, *element.rows))
+    assert isinstance(element, Picture)
+    return f"picture: {element.alt}"
+
+
+def png(width: int = 60, height: int = 40, colour: str = "teal") -> bytes:
+    """Return a picture's bytes."""
+    target = BytesIO()
+    Image.new("RGB", (width, height), colour).save(target, "PNG")
+    return target.getvalue()
+
+
+def make_archive(path: Path, parts: dict[str, bytes]) -> Path:
+    """Write a compressed archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, data in parts.items():
+            package.writestr(name, data)
+    return path
+
+
+def with_part(source: Path, target: Path, part: str, data: bytes) -> Path:
+    """Copy an archive with one part replaced."""
+    with zipfile.ZipFile(source) as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    return make_archive(target, parts | {part: data})

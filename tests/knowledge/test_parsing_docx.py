@@ -1,0 +1,234 @@
+"""Word documents, made with python-docx and a little XML."""
+
+from io import BytesIO
+from pathlib import Path
+
+import docx
+import pytest
+from docx.document import Document
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls, qn
+from docx.shared import Pt
+
+from knowledge.parsing.docx_styles import Numbering
+from knowledge.parsing.elements import Code, Picture
+from knowledge.parsing.numerals import numeral
+from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
+
+
+def saved(document: Document, folder: Path) -> Path:
+    path = folder / "a.docx"
+    document.save(str(path))
+    return path
+
+
+def lines(document: Document, folder: Path) -> list[str]:
+    return outline(read(saved(document, folder)))
+
+
+def test_headings_lists_and_text_in_order(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("Report", 0)
+    document.add_heading("Findings", 1)
+    document.add_paragraph("All is well.")
+    document.add_paragraph("one", style="List Bullet")
+    document.add_paragraph("inner", style="List Bullet 2")
+    document.add_paragraph("first", style="List Number")
+    document.add_paragraph("second", style="List Number")
+
+    assert lines(document, tmp_path) == [
+        "# Report",
+        "## Findings",
+        "All is well.",
+        "- one",
+        "- inner",
+        "1. first",
+        "2. second",
+    ]
+
+
+def test_headings_by_chinese_style_name_outline_level_and_inheritance(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.styles.add_style("标题 3", WD_STYLE_TYPE.PARAGRAPH)
+    based = document.styles.add_style("Own", WD_STYLE_TYPE.PARAGRAPH)
+    based.base_style = document.styles["Heading 2"]
+    document.add_paragraph("按样式", style="标题 3")
+    document.add_paragraph("By its base", style="Own")
+    by_outline = document.add_paragraph("按大纲")
+    by_outline._p.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="0"/>'))
+    document.add_paragraph("正文。")
+
+    assert lines(document, tmp_path) == ["### 按样式", "## By its base", "# 按大纲", "正文。"]
+
+
+def test_bold_lines_are_headings_where_no_style_says_so(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph().add_run("一、背景").bold = True
+    document.add_paragraph("这是正文。")
+    document.add_paragraph().add_run("Results").bold = True
+    document.add_paragraph().add_run("This bold text is a sentence.").bold = True
+
+    assert lines(document, tmp_path) == ["## 一、背景", "这是正文。", "## Results", "This bold text is a sentence."]
+
+
+def test_bold_lines_are_text_where_styles_are_used(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("Real", 1)
+    document.add_paragraph().add_run("Bold").bold = True
+
+    assert lines(document, tmp_path) == ["# Real", "Bold"]
+
+
+def test_tables_with_merged_and_nested_cells(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(rows=4, cols=3)
+    for row, texts in enumerate((("Item", "Gene", "Method"), ("A", "x", "PCR"), ("B", "y", ""), ("Note", "", ""))):
+        for column, text in enumerate(texts):
+            table.cell(row, column).text = text
+    table.cell(1, 2).merge(table.cell(2, 2))
+    table.cell(3, 0).merge(table.cell(3, 1))
+    inner = table.cell(3, 2).add_table(rows=1, cols=2)
+    inner.cell(0, 0).text, inner.cell(0, 1).text = "in", "side"
+
+    assert lines(document, tmp_path) == ["table: Item,Gene,Method | A,x,PCR | B,y,PCR | Note,,in | side"]
+
+
+def test_a_table_of_one_cell_is_a_frame_around_text(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_table(rows=1, cols=1).cell(0, 0).text = "Boxed text."
+
+    assert lines(document, tmp_path) == ["Boxed text."]
+
+
+def test_pictures_with_alternative_text_and_caption(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_picture(BytesIO(png(80, 50)))
+    document.element.body.find(f".//{qn('wp:docPr')}").set("descr", "A teal box")
+    document.add_paragraph("The box by night", style="Caption")
+    document.add_picture(BytesIO(png(8, 8)))
+    document.add_paragraph("After.")
+
+    found = read(saved(document, tmp_path))
+    assert outline(found) == ["picture: A teal box\nThe box by night", "After."]
+    assert isinstance(found[0], Picture)
+    assert (found[0].width, found[0].height) == (80, 50)
+    assert (tmp_path / "pictures" / found[0].path).is_file()
+
+
+def test_a_caption_over_a_table_is_the_tables(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Sizes of boxes", style="Caption")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip((c for row in table.rows for c in row.cells), "AB12", strict=True):
+        cell.text = text
+
+    assert lines(document, tmp_path) == ["table: Sizes of boxes: A,B | 1,2"]
+
+
+def test_text_boxes_once_hidden_and_deleted_text_never(tmp_path: Path) -> None:
+    document = docx.Document()
+    mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    box = "<w:txbxContent><w:p><w:r><w:t>In the box.</w:t></w:r></w:p></w:txbxContent>"
+    paragraph = document.add_paragraph("Outside.")
+    paragraph._p.append(
+        parse_xml(
+            f'<w:r {nsdecls("w")} {mc}><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing>{box}</w:drawing>'
+            f"</mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback></mc:AlternateContent></w:r>"
+        )
+    )
+    paragraph._p.append(parse_xml(f"<w:r {nsdecls('w')}><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>"))
+    paragraph._p.append(parse_xml(f"<w:del {nsdecls('w')}><w:r><w:delText>gone</w:delText></w:r></w:del>"))
+    paragraph._p.append(parse_xml(f"<w:ins {nsdecls('w')}><w:r><w:t> Added.</w:t></w:r></w:ins>"))
+
+    assert lines(document, tmp_path) == ["Outside. Added.", "In the box."]
+
+
+def test_footnotes_stand_after_their_paragraph(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("A claim.")._p.append(
+        parse_xml(f'<w:r {nsdecls("w")}><w:footnoteReference w:id="2"/></w:r>')
+    )
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.opc.packuri import PackURI
+    from docx.opc.part import Part
+
+    notes = (
+        f'<w:footnotes {nsdecls("w")}><w:footnote w:type="separator" w:id="0"><w:p/></w:footnote>'
+        '<w:footnote w:id="2"><w:p><w:r><w:t xml:space="preserve"> Its source.</w:t></w:r></w:p></w:footnote>'
+        "</w:footnotes>"
+    )
+    part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode(), document.part.package)
+    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+
+    assert lines(document, tmp_path) == ["A claim.[1]", "[1] Its source."]
+
+
+def test_code_style_lines_are_one_block(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.styles.add_style("Source Code", WD_STYLE_TYPE.PARAGRAPH).font.size = Pt(9)
+    document.add_paragraph("if x:", style="Source Code")
+    document.add_paragraph("    y()", style="Source Code")
+
+    assert read(saved(document, tmp_path)) == [Code(text="if x:\n    y()")]
+
+
+def test_links_keep_their_address(tmp_path: Path) -> None:
+    document = docx.Document()
+    relation = document.part.relate_to("https://example.org/", "http://x/hyperlink", is_external=True)
+    document.add_paragraph("See ")._p.append(
+        parse_xml(f'<w:hyperlink {nsdecls("w", "r")} r:id="{relation}"><w:r><w:t>this</w:t></w:r></w:hyperlink>')
+    )
+
+    assert lines(document, tmp_path) == ["See this (https://example.org/)"]
+
+
+def test_numbering_counts_levels_as_word_shows_them() -> None:
+    levels = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        for level, form, text in ((0, "chineseCounting", "第%1章"), (1, "decimal", "%1.%2"), (2, "lowerRoman", "(%3)"))
+    )
+    root = parse_xml(
+        f'<w:numbering {nsdecls("w")}><w:abstractNum w:abstractNumId="5">{levels}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="5"/></w:num></w:numbering>'
+    )
+    numbering = Numbering(root)
+
+    shown = [numbering.next("1", level) for level in (0, 1, 1, 2, 2, 0, 1)]
+    assert shown == ["第一章", "一.1", "一.2", "(i)", "(ii)", "第二章", "二.1"]
+    assert numbering.next("9", 0) == "-"
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "shown"),
+    [
+        (28, "lowerLetter", "bb"),
+        (1994, "upperRoman", "MCMXCIV"),
+        (12, "chineseCounting", "十二"),
+        (105, "chineseCounting", "一百零五"),
+        (3, "decimalEnclosedCircle", "③"),
+        (7, "unknown", "7"),
+    ],
+)
+def test_numerals(number: int, form: str, shown: str) -> None:
+    assert numeral(number, form) == shown
+
+
+def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
+    good = saved(docx.Document(), tmp_path)
+    assert refused(good) == "no_text"
+
+    bad = tmp_path / "bad.docx"
+    bad.write_bytes(b"")
+    assert refused(bad) == "empty"
+    bad.write_bytes(good.read_bytes()[:3000])
+    assert refused(bad) == "broken"
+    bad.write_bytes(b"plain text")
+    assert refused(bad) == "broken"
+    bad.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    assert refused(bad) == "encrypted"
+    assert refused(make_archive(bad, {"xl/workbook.xml": b"<a/>"})) == "broken"
+    assert refused(with_part(good, bad, "word/document.xml", b"<w:document")) == "broken"
+    laughs = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x>&b;</x>'
+    assert refused(with_part(good, bad, "word/document.xml", laughs)) == "broken"
+    assert refused(with_part(good, bad, "word/media/bomb.bin", bytes(60_000_000))) == "too_large"

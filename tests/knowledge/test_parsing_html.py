@@ -1,0 +1,195 @@
+"""HTML and Markdown."""
+
+import base64
+from pathlib import Path
+
+from knowledge.parsing.elements import Code, Picture, Table
+from tests.knowledge.reading import outline, png, read_bytes, refused
+
+DATA_URI = "data:image/png;base64," + base64.b64encode(png()).decode()
+
+
+def lines(folder: Path, body: str, head: str = "") -> list[str]:
+    return outline(read_bytes(folder, "a.html", f"<html><head>{head}</head><body>{body}</body></html>"))
+
+
+def test_the_page_without_its_furniture(tmp_path: Path) -> None:
+    body = """
+      <header><a href="/">Site</a></header><nav><a href="/x">Menu</a></nav>
+      <div class="navheader"><table><tr><th>Prev</th></tr></table></div>
+      <main><header><h1>Title</h1></header><p>Body   text<br>second line.</p>
+      <div class="toc"><a>Contents</a></div></main>
+      <aside>Advertisement</aside><div class="navfooter">Next</div><footer>Imprint</footer>
+      <script>alert(1)</script><style>p {}</style><p hidden>Secret</p><template><p>Later</p></template>
+    """
+
+    assert lines(tmp_path, body) == ["# Title", "Body text\nsecond line."]
+
+
+def test_the_title_stands_above_headings_of_its_level(tmp_path: Path) -> None:
+    body = "<h2>CREATE THING</h2><p>Makes it.</p><h2>Parameters</h2><p>None.</p>"
+
+    assert lines(tmp_path, body, "<title>CREATE THING</title>") == [
+        "# CREATE THING",
+        "Makes it.",
+        "## Parameters",
+        "None.",
+    ]
+
+
+def test_a_page_without_headings_takes_its_title(tmp_path: Path) -> None:
+    assert lines(tmp_path, "<p>Text.</p>", "<title>Named</title>") == ["# Named", "Text."]
+
+
+def test_lists_with_their_marks(tmp_path: Path) -> None:
+    body = "<ul><li>One<ul><li>Inner</li></ul></li><li><p>Two</p><p>more</p></li></ul><ol start=3><li>A<li>B</ol>"
+
+    assert lines(tmp_path, body) == ["- One", "  - Inner", "- Two", "more", "3. A", "4. B"]
+
+
+def test_short_definitions_stay_with_their_terms(tmp_path: Path) -> None:
+    body = "<h1>T</h1><dl><dt>-a</dt><dt>--all</dt><dd><p>Everything.</p></dd><dt>-q</dt><dd>Quiet.</dd></dl>"
+
+    assert lines(tmp_path, body) == ["# T", "-a, --all: Everything.", "-q: Quiet."]
+
+
+def test_long_definitions_become_sections_and_the_section_goes_on_after_them(tmp_path: Path) -> None:
+    long = "It does very much. " * 25
+    body = f"<h1>T</h1><dl><dt>work_mem</dt><dd>{long}</dd><dt>jit</dt><dd>{long}</dd></dl><p>After.</p>"
+
+    assert lines(tmp_path, body) == ["# T", "## work_mem", long.strip(), "## jit", long.strip(), "# T", "After."]
+
+
+def test_notes_do_not_open_sections(tmp_path: Path) -> None:
+    body = '<h1>T</h1><div class="note"><h3>Note</h3><p>Careful.</p></div><p>On.</p>'
+
+    assert lines(tmp_path, body) == ["# T", "Note: Careful.", "On."]
+
+
+def test_code_keeps_its_lines_and_language(tmp_path: Path) -> None:
+    found = read_bytes(tmp_path, "a.html", '<pre><code class="language-sql">SELECT 1,\n   2;\n</code></pre>')
+
+    assert found == [Code(text="SELECT 1,\n   2;", language="sql")]
+
+
+def test_tables_with_spans_and_two_header_rows(tmp_path: Path) -> None:
+    body = """<table><caption>Sales</caption><thead>
+      <tr><th rowspan=2>Region</th><th colspan=2>Year</th></tr><tr><th>2023</th><th>2024</th></tr></thead>
+      <tbody><tr><td rowspan=2>North</td><td>1</td><td>2</td></tr><tr><td colspan=2>none</td></tr></tbody></table>"""
+
+    assert lines(tmp_path, body) == ["table: Sales: Region,Year / 2023,Year / 2024 | North,1,2 | North,none,"]
+
+
+def test_a_numbered_title_before_a_table_is_its_caption(tmp_path: Path) -> None:
+    body = "<p>Text.</p><p>Table 2. Sizes</p><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>"
+
+    assert lines(tmp_path, body) == ["Text.", "table: Table 2. Sizes: A,B | 1,2"]
+
+
+def test_layout_tables_are_read_as_text(tmp_path: Path) -> None:
+    inner = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>"
+    body = f"<table><tr><td><h2>Left</h2><p>One.</p></td><td>{inner}</td></tr></table>"
+
+    assert lines(tmp_path, body) == ["## Left", "One.", "table: A,B | 1,2"]
+
+
+def test_pictures_come_from_the_page_itself_only(tmp_path: Path) -> None:
+    body = f'<p>See <img src="{DATA_URI}" alt="A  box"> here.</p><img src="https://example.org/x.png" alt="far">'
+    found = read_bytes(tmp_path, "a.html", body)
+
+    pictures = [item for item in found if isinstance(item, Picture)]
+    assert [(item.alt, item.width, item.height) for item in pictures] == [("A box", 60, 40)]
+    assert (tmp_path / "pictures" / pictures[0].path).read_bytes() == png()
+
+
+def test_the_declared_character_set_is_used(tmp_path: Path) -> None:
+    page = '<html><head><meta charset="gb2312"></head><body><p>数据库系统概论</p></body></html>'
+
+    assert outline(read_bytes(tmp_path, "a.html", page.encode("gb18030"))) == ["数据库系统概论"]
+
+
+def test_raised_references_are_dropped_and_powers_kept(tmp_path: Path) -> None:
+    assert lines(tmp_path, "<p>It is so.<sup><a>[12]</a></sup> 10<sup>6</sup> times</p>") == ["It is so. 10^6 times"]
+
+
+def test_hostile_pages_end_soon(tmp_path: Path) -> None:
+    deep = "<div>" * 1000 + "deep" + "</div>" * 1000
+    assert lines(tmp_path, f"<p>top</p>{deep}<p>end</p>") == ["top", "deep", "end"]
+    (tmp_path / "d.html").write_text("<div>" * 50_000 + "deep")
+    assert refused(tmp_path / "d.html") == "broken"
+    wide = '<table><tr><td colspan="999999999">a</td><td rowspan="65534">b</td></tr><tr><td>c</td></tr></table>'
+    assert any(isinstance(item, Table) for item in read_bytes(tmp_path, "b.html", wide))
+    laughs = '<!DOCTYPE html [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><p>x &b;</p>'
+    assert "aaaa" not in "".join(outline(read_bytes(tmp_path, "c.html", laughs)))
+
+
+def test_a_page_without_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<html><body><script>1</script></body></html>")
+
+    assert refused(path) == "no_text"
+
+
+# Markdown
+
+
+def markdown(folder: Path, text: str) -> list[str]:
+    return outline(read_bytes(folder, "a.md", text))
+
+
+def test_markdown_blocks(tmp_path: Path) -> None:
+    text = """# Title
+
+Some *text* with `code`,
+a [link](https://example.org/a) and ![a picture](x.png).
+
+* one
+  1. inner
+* two
+
+| A | B |
+|---|---|
+| 1 | **2** |
+
+Setext
+------
+> quoted
+
+```python
+x = 1
+```
+"""
+
+    assert markdown(tmp_path, text) == [
+        "# Title",
+        "Some text with code, a link (https://example.org/a) and a picture.",
+        "- one",
+        "  1. inner",
+        "- two",
+        "table: A,B | 1,2",
+        "## Setext",
+        "quoted",
+        "code: x = 1",
+    ]
+
+
+def test_markdown_joins_chinese_lines_and_words_after_marks(tmp_path: Path) -> None:
+    assert markdown(tmp_path, "中文第一行\n第二行 and **bold**\nend") == ["中文第一行第二行 and bold end"]
+
+
+def test_front_matter_gives_the_title(tmp_path: Path) -> None:
+    assert markdown(tmp_path, '---\ntitle: "Guide"\ndate: 2024\n---\n\nText.') == ["# Guide", "Text."]
+
+
+def test_html_inside_markdown_is_read_but_not_its_scripts(tmp_path: Path) -> None:
+    text = (
+        "<table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>\n\n<script>alert(1)</script>\n\nEnd."
+    )
+
+    assert markdown(tmp_path, text) == ["table: x,y | 1,2", "End."]
+
+
+def test_pictures_inside_markdown(tmp_path: Path) -> None:
+    found = read_bytes(tmp_path, "a.md", f"![A box]({DATA_URI})")
+
+    assert [type(item).__name__ for item in found] == ["Picture", "Paragraph"]

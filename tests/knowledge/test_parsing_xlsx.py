@@ -1,0 +1,169 @@
+"""Excel workbooks, made with openpyxl."""
+
+from datetime import date, datetime, time
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+from openpyxl.chart import BarChart, Reference
+from openpyxl.drawing.image import Image
+
+from knowledge.parsing.elements import PageBreak, Picture, Table
+from knowledge.parsing.xlsx_format import show
+from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
+
+
+def book(*sheets: list[list[object]]) -> Workbook:
+    made = Workbook()
+    for number, rows in enumerate(sheets):
+        sheet = made.active if number == 0 else made.create_sheet(f"Sheet{number + 1}")
+        assert sheet is not None
+        sheet.title = f"Data {number + 1}"
+        for row in rows:
+            sheet.append(row)
+    return made
+
+
+def saved(made: Workbook, folder: Path) -> Path:
+    path = folder / "a.xlsx"
+    made.save(path)
+    return path
+
+
+def test_each_sheet_is_a_page_under_its_name(tmp_path: Path) -> None:
+    found = read(saved(book([["Name", "Age"], ["Ann", 3]], [["Town", "Size"], ["Oslo", 7]]), tmp_path))
+
+    assert outline(found) == ["# Data 1", "table: Name,Age | Ann,3", "# Data 2", "table: Town,Size | Oslo,7"]
+    assert [(item.page, item.total) for item in found if isinstance(item, PageBreak)] == [(1, 2), (2, 2)]
+    assert [item.page for item in found] == [1, 1, 1, 2, 2, 2]
+
+
+def test_empty_rows_part_tables_and_a_lone_cell_above_is_the_caption(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["Sales by region"],
+        ["Region", "Sum"],
+        ["North", 5],
+        [],
+        [None, "City", "Sum"],
+        [None, "Oslo", 1],
+        [None, "Rome", 2],
+        [],
+        ["A note."],
+    ]
+
+    assert outline(read(saved(book(rows), tmp_path)))[1:] == [
+        "table: Sales by region: Region,Sum | North,5",
+        "table: City,Sum | Oslo,1 | Rome,2",
+        "A note.",
+    ]
+
+
+def test_merged_cells_and_two_header_rows(tmp_path: Path) -> None:
+    made = book(
+        [["Region", "Year", None], [None, "a", "b"], ["North", 1, 2], [None, 3, 4]],
+    )
+    for area in ("A1:A2", "B1:C1", "A3:A4"):
+        made.active.merge_cells(area)  # type: ignore[union-attr]
+
+    assert outline(read(saved(made, tmp_path)))[1:] == ["table: Region,Year / a,Year / b | North,1,2 | North,3,4"]
+
+
+def test_a_merged_title_is_the_caption(tmp_path: Path) -> None:
+    made = book([["各项存款", None], ["项目", "金额"], ["住户", 3], ["企业", 4]])
+    made.active.merge_cells("A1:B1")  # type: ignore[union-attr]
+
+    assert outline(read(saved(made, tmp_path)))[1:] == ["table: 各项存款: 项目,金额 | 住户,3 | 企业,4"]
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1234.5, "#,##0.00", "1,234.50"),
+        (0.256, "0.0%", "25.6%"),
+        (3.0, "General", "3"),
+        (0.1 + 0.2, "General", "0.3"),
+        (1999.5, '"$"#,##0.00', "$1,999.50"),
+        (1999.5, "[$¥-804]#,##0", "¥2,000"),
+        (-12, '#,##0" kg";[Red]-#,##0" kg"', "-12 kg"),
+        (12345678, "0.00E+00", "1.23E+07"),
+        (5, "@", "5"),
+        (True, "General", "TRUE"),
+        (date(2024, 3, 5), "yyyy-mm-dd", "2024-03-05"),
+        (datetime(2024, 3, 5), "m/d/yy", "2024-03-05"),
+        (datetime(2024, 3, 5, 14, 30), "m/d/yy h:mm", "2024-03-05 14:30"),
+        (time(9, 5), "h:mm", "09:05"),
+        (None, "General", ""),
+        ("  text ", "General", "text"),
+    ],
+)
+def test_values_as_a_person_sees_them(value: object, number_format: str, shown: str) -> None:
+    assert show(value, number_format) == shown
+
+
+def test_formats_and_dates_come_from_the_cells(tmp_path: Path) -> None:
+    made = book([["Day", "Share"], [datetime(2024, 1, 2), 0.5]])
+    made.active["B2"].number_format = "0%"  # type: ignore[index]
+
+    assert outline(read(saved(made, tmp_path)))[1:] == ["table: Day,Share | 2024-01-02,50%"]
+
+
+def test_formulas_show_their_last_value(tmp_path: Path) -> None:
+    path = saved(book([["a", "b"], [1, "=A2+1"]]), tmp_path)
+    import zipfile
+
+    with zipfile.ZipFile(path) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml").replace(b"<v />", b"<v>2</v>").replace(b"<v></v>", b"<v>2</v>")
+    again = with_part(
+        path, tmp_path / "b.xlsx", "xl/worksheets/sheet1.xml", sheet.replace(b"</f><v/>", b"</f><v>2</v>")
+    )
+
+    assert outline(read(again))[1:] == ["table: a,b | 1,2"]
+
+
+def test_charts_are_tables_and_pictures_are_kept(tmp_path: Path) -> None:
+    made = book([["Kind", "Count"], ["x", 1], ["y", 2]])
+    sheet = made.active
+    assert sheet is not None
+    chart = BarChart()
+    chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)  # type: ignore[arg-type]
+    sheet.add_chart(chart, "E1")  # type: ignore[union-attr]
+    sheet.add_image(Image(BytesIO(png())), "E20")  # type: ignore[union-attr]
+
+    found = read(saved(made, tmp_path))
+    assert [type(item) for item in found[2:]] == [Table, Picture]  # openpyxl caches no values for the chart
+
+
+def test_long_sheets_come_in_parts_with_the_same_header(tmp_path: Path) -> None:
+    found = read(saved(book([["id", "name"], *[[n, f"n{n}"] for n in range(1100)]]), tmp_path))
+
+    tables = [item for item in found if isinstance(item, Table)]
+    assert {table.columns for table in tables} == {("id", "name")}
+    assert [row[0] for table in tables for row in table.rows] == [str(n) for n in range(1100)]
+
+
+def test_too_many_rows_are_refused(tmp_path: Path) -> None:
+    assert refused(saved(book([[n, n] for n in range(30)]), tmp_path), max_rows=20) == "too_many_rows"
+
+
+def test_a_sheet_that_claims_to_be_endless_is_read_by_what_it_holds(tmp_path: Path) -> None:
+    made = book([["a", "b"], [1, 2]])
+    made.active["XFD1048576"] = "last"  # type: ignore[index]
+
+    assert outline(read(saved(made, tmp_path)))[1:2] == ["table: a,b | 1,2"]
+
+
+def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
+    good = saved(book([["a", "b"], [1, 2]]), tmp_path)
+    bad = tmp_path / "bad.xlsx"
+    bad.write_bytes(b"")
+    assert refused(bad) == "empty"
+    bad.write_bytes(good.read_bytes()[:2000])
+    assert refused(bad) == "broken"
+    bad.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    assert refused(bad) == "encrypted"
+    assert refused(make_archive(bad, {"word/document.xml": b"<a/>"})) == "broken"
+    assert refused(with_part(good, bad, "xl/worksheets/sheet1.xml", b"<worksheet><sheetData><row>")) == "broken"
+    laughs = b'<!DOCTYPE x [<!ENTITY a "ha">]><x>&a;</x>'
+    assert refused(with_part(good, bad, "xl/workbook.xml", laughs)) == "broken"
+    assert refused(saved(Workbook(), tmp_path)) == "no_text"
