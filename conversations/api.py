@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 from conversations import access, queries, services, store, turns
 from conversations.models import ChatSession, Citation, Message
 from conversations.serializers import (
+    ApiErrorSerializer,
     CitationSerializer,
     DoneSerializer,
-    ErrorSerializer,
     FeedbackSerializer,
     MessageSerializer,
     SessionCreatedSerializer,
@@ -35,8 +35,8 @@ _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
     "request_id_taken": status.HTTP_409_CONFLICT,
 }
-ERRORS: dict[Any, Any] = {400: ErrorSerializer, 404: ErrorSerializer}
-NOT_FOUND: dict[Any, Any] = {404: ErrorSerializer}
+ERRORS: dict[Any, Any] = {400: ApiErrorSerializer, 404: ApiErrorSerializer}
+NOT_FOUND: dict[Any, Any] = {404: ApiErrorSerializer}
 
 
 class Refused(APIException):
@@ -76,7 +76,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
         """Return the sessions with what is listed of them."""
         return queries.session_list(self.request.user).prefetch_related("knowledge_bases")
 
-    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 400: ErrorSerializer})
+    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 400: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Make a session."""
         given = SessionCreateSerializer(data=request.data, context={"request": request})
@@ -191,7 +191,7 @@ class MessageStop(AsyncAPIView):
 class MessageRegenerate(AsyncAPIView):
     """Answers the same question once more."""
 
-    @extend_schema(request=None, responses={202: StartedSerializer, 429: ErrorSerializer} | ERRORS)
+    @extend_schema(request=None, responses={202: StartedSerializer, 429: ApiErrorSerializer} | ERRORS)
     async def post(self, request: Request, pk: int) -> Response:
         """Start a sibling turn with the same question; listen to its answer at `stream`."""
         try:

@@ -3,12 +3,14 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
+from retrieval.serializers import SourceSerializer
 
 
 class ReadableKnowledgeBases(serializers.PrimaryKeyRelatedField[KnowledgeBase]):
@@ -63,20 +65,11 @@ class SessionCreatedSerializer(serializers.Serializer[Any]):
     chat_title = serializers.CharField()
 
 
-class ErrorSerializer(serializers.Serializer[Any]):
+class ApiErrorSerializer(serializers.Serializer[Any]):
     """Every error: words for a person, a stable slug for a program."""
 
     detail = serializers.CharField()
     code = serializers.CharField()
-
-
-class SourceSerializer(serializers.Serializer[Any]):
-    """How one retriever ranked a passage."""
-
-    type = serializers.ChoiceField(choices=["vector", "bm25"])
-    rank = serializers.IntegerField()
-    score = serializers.FloatField()
-    rrf_score = serializers.FloatField()
 
 
 class CitationSerializer(serializers.ModelSerializer[Citation]):
@@ -130,6 +123,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
     blocks = BlockSerializer(many=True)
     citations = CitationSerializer(many=True)
+    status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
     error = serializers.SerializerMethodField()
 
     class Meta:
@@ -142,11 +136,12 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         ]  # fmt: skip
         read_only_fields = fields
 
-    def get_error(self, message: Message) -> MessageErrorSerializer | None:
+    @extend_schema_field(MessageErrorSerializer(allow_null=True))
+    def get_error(self, message: Message) -> dict[str, str] | None:
         """Return `{"code", "message"}`, or None when nothing went wrong."""
         if not message.error_code:
             return None
-        return {"code": message.error_code, "message": message.error_message}  # type: ignore[return-value]
+        return {"code": message.error_code, "message": message.error_message}
 
 
 class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):

@@ -27,7 +27,7 @@ from conversations.api import ERRORS, NOT_FOUND, Refused, language, message_list
 from conversations.events import Event
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.models import ChatSession, Message
-from conversations.serializers import AskSerializer, ConversationSerializer, ErrorSerializer, MessageSerializer
+from conversations.serializers import ApiErrorSerializer, AskSerializer, ConversationSerializer, MessageSerializer
 from conversations.turns import Ask, Started, TurnRefused
 from ragsite.async_api import AsyncAPIView
 
@@ -36,7 +36,7 @@ HEARTBEAT_SECONDS = 15.0
 
 Frames = Callable[[Event], Iterable[str]]
 _STREAM: dict[Any, Any] = {(200, "text/event-stream"): OpenApiTypes.STR}
-_ASKED = _STREAM | ERRORS | {409: ErrorSerializer, 429: ErrorSerializer}
+_ASKED = _STREAM | ERRORS | {409: ApiErrorSerializer, 429: ApiErrorSerializer}
 
 
 async def with_heartbeat(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
@@ -142,7 +142,7 @@ class ContentStream(AsyncAPIView):
 
     @extend_schema(
         parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="last event seen")],
-        responses=_STREAM | {204: None, 410: ErrorSerializer} | ERRORS,
+        responses=_STREAM | {204: None, 410: ApiErrorSerializer} | ERRORS,
     )
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
         """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""

@@ -1,0 +1,310 @@
+"""What is an owner's is 404 to a stranger: every route with an id in it, page, API, file, admin and socket.
+
+The routes are read from the URL configuration. A new one fails here until the matrix knows whose ids to try on it.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pypdfium2
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.test import AsyncClient, Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from PIL import Image
+
+from conversations import services, turns
+from conversations.models import ChatSession, Message
+from conversations.routing import websocket_urlpatterns
+from knowledge.models import Chunk, Document, KnowledgeBase, Picture
+from ragsite.db import in_database
+from ragsite.models import ApiToken
+from tests import factories
+from tests.conversations.records import make_session, make_turn
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# Who isn't staff is sent to sign in before the admin looks anything up, whether the thing exists or not.
+REDIRECTED = "admin/"
+
+
+@dataclass
+class World:
+    """What an owner has."""
+
+    owner: User
+    member: User
+    base: KnowledgeBase
+    document: Document
+    picture: Picture
+    chunk: Chunk
+    session: ChatSession
+    deleted_session: ChatSession
+    answer: Message
+    token: ApiToken
+
+
+def make_world(owner: User, member: User) -> World:
+    base = factories.make_knowledge_base(owner)
+    factories.share(base, member)
+    document = factories.make_document(base, "page.pdf", _pdf(), media_type="application/pdf", pages=1)
+    picture = Picture.objects.create(document=document, alt="A port", file=ContentFile(_png(), "port.png"))
+    chunk = factories.make_chunk(document, picture=picture, page_from=1, page_to=1)
+    session = make_session(owner)
+    deleted = make_session(owner)
+    answer = make_turn(session, chunk=chunk)
+    services.delete_session(deleted)
+    token = ApiToken.objects.create(user=owner, name="t", digest=f"{session.pk:064}")
+    return World(owner, member, base, document, picture, chunk, session, deleted, answer, token)
+
+
+def _pdf() -> bytes:
+    pdf = pypdfium2.PdfDocument.new()
+    pdf.new_page(200, 100)
+    buffer = io.BytesIO()
+    pdf.save(buffer)
+    return buffer.getvalue()
+
+
+def _png() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 3)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+Ids = Callable[[World], dict[str, Any]]
+
+
+def base(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk}
+
+
+def member(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk, "user_id": world.member.pk}
+
+
+def document(world: World) -> dict[str, Any]:
+    return {"pk": world.document.pk}
+
+
+def page(world: World) -> dict[str, Any]:
+    return {"pk": world.document.pk, "number": 1}
+
+
+def picture(world: World) -> dict[str, Any]:
+    return {"pk": world.picture.pk}
+
+
+def chunk(world: World) -> dict[str, Any]:
+    return {"pk": world.chunk.pk}
+
+
+def session(world: World) -> dict[str, Any]:
+    return {"pk": world.session.pk}
+
+
+def deleted_session(world: World) -> dict[str, Any]:
+    return {"pk": world.deleted_session.pk}
+
+
+def turn(world: World) -> dict[str, Any]:
+    return {"pk": world.answer.turn_id}
+
+
+def answer(world: World) -> dict[str, Any]:
+    return {"pk": world.answer.pk}
+
+
+def citation(world: World) -> dict[str, Any]:
+    return {"pk": world.answer.pk, "number": 1}
+
+
+def answer_in_session(world: World) -> dict[str, Any]:
+    return {"pk": world.session.pk, "message_id": world.answer.pk}
+
+
+def token(world: World) -> dict[str, Any]:
+    return {"pk": world.token.pk}
+
+
+MATRIX: dict[str, Ids] = {
+    "revoke-token": token,
+    "knowledge-base": base,
+    "knowledge-base-upload": base,
+    "knowledge-base-settings": base,
+    "knowledge-base-members": base,
+    "knowledge-base-member-remove": member,
+    "knowledge-base-delete": base,
+    "document": document,
+    "document-row": document,
+    "document-state": document,
+    "document-retry": document,
+    "document-cancel": document,
+    "document-delete": document,
+    "document-file": document,
+    "document-page": page,
+    "picture": picture,
+    "passage": chunk,
+    "api-knowledge-base": base,
+    "api-members": base,
+    "api-member": member,
+    "api-documents": base,
+    "api-document": document,
+    "api-document-chunks": document,
+    "api-document-file": document,
+    "api-document-reingest": document,
+    "api-document-cancel": document,
+    "api-session": session,
+    "api-content": session,
+    "api-content-stream": answer_in_session,
+    "api-message": answer,
+    "api-citations": answer,
+    "api-trace": answer,
+    "api-stop": answer,
+    "api-regenerate": answer,
+    "api-feedback": answer,
+    "session": session,
+    "rename-session": session,
+    "pin-session": session,
+    "delete-session": session,
+    "restore-session": deleted_session,
+    "choose-knowledge-bases": session,
+    "ask": session,
+    "stop": session,
+    "edit-question": turn,
+    "question": turn,
+    "trace": turn,
+    "regenerate": answer,
+    "continue": answer,
+    "feedback": answer,
+    "citation": citation,
+}
+SOCKETS: dict[str, Callable[[World], str]] = {
+    "ws/sessions/<int:session_id>/": lambda world: f"/ws/sessions/{world.session.pk}/",
+}
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (route, name) of every URL pattern that takes something from the address, the admin's apart."""
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern)
+        if route.startswith(REDIRECTED):
+            continue
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern, route)
+        elif isinstance(pattern, URLPattern) and ("<" in route or "(" in route):
+            yield route, pattern.name or route
+
+
+def test_the_matrix_knows_every_route_that_takes_an_id() -> None:
+    found = {name for _route, name in routes(get_resolver())}
+    assert found - set(MATRIX) == set(), "new routes: say in MATRIX whose ids to try on them"
+    assert set(MATRIX) - found == set(), "routes that are gone"
+
+
+def test_the_matrix_knows_every_socket() -> None:
+    assert {str(pattern.pattern) for pattern in websocket_urlpatterns} == set(SOCKETS)
+
+
+def test_no_two_routes_share_a_name() -> None:
+    names = [name for _route, name in routes(get_resolver())]
+    assert len(names) == len(set(names))
+
+
+async def signed_in(user: User) -> AsyncClient:
+    client = AsyncClient()
+    await client.aforce_login(user)
+    return client
+
+
+async def problems(name: str, ids: Ids, world: World, as_stranger: AsyncClient, as_owner: AsyncClient) -> list[str]:
+    """Return what is wrong with a route: a stranger who isn't told 404, or an owner who is (which would make the
+    stranger's 404 mean nothing).
+    """
+    url = reverse(name, kwargs=ids(world))
+    found = []
+    taken = []
+    for method in METHODS:
+        status = (await getattr(as_stranger, method)(url)).status_code
+        if status == 404:
+            taken.append(method)
+        elif status != 405:
+            found.append(f"{method.upper()} {url} ({name}) answers a stranger {status}")
+        found += await _unknown(name, method, url)
+    for method in taken:
+        if (await getattr(as_owner, method)(url)).status_code != 404:
+            break
+    else:
+        found.append(f"{url} ({name}) is 404 even to its owner: {taken}")
+    await turns.wait_for_all()
+    return found
+
+
+async def _unknown(name: str, method: str, url: str) -> list[str]:
+    response = await getattr(AsyncClient(), method)(url)
+    to_login = response.status_code == 302 and response["Location"].startswith(reverse("login"))
+    if to_login or response.status_code in (401, 404, 405):
+        return []
+    return [f"{method.upper()} {url} ({name}) answers someone not signed in {response.status_code}"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_stranger_gets_404_from_every_route(owner: User, colleague: User, stranger: User) -> None:
+    as_stranger, as_owner = await signed_in(stranger), await signed_in(owner)
+    found = []
+    for name, ids in MATRIX.items():
+        world = await in_database(make_world, owner, colleague)
+        found += await problems(name, ids, world, as_stranger, as_owner)
+    assert found == [], "\n".join(found)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("route", SOCKETS)
+async def test_a_stranger_is_refused_at_every_socket(owner: User, colleague: User, stranger: User, route: str) -> None:
+    from ragsite.asgi import application
+
+    world = await in_database(make_world, owner, colleague)
+    outcomes = {}
+    for user in (owner, stranger, None):
+        client = AsyncClient()
+        if user is not None:
+            await client.aforce_login(user)
+        cookie = "; ".join(f"{key}={morsel.value}" for key, morsel in client.cookies.items())
+        headers = [(b"cookie", cookie.encode()), (b"origin", b"http://testserver"), (b"host", b"testserver")]
+        socket = WebsocketCommunicator(application, SOCKETS[route](world), headers=headers)
+        outcomes[user] = (await socket.connect(timeout=10))[0]
+        await socket.disconnect()
+    assert outcomes == {owner: True, stranger: False, None: False}
+
+
+@pytest.mark.django_db
+def test_stored_files_have_no_address_of_their_own(owner: User, colleague: User, as_owner: Client) -> None:
+    world = make_world(owner, colleague)
+    for file in (world.document.file, world.picture.file):
+        assert file.storage.exists(file.name)
+        for prefix in ("/", settings.MEDIA_URL, "/media/", settings.STATIC_URL):
+            assert as_owner.get(prefix + file.name).status_code == 404
+
+
+def admin_pages(world: World) -> Iterator[str]:
+    for item in (world.session, world.answer, world.answer.turn, world.base, world.document, world.token, world.owner):
+        meta = item._meta
+        for page in ("change", "history", "delete"):
+            yield reverse(f"admin:{meta.app_label}_{meta.model_name}_{page}", args=[item.pk])
+            yield reverse(f"admin:{meta.app_label}_{meta.model_name}_{page}", args=[item.pk + 999_999])
+
+
+@pytest.mark.django_db
+def test_the_admin_turns_a_stranger_away_before_it_looks(
+    owner: User, colleague: User, as_stranger: Client, as_staff: Client
+) -> None:
+    world = make_world(owner, colleague)
+    for url in [reverse("admin:index"), *admin_pages(world)]:
+        for method in METHODS:
+            response = getattr(as_stranger, method)(url)
+            assert response.status_code == 302 and response["Location"].startswith(reverse("admin:login")), url
+    assert as_staff.get(next(admin_pages(world))).status_code == 200

@@ -1,0 +1,90 @@
+"""The API describes itself: OpenAPI 3.1 without warnings, and its page without a CDN."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+
+DOCUMENTED = {
+    "/api/chat/sessions": {"get", "post"},
+    "/api/chat/sessions/{id}": {"get", "put", "patch", "delete"},
+    "/api/chat/sessions/{id}/content": {"get", "post"},
+    "/api/chat/sessions/{id}/content/{message_id}/stream": {"get"},
+    "/api/chat/messages/{id}": {"get"},
+    "/api/chat/messages/{id}/citations": {"get"},
+    "/api/chat/messages/{id}/trace": {"get"},
+    "/api/chat/messages/{id}/stop": {"post"},
+    "/api/chat/messages/{id}/regenerate": {"post"},
+    "/api/chat/messages/{id}/feedback": {"put", "delete"},
+    "/api/chat/conversation": {"post"},
+    "/api/knowledge-bases": {"get", "post"},
+    "/api/knowledge-bases/{id}": {"get", "put", "patch", "delete"},
+    "/api/knowledge-bases/{id}/documents": {"get", "post"},
+    "/api/documents/{id}": {"get", "delete"},
+    "/api/documents/{id}/chunks": {"get"},
+    "/api/documents/{id}/file": {"get"},
+    "/api/documents/{id}/reingest": {"post"},
+    "/api/documents/{id}/cancel": {"post"},
+    "/api/search": {"post"},
+}
+
+
+@pytest.fixture
+def schema() -> Any:
+    GENERATOR_STATS.reset()
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
+def test_the_schema_is_made_without_a_warning(schema: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    GENERATOR_STATS.emit_summary()
+    assert capsys.readouterr().err == ""
+    assert schema["openapi"].startswith("3.1")
+
+
+def test_the_schema_has_every_route_of_the_protocol(schema: Any) -> None:
+    for path, methods in DOCUMENTED.items():
+        shown = {re.sub(r"\{pk\}", "{id}", name): item for name, item in schema["paths"].items()}
+        assert path in shown, path
+        assert methods <= set(shown[path]), path
+
+
+def test_every_api_route_is_in_the_schema(schema: Any) -> None:
+    routes = {
+        re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route).replace("{pk}", "{id}")
+        for route in _routes(get_resolver())
+        if route.startswith("/api/") and route not in ("/api/schema/", "/api/docs/")
+    }
+    assert routes == {path.replace("{pk}", "{id}") for path in schema["paths"]}
+
+
+def _routes(resolver: URLResolver, prefix: str = "/") -> list[str]:
+    found: list[str] = []
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern)
+        found += _routes(pattern, route) if isinstance(pattern, URLResolver) else [route]
+        assert isinstance(pattern, URLPattern | URLResolver)
+    return found
+
+
+def test_streams_are_declared_as_such(schema: Any) -> None:
+    for path in ("/api/chat/sessions/{id}/content", "/api/chat/conversation"):
+        assert "text/event-stream" in schema["paths"][path]["post"]["responses"]["200"]["content"]
+
+
+def test_both_ways_to_authenticate_are_declared(schema: Any) -> None:
+    schemes = schema["components"]["securitySchemes"]
+    assert schemes["token"]["name"] == "Authorization" and any(scheme["in"] == "cookie" for scheme in schemes.values())
+
+
+def test_the_schema_and_its_page_are_served(db: None, as_owner: Client) -> None:
+    assert as_owner.get("/api/schema/").status_code == 200
+    page = as_owner.get("/api/docs/")
+    assert page.status_code == 200
+    addresses = re.findall(r"""(?:src|href)=["']([^"']+)["']""", page.content.decode())
+    assert addresses and all(address.startswith(("/", "data:")) for address in addresses)
+    for address in addresses:
+        assert address.startswith("data:") or as_owner.get(address).status_code == 200, address
