@@ -8,8 +8,9 @@ model knows the language, and by the rank of their passage.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from conversations.meaning import Similarity
 from conversations.words import QUESTION_WORDS
@@ -24,9 +25,15 @@ MAX_ROWS = 12
 MIN_COVERAGE = 0.3
 # A sentence this much weaker than the best is not worth quoting.
 KEEP = 0.62
+# Columns: a passage up to the first is quoted whole; a procedure is quoted from its beginning up to the second.
+SHORT_PASSAGE = 460
+PROCEDURE = 620
 # How many sentences are compared in meaning: each costs an embedding.
 COMPARED = 24
 
+_WANTS_PROCEDURE = re.compile(
+    r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE
+)
 _WANTS_NUMBER = re.compile(
     r"\b(how (many|much|long|often|old|far|big|large)|when|what (year|date|time|number|size|port|version|percentage))\b"
     r"|多少|几[个天年月次台人]|何时|什么时候|多久|多长|多大|哪一?年|日期|时间|价格|费用",
@@ -40,10 +47,14 @@ _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万亿两]+[个�
 
 @dataclass(slots=True)
 class Quote:
-    """Sentences of one passage, in their order there; `hit` is its position among the hits."""
+    """Sentences of one passage, in their order there, each with the white space after it.
+
+    `hit` is its position among the hits; `gaps` are the indices of sentences before which something is left out.
+    """
 
     hit: int
     sentences: list[str] = field(default_factory=list)
+    gaps: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -84,7 +95,8 @@ def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = 
     result = Extract(coverage=_best_passage_coverage(sentences, weights))
     if result.coverage < MIN_COVERAGE and not _near(question, hits, similarity):
         return result
-    _choose(result, hits, sorted(sentences, key=lambda item: -item.score), weights)
+    best = sorted(sentences, key=lambda item: -item.score)
+    _choose(result, hits, best, weights, bool(_WANTS_PROCEDURE.search(question)))
     _choose_pictures(result, question, hits, weights)
     return result
 
@@ -131,7 +143,7 @@ def _score(question: str, sentences: list[_Sentence], weights: dict[str, float],
 
 
 def _length_factor(text: str) -> float:
-    columns = sum(2 if ord(character) > 0x2E7F else 1 for character in text)
+    columns = _columns(text)
     if columns < 24:
         return 0.75
     return 1.0 if columns < 420 else 0.85
@@ -151,8 +163,12 @@ def _best_passage_coverage(sentences: Sequence[_Sentence], weights: dict[str, fl
     by_hit: dict[int, set[str]] = {}
     for sentence in sentences:
         by_hit.setdefault(sentence.hit, set()).update(sentence.terms, sentence.context)
-    whole = sum(weights.values())
-    return max(sum(weights[term] for term in weights.keys() & found) / whole for found in by_hit.values())
+    return max(_share(found, weights) for found in by_hit.values())
+
+
+def _share(found: Iterable[str], weights: dict[str, float]) -> float:
+    """Return the share of the question's weight that some terms cover."""
+    return sum(weights[term] for term in weights.keys() & set(found)) / sum(weights.values())
 
 
 def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> bool:
@@ -162,7 +178,9 @@ def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> 
     return max(similarity([hit.content[:1000] for hit in hits[:2]]), default=0.0) >= 0.5
 
 
-def _choose(result: Extract, hits: Sequence[Hit], best: list[_Sentence], weights: dict[str, float]) -> None:
+def _choose(
+    result: Extract, hits: Sequence[Hit], best: list[_Sentence], weights: dict[str, float], procedural: bool
+) -> None:
     least = best[0].score * KEEP
     quotes: dict[int, Quote] = {}
     taken: list[_Sentence] = []
@@ -181,7 +199,11 @@ def _choose(result: Extract, hits: Sequence[Hit], best: list[_Sentence], weights
             quotes.setdefault(sentence.hit, Quote(sentence.hit))
     for quote in quotes.values():
         positions = {sentence.position for sentence in taken if sentence.hit == quote.hit}
-        quote.sentences = _with_neighbours(split_sentences(hits[quote.hit].content), positions)
+        texts = split_sentences(hits[quote.hit].content)
+        whole_section = procedural and _share(terms(hits[quote.hit].heading), weights) >= 0.5
+        chosen = _stretch(texts, positions, whole_section)
+        quote.sentences = [texts[position] for position in chosen]
+        quote.gaps = {index for index, (a, b) in enumerate(pairwise(chosen), 1) if b != a + 1}
     for position in result.tables:
         result.tables[position] = _rows(hits[position], weights)
     result.quotes = list(quotes.values())
@@ -192,15 +214,28 @@ def _repeats(sentence: _Sentence, taken: Sequence[_Sentence]) -> bool:
     return any(len(sentence.terms & other.terms) >= 0.8 * max(1, len(sentence.terms | other.terms)) for other in taken)
 
 
-def _with_neighbours(texts: list[str], positions: set[int]) -> list[str]:
-    """Return the sentences at the positions; one that announces a list brings what it announces."""
+def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[int]:
+    """Return the positions of what is quoted around the chosen sentences.
+
+    A short passage is quoted whole, and a section on what "how" asks for from its beginning; a sentence that
+    announces a list brings what it announces, and a lone one the sentence after it.
+    """
     wanted = set(positions)
+    if sum(map(_columns, texts)) <= SHORT_PASSAGE:
+        wanted.update(range(len(texts)))
+    elif procedural:
+        wanted.update(position for position, total in enumerate(accumulate(map(_columns, texts))) if total <= PROCEDURE)
     for position in positions:
         if texts[position].rstrip().endswith((":", "：")):
             wanted.update(range(position + 1, min(position + 7, len(texts))))
         elif len(positions) == 1 and position + 1 < len(texts):
             wanted.add(position + 1)
-    return [texts[position].strip() for position in sorted(wanted) if texts[position].strip()]
+    return sorted(position for position in wanted if texts[position].strip())
+
+
+def _columns(text: str) -> int:
+    """Return the width of a text in columns; a Chinese character is two wide."""
+    return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
 
 
 def _rows(hit: Hit, weights: dict[str, float]) -> list[list[str]]:
@@ -215,11 +250,9 @@ def _rows(hit: Hit, weights: dict[str, float]) -> list[list[str]]:
 
 def _choose_pictures(result: Extract, question: str, hits: Sequence[Hit], weights: dict[str, float]) -> None:
     """Show a picture when the question asks for one, or when its caption covers most of the question."""
-    whole = sum(weights.values())
     asked = bool(_WANTS_PICTURE.search(question))
     for position, hit in enumerate(hits):
         if hit.kind != "image" or len(result.pictures) >= 2:
             continue
-        covered = sum(weights[term] for term in weights.keys() & set(terms(hit.content))) / whole
-        if covered >= (0.3 if asked else 0.6):
+        if _share(terms(hit.content), weights) >= (0.3 if asked else 0.6):
             result.pictures.append(position)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from conversations.events import SourcesEvent
 from conversations.evidence import citation
-from conversations.extractive import Extract, extract
+from conversations.extractive import Extract, Quote, extract
 from conversations.meaning import similarity_to
 from conversations.pipeline.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.graph import Emit
@@ -77,7 +77,7 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
     for position, number in numbers.items():
         hit = state.hits[position]
         if position in quotes:
-            await writer.text(_paragraph(quotes[position].sentences, number))
+            await writer.text(_paragraph(quotes[position], number))
         if position in chosen.tables:
             await writer.text(f"{escape_markdown(hit.heading or hit.filename)} [{number}]\n\n")
             await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
@@ -86,11 +86,17 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
             await writer.picture(state.pictures[hit.chunk_id])
 
 
-def _paragraph(sentences: list[str], number: int) -> str:
-    """Return quoted sentences as Markdown, its marker after the last one."""
-    wide = sum(ord(character) > 0x2E7F for character in "".join(sentences)) * 3 > len("".join(sentences))
-    text = ("" if wide else " ").join(escape_markdown(sentence) for sentence in sentences)
-    return f"{text} [{number}]\n\n"
+def _paragraph(quote: Quote, number: int) -> str:
+    """Return a quote as Markdown, its marker after the last sentence; what is left out shows as an ellipsis.
+
+    The line breaks of the passage are kept, since in steps and lists they mean something.
+    """
+    parts = []
+    for index, sentence in enumerate(quote.sentences):
+        broken = "\n" in sentence[len(sentence.rstrip()) :]
+        space = "  \n" if broken else " " if sentence[-1:].isspace() else ""
+        parts.append(("… " if index in quote.gaps else "") + escape_markdown(sentence.strip()) + space)
+    return f"{''.join(parts).rstrip()} [{number}]\n\n"
 
 
 def _caption(hit: Hit) -> str:

@@ -16,7 +16,9 @@ def hit(content: str, **fields: Any) -> Hit:
 
 MANUAL = hit(
     "The switch has nine ports. Hold the reset button for ten seconds to restore the factory settings. "
-    "The fan can be replaced while it runs. The case is made of steel."
+    "The fan can be replaced while it runs. The case is made of steel. "
+    + "The unit is tested before it leaves the works, and a sheet with the figures lies in the box. "
+    * 5
 )
 OFFICE = hit("Lunch is served at noon in the canteen. The reception closes at six.", filename="office.md")
 
@@ -26,12 +28,13 @@ def test_the_sentence_that_answers_is_quoted_first() -> None:
     assert chosen.quotes[0].hit == 1
     assert chosen.quotes[0].sentences[0].startswith("Hold the reset button for ten seconds")
     assert all("canteen" not in sentence for quote in chosen.quotes for sentence in quote.sentences)
+    assert chosen.quotes[0].gaps == set()
 
 
 def test_chinese_sentences_are_quoted() -> None:
     passage = hit("本交换机共有九个端口。长按复位键十秒可恢复出厂设置。风扇支持热插拔。")
     chosen = extract("怎么恢复出厂设置？", [passage])
-    assert "长按复位键十秒可恢复出厂设置。" in chosen.quotes[0].sentences
+    assert "长按复位键十秒可恢复出厂设置。" in "".join(chosen.quotes[0].sentences)
 
 
 def test_what_the_passages_do_not_speak_of_is_not_quoted() -> None:
@@ -56,7 +59,18 @@ def test_a_picture_is_shown_when_asked_for_and_not_otherwise() -> None:
 def test_a_sentence_that_announces_a_list_brings_it() -> None:
     passage = hit("To replace the fan do the following:\nOpen the case.\nPull the fan out.\nPush the new one in.")
     chosen = extract("How to replace the fan?", [passage])
-    assert "Push the new one in." in chosen.quotes[0].sentences
+    assert "Push the new one in." in "".join(chosen.quotes[0].sentences)
+
+
+def test_a_section_on_what_how_asks_for_is_quoted_from_its_beginning() -> None:
+    steps = "Switch the unit off. Wait for a minute. Open the lid. " + "Then go on with care and take your time. " * 20
+    chosen = extract("How do I replace the fan?", [hit(steps + "The fan is behind it.", heading="Replace the fan")])
+    assert chosen.quotes[0].sentences[0] == "Switch the unit off. "
+
+
+def test_a_short_passage_is_quoted_whole() -> None:
+    chosen = extract("When is lunch served?", [OFFICE])
+    assert "".join(chosen.quotes[0].sentences) == OFFICE.content
 
 
 def test_the_same_sentence_is_quoted_once() -> None:
