@@ -99,12 +99,17 @@ def get_picture(user: Actor, pk: int) -> Picture:
     return _get(pictures(user), pk)
 
 
+def key(user: Actor) -> int:
+    """Return the user's primary key, 0 for nobody."""
+    return int(user.pk or 0)
+
+
 def _is_person(user: Actor) -> bool:
     return user.is_authenticated and bool(getattr(user, "is_active", False))
 
 
 def _memberships(user: Actor) -> QuerySet[Membership]:
-    return Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=user.pk)
+    return Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=key(user))
 
 
 def _get(queryset: QuerySet[M], pk: int) -> M:

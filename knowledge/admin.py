@@ -88,7 +88,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         """Show everything, change nothing: the state belongs to the workers."""
         return [*self.readonly_fields, *(field.name for field in Document._meta.fields)]
 
-    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[Any]:
         """Put what a person looks for first."""
         first = ["original_filename", "knowledge_base", "status", "stage", "progress", "error_code", "error_message"]
         hidden = {"id", "file"}

@@ -122,7 +122,7 @@ def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404(_("There is no such page."))
     chunk_id = _number(request, "highlight")
     chunk = shown.chunks.filter(pk=chunk_id).first() if chunk_id is not None else None
-    return files.image_response(*page_images.page_image(shown, number, chunk))
+    return files.image_response(page_images.page_image(shown, number, chunk), page_images.MEDIA_TYPE)
 
 
 @login_required

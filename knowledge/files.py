@@ -22,14 +22,15 @@ _SANDBOX = "default-src 'none'; sandbox"
 def document_response(request: HttpRequest, document: Document, download: bool = False) -> HttpResponseBase:
     """Return a document's bytes; raises `Http404` when they are missing from the disk."""
     inline = not download and document.media_type in _INLINE
-    return _response(request, document.file.name, document.media_type, document.original_filename, inline)
+    return _response(request, str(document.file.name), document.media_type, document.original_filename, inline)
 
 
 def picture_response(request: HttpRequest, picture: Picture) -> HttpResponseBase:
     """Return a picture's bytes, to be kept by the browser: a picture never changes."""
-    name = picture.file.name.rpartition("/")[2]
+    stored = str(picture.file.name)
+    name = stored.rpartition("/")[2]
     media_type = {"png": "image/png", "webp": "image/webp"}.get(name.rpartition(".")[2], "image/jpeg")
-    return cached(_response(request, picture.file.name, media_type, name, inline=True))
+    return cached(_response(request, stored, media_type, name, inline=True))
 
 
 def image_response(content: bytes, media_type: str) -> HttpResponse:

@@ -125,7 +125,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
-            held.rows().update(pages=reading.pages, language=language_of(reading.sample))
+            held.rows().update(pages=reading.pages, language=language_of(reading.sample), heartbeat_at=timezone.now())
     except BaseException:
         store.discard()
         raise

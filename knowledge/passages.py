@@ -91,8 +91,8 @@ class Store:
         with path.open("rb") as file:
             if not _is_picture(file):
                 return None
-            picture.file.save(name, File(file), save=True)
-        self.written.append(picture.file.name)
+            picture.file.save(name, File(file, name=name), save=True)
+        self.written.append(str(picture.file.name))
         return picture
 
 

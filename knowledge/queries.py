@@ -67,7 +67,7 @@ def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
     """Return what a user who may read a base is to it: "owner", "editor" or "viewer"."""
     if knowledge_base.owner_id == user.pk:
         return "owner"
-    editor = knowledge_base.memberships.filter(user_id=user.pk, role=Membership.Role.EDITOR).exists()
+    editor = knowledge_base.memberships.filter(user_id=access.key(user), role=Membership.Role.EDITOR).exists()
     return "editor" if editor else "viewer"
 
 
@@ -77,7 +77,7 @@ def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
 
 
 def _with_role(bases: QuerySet[KnowledgeBase], user: Actor) -> QuerySet[KnowledgeBase]:
-    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=user.pk).values("role")
+    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=access.key(user)).values("role")
     return bases.annotate(
         role=Case(
             When(owner_id=user.pk, then=Value("owner")),

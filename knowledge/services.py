@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
@@ -18,6 +17,7 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge import claims, passages
+from knowledge.access import Actor, key
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import format_of
@@ -56,11 +56,11 @@ class AddedDocument:
 # --- Knowledge bases and members ------------------------------------------------------------------
 
 
-def create_knowledge_base(owner: AbstractBaseUser, name: str, **fields: Any) -> KnowledgeBase:
+def create_knowledge_base(owner: Actor, name: str, **fields: Any) -> KnowledgeBase:
     """Make a knowledge base; raises `Refused("name_taken")`."""
     try:
         with transaction.atomic():
-            return KnowledgeBase.objects.create(owner_id=owner.pk, name=name, **fields)
+            return KnowledgeBase.objects.create(owner_id=key(owner), name=name, **fields)
     except IntegrityError as error:
         raise _name_refused(error, name) from None
 
@@ -90,7 +90,7 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
         ids = [pk for pk, _name in documents]
         documents_unindexed.send(sender=Document, document_ids=ids, knowledge_base_id=knowledge_base.pk)
         knowledge_base.delete()
-        transaction.on_commit(lambda: [passages.delete_files(pk, name) for pk, name in documents])
+        transaction.on_commit(lambda: _delete_files(documents))
 
 
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
@@ -115,9 +115,7 @@ def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
 # --- Documents ------------------------------------------------------------------------------------
 
 
-def add_document(
-    knowledge_base: KnowledgeBase, user: AbstractBaseUser, filename: str, file: "File[bytes]"
-) -> AddedDocument:
+def add_document(knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]") -> AddedDocument:
     """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
 
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
@@ -166,7 +164,7 @@ def delete_document(document: Document) -> None:
     with transaction.atomic():
         if Document.objects.select_for_update().filter(pk=document.pk).first() is None:
             return
-        pk, name = document.pk, document.file.name
+        pk, name = document.pk, str(document.file.name)
         passages.forget(document)
         document.delete()
         transaction.on_commit(lambda: passages.delete_files(pk, name))
@@ -248,11 +246,16 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
             document.save()
             async_task("knowledge.tasks.ingest_document", document.pk)
     except IntegrityError as error:
-        default_storage.delete(document.file.name)
+        default_storage.delete(str(document.file.name))
         if "document_bytes_unique_per_base" not in str(error):
             raise
         return False
     return True
+
+
+def _delete_files(documents: list[tuple[int, str]]) -> None:
+    for pk, name in documents:
+        passages.delete_files(pk, name)
 
 
 def _digest(file: "File[bytes]") -> str:

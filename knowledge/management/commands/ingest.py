@@ -115,7 +115,7 @@ def _wait(ids: list[int]) -> list[str]:
                 continue
             time.sleep(_POLL_SECONDS)
         bar.n = len(ids) * 100
-        bar.refresh()
+        bar.set_postfix_str(f"{len(ids)} of {len(ids)} documents")
     failed = Document.objects.filter(pk__in=ids).exclude(status=Document.Status.READY).order_by("pk")
     return [f"{document.original_filename}: {document.error_message or document.status}" for document in failed]
 

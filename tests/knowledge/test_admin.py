@@ -1,0 +1,59 @@
+"""Knowledge bases and documents for administrators."""
+
+import pytest
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+
+MODELS = ("knowledgebase", "document", "chunk", "picture", "membership")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_lists_and_searches_answer(as_staff: Client, base: KnowledgeBase, model: str) -> None:
+    factories.make_chunk(factories.make_document(base))
+    address = reverse(f"admin:knowledge_{model}_changelist")
+    assert as_staff.get(address).status_code == 200
+    assert as_staff.get(address, {"q": "1"}).status_code == 200
+
+
+def test_a_document_is_looked_at_but_not_edited(as_staff: Client, base: KnowledgeBase) -> None:
+    document = factories.make_document(base, "plan.txt")
+    page = as_staff.get(reverse("admin:knowledge_document_change", args=[document.pk])).content.decode()
+    assert "plan.txt" in page
+    assert 'name="original_filename"' not in page
+
+
+def test_actions_queue_and_cancel(as_staff: Client, base: KnowledgeBase) -> None:
+    document = factories.make_document(base)
+    address = reverse("admin:knowledge_document_changelist")
+    for action, status, words in (
+        ("reingest", "queued", "1 document was queued"),
+        ("cancel", "cancelled", "1 ingestion"),
+    ):
+        response = as_staff.post(address, {"action": action, "_selected_action": [document.pk]}, follow=True)
+        assert words in response.content.decode()
+        document.refresh_from_db()
+        assert document.status == status
+
+
+def test_deleting_removes_files(
+    as_staff: Client, base: KnowledgeBase, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    one, two = factories.make_document(base), factories.make_document(base)
+    with django_capture_on_commit_callbacks(execute=True):
+        as_staff.post(reverse("admin:knowledge_document_delete", args=[one.pk]), {"post": "yes"})
+        address = reverse("admin:knowledge_knowledgebase_changelist")
+        selected = {"action": "delete_selected", "_selected_action": [base.pk], "post": "yes"}
+        as_staff.post(address, selected)
+    assert not KnowledgeBase.objects.exists()
+    assert not Document.objects.exists()
+    for document in (one, two):
+        assert not default_storage.exists(document.file.name)
+
+
+def test_others_have_no_admin(as_owner: Client, base: KnowledgeBase) -> None:
+    assert as_owner.get(reverse("admin:knowledge_document_changelist")).status_code == 302

@@ -1,0 +1,189 @@
+"""Knowledge bases, members and documents for programs."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from knowledge import ingestion
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+from tests.knowledge.conftest import upload_of
+
+BASES = "/api/knowledge-bases"
+
+
+def test_bases_are_listed_with_the_callers_role(
+    as_owner: Client, as_colleague: Client, as_stranger: Client, base: KnowledgeBase
+) -> None:
+    factories.make_document(base)
+    (own,) = as_owner.get(BASES).json()["results"]
+    assert (own["name"], own["role"], own["documents"], own["owner"]) == ("Drinks", "owner", 1, "owner")
+    (shared,) = as_colleague.get(BASES).json()["results"]
+    assert shared["role"] == "viewer"
+    assert as_stranger.get(BASES).json()["results"] == []
+
+
+def test_the_list_takes_the_same_queries_for_any_number(
+    as_owner: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(6):
+        factories.make_document(factories.make_knowledge_base(owner))
+    with django_assert_num_queries(4):  # session, user, count, bases
+        as_owner.get(BASES)
+
+
+def test_a_base_is_made_changed_and_deleted(as_owner: Client, owner: User) -> None:
+    made = as_owner.post(BASES, {"name": "Law"}, "application/json")
+    assert made.status_code == 201
+    assert (made.json()["visibility"], made.json()["documents"], made.json()["role"]) == ("private", 0, "owner")
+    address = f"{BASES}/{made.json()['id']}"
+    changed = as_owner.patch(address, {"name": "Tax", "visibility": "site"}, "application/json")
+    assert (changed.status_code, changed.json()["name"], changed.json()["role"]) == (200, "Tax", "owner")
+    assert as_owner.delete(address).status_code == 204
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_what_is_refused_says_why(as_owner: Client, base: KnowledgeBase) -> None:
+    for data, word in (
+        ({"name": "Drinks"}, "already"),
+        ({"name": ""}, "name"),
+        ({"name": "x", "chunk_size": 10}, "40"),
+    ):
+        answer = as_owner.post(BASES, data, "application/json")
+        assert answer.status_code == 400
+        assert word in answer.json()["detail"]
+        assert answer.json()["code"]
+    overlap = as_owner.patch(f"{BASES}/{base.pk}", {"chunk_overlap": 200}, "application/json")
+    assert "shorter than the chunk size" in overlap.json()["detail"]
+
+
+def test_members_are_added_and_removed(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
+    address = f"{BASES}/{base.pk}/members"
+    added = as_owner.post(address, {"username": "stranger", "role": "editor"}, "application/json")
+    assert (added.status_code, added.json()["user_id"], added.json()["role"]) == (201, stranger.pk, "editor")
+    names = [member["username"] for member in as_owner.get(address).json()["results"]]
+    assert names == ["colleague", "stranger"]
+    unknown = as_owner.post(address, {"username": "ghost"}, "application/json")
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "unknown_user")
+    assert as_owner.delete(f"{address}/{stranger.pk}").status_code == 204
+    assert as_owner.delete(f"{address}/{stranger.pk}").status_code == 404
+
+
+@pytest.mark.usefixtures("no_index")
+def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, base: KnowledgeBase) -> None:
+    files = [upload_of(), upload_of("empty.txt", b"")]
+    answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": files})
+    assert answer.status_code == 202
+    good, bad = answer.json()
+    assert good == {
+        "id": good["id"],
+        "filename": "drinks.md",
+        "status": "queued",
+        "stage": "",
+        "progress": 0,
+        "error": None,
+        "pages": None,
+        "chunks": 0,
+        "url": f"/api/documents/{good['id']}",
+        "already_here": False,
+    }
+    for document in (good, bad):
+        ingestion.ingest(document["id"])
+    done = as_owner.get(good["url"]).json()
+    assert (done["status"], done["progress"], done["chunks"] > 0) == ("ready", 100, True)
+    failed = as_owner.get(bad["url"]).json()
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "empty")
+    assert "empty" in failed["error"]["message"]
+    again = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": upload_of("copy.md")}).json()
+    assert (again[0]["id"], again[0]["already_here"]) == (good["id"], True)
+
+
+def test_an_upload_over_the_limit_is_413(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
+    settings.MAX_UPLOAD_MB = 1
+    files = [upload_of(), upload_of("big.txt", b"x" * (1024 * 1024 + 1))]
+    answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": files})
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert "big.txt" in answer.json()["detail"]
+    assert not base.documents.exists()
+
+
+def test_an_upload_without_a_file_is_400(as_owner: Client, base: KnowledgeBase) -> None:
+    answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"name": "x"})
+    assert answer.status_code == 400
+    assert "No file was sent" in answer.json()["detail"]
+
+
+def test_documents_are_listed(
+    as_colleague: Client, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(4):
+        factories.make_chunk(factories.make_document(base, f"{number}.txt"))
+    factories.make_document(base, "bad.txt", status="failed", error_code="broken", error_message="Damaged.")
+    with django_assert_num_queries(5):  # session, user, base, count, documents
+        listed = as_colleague.get(f"{BASES}/{base.pk}/documents").json()
+    assert listed["count"] == 5
+    assert listed["results"][0]["error"] == {"code": "broken", "message": "Damaged."}
+    assert listed["results"][1]["chunks"] == 1
+    found = as_colleague.get(f"{BASES}/{base.pk}/documents", {"status": "failed"}).json()["results"]
+    assert [document["filename"] for document in found] == ["bad.txt"]
+
+
+def test_chunks_and_the_file_are_read(as_colleague: Client, base: KnowledgeBase) -> None:
+    document = factories.make_document(base, "a.txt", b"content")
+    factories.make_chunk(document, "First.", heading_path=["A", "B"], page_from=3)
+    (chunk,) = as_colleague.get(f"/api/documents/{document.pk}/chunks").json()["results"]
+    assert (chunk["content"], chunk["heading"], chunk["page_from"], chunk["picture_url"]) == (
+        "First.",
+        "A › B",
+        3,
+        None,
+    )
+    file = as_colleague.get(f"/api/documents/{document.pk}/file")
+    assert b"".join(file) == b"content"
+    assert file.headers["Content-Disposition"] == 'attachment; filename="a.txt"'
+
+
+def test_reingest_and_cancel(as_owner: Client, base: KnowledgeBase) -> None:
+    document = factories.make_document(base)
+    address = f"/api/documents/{document.pk}"
+    assert as_owner.post(f"{address}/cancel").json()["code"] == "not_running"
+    queued = as_owner.post(f"{address}/reingest")
+    assert (queued.status_code, queued.json()["status"]) == (202, "queued")
+    assert as_owner.post(f"{address}/reingest").status_code == 409
+    assert as_owner.post(f"{address}/cancel").json()["status"] == "cancelled"
+    assert as_owner.delete(address).status_code == 204
+    assert as_owner.get(address).status_code == 404
+
+
+def _routes(base: KnowledgeBase, document: Document) -> list[tuple[str, str, Any]]:
+    one, doc = f"{BASES}/{base.pk}", f"/api/documents/{document.pk}"
+    reads = [one, f"{one}/members", f"{one}/documents", doc, f"{doc}/chunks", f"{doc}/file"]
+    writes = [
+        ("patch", one, {"name": "Mine"}),
+        ("delete", one, None),
+        ("post", f"{one}/members", {"username": "stranger"}),
+        ("delete", f"{one}/members/1", None),
+        ("delete", doc, None),
+        ("post", f"{doc}/reingest", None),
+        ("post", f"{doc}/cancel", None),
+    ]
+    return [("get", address, None) for address in reads] + writes
+
+
+def test_strangers_get_404_and_readers_403_where_they_would_change(
+    as_stranger: Client, as_colleague: Client, anonymous: Client, base: KnowledgeBase
+) -> None:
+    document = factories.make_document(base)
+    for method, address, data in _routes(base, document):
+        arguments = (address, data, "application/json") if data else (address,)
+        assert getattr(as_stranger, method)(*arguments).status_code == 404, address
+        assert getattr(anonymous, method)(*arguments).status_code == 401, address
+        expected = 200 if method == "get" else 403
+        assert getattr(as_colleague, method)(*arguments).status_code == expected, (method, address)
+    upload = f"{BASES}/{base.pk}/documents"
+    assert as_stranger.post(upload, {"file": upload_of()}).status_code == 404
+    assert as_colleague.post(upload, {"file": upload_of()}).status_code == 403
+    assert list(base.documents.all()) == [document]

@@ -1,0 +1,83 @@
+"""`manage.py ingest`."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from knowledge.management.commands import ingest
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_index")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.txt").write_text("The first file.")
+    (tmp_path / "deep" / "b.md").write_text("# Second\n\nThe second file.")
+    (tmp_path / "c.bin").write_bytes(b"\x00")
+    (tmp_path / ".git" / "hidden.txt").write_text("Not for reading.")
+    return tmp_path
+
+
+def run(*paths: Path, wait: bool = True, name: str = "Files") -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    try:
+        call_command("ingest", *map(str, paths), knowledge_base=name, user="owner", wait=wait, stdout=out, stderr=err)
+    except SystemExit as end:
+        assert end.code == 1
+        out.write("exit 1")
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_folder_is_walked_and_queued(owner: User, folder: Path) -> None:
+    out, _err = run(folder, wait=False)
+    base = KnowledgeBase.objects.get(name="Files", owner=owner)
+    assert sorted(base.documents.values_list("original_filename", "status")) == [
+        ("a.txt", "queued"),
+        ("b.md", "queued"),
+    ]
+    assert "2 added, waiting for a worker, 0 already here, 0 failed." in out
+
+
+def test_without_a_worker_waiting_means_doing(
+    owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    assert "2 added, 0 already here, 0 failed." in run(folder)[0]
+    assert set(Document.objects.values_list("status", flat=True)) == {"ready"}
+    assert "2 of 2 documents" in capsys.readouterr().err
+    assert "0 added, 2 already here, 0 failed." in run(folder)[0]
+
+
+def test_failures_are_told_with_their_reasons(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    (tmp_path / "good.txt").write_text("Good.")
+    (tmp_path / "empty.txt").write_text("")
+    out, err = run(tmp_path / "good.txt", tmp_path / "empty.txt")
+    assert "2 added, 0 already here, 1 failed." in out
+    assert "exit 1" in out
+    assert "empty.txt: The file is empty" in err
+
+
+def test_a_base_that_may_be_edited_is_used(owner: User, colleague: User, folder: Path) -> None:
+    shared = factories.make_knowledge_base(colleague, "Files")
+    factories.share(shared, owner, "editor")
+    run(folder, wait=False)
+    assert shared.documents.count() == 2
+    assert not KnowledgeBase.objects.filter(owner=owner).exists()
+
+
+def test_what_is_not_there_is_said(owner: User, tmp_path: Path) -> None:
+    for paths, user, words in (
+        ([tmp_path / "none"], "owner", "does not exist"),
+        ([tmp_path], "owner", "Nothing to read"),
+        ([tmp_path], "ghost", "no user 'ghost'"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command("ingest", *map(str, paths), knowledge_base="x", user=user)

@@ -1,0 +1,210 @@
+"""Pages of a document."""
+
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import AsyncClient, Client
+from django.urls import reverse
+from django.utils import timezone
+from PIL import Image
+from pytest_django import DjangoAssertNumQueries
+
+from knowledge.models import Chunk, Document, KnowledgeBase, Picture
+from tests import factories
+
+HTMX = {"HX-Request": "true"}
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(name, args=args)
+
+
+def body(response: Any) -> str:
+    return response.content.decode()  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def document(base: KnowledgeBase) -> Document:
+    made = factories.make_document(base, "drinks.md")
+    factories.make_chunk(made, "Green tea is steeped.\n\n- 80 degrees\n- two minutes", heading_path=["Tea"])
+    factories.make_chunk(made, "<script>alert(1)</script>", heading_path=["Tea", "Black"], token_count=7)
+    factories.make_chunk(
+        made, "Bean | Roast", kind="table", heading_path=["Coffee"], table_columns=["Bean"], table_rows=[["Arabica"]]
+    )
+    return made
+
+
+def test_a_row_polls_only_while_the_document_is_unfinished(as_owner: Client, document: Document) -> None:
+    address = url("document-row", document.pk)
+    for status, polls in (("queued", "every 3s"), ("parsing", "every 1s"), ("indexing", "every 1s"), ("ready", "")):
+        Document.objects.filter(pk=document.pk).update(status=status, heartbeat_at=timezone.now())
+        row = body(as_owner.get(address, headers=HTMX))
+        assert (polls in row) if polls else ("hx-trigger" not in row)
+
+
+def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, document: Document) -> None:
+    now = timezone.now()
+    Document.objects.filter(pk=document.pk).update(
+        status="indexing", stage="vectors", progress=60, started_at=now - timedelta(minutes=3), heartbeat_at=now
+    )
+    row = body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+    for words in ("Searchable by words", "Indexing meaning", "60 %", "about 2 minutes left"):
+        assert words in row
+
+
+def test_whoever_sees_a_stalled_document_has_it_taken_up_again(as_owner: Client, document: Document) -> None:
+    long_ago = timezone.now() - timedelta(seconds=15)
+    Document.objects.filter(pk=document.pk).update(status="parsing", heartbeat_at=long_ago)
+    assert "No sign of the worker for 15 seconds" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+    Document.objects.filter(pk=document.pk).update(heartbeat_at=long_ago - timedelta(seconds=20))
+    assert "Waiting" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+    document.refresh_from_db()
+    assert document.status == "queued"
+
+
+def test_retry_and_cancel_answer_with_the_row(as_owner: Client, document: Document) -> None:
+    Document.objects.filter(pk=document.pk).update(status="failed")
+    assert "Waiting" in body(as_owner.post(url("document-retry", document.pk), headers=HTMX))
+    assert "Cancelled" in body(as_owner.post(url("document-cancel", document.pk), headers=HTMX))
+    back = as_owner.post(url("document-retry", document.pk))
+    assert back.headers["Location"] == url("knowledge-base", document.knowledge_base_id)
+
+
+def test_deleting_asks_first(as_owner: Client, document: Document) -> None:
+    address = url("document-delete", document.pk)
+    assert "<dialog" in body(as_owner.get(address, headers=HTMX))
+    assert "Delete “drinks.md”?" in body(as_owner.get(address))
+    assert as_owner.post(address, headers=HTMX).content == b""
+    assert not Document.objects.exists()
+
+
+def test_the_text_is_shown_as_it_was_read(as_owner: Client, as_colleague: Client, document: Document) -> None:
+    for reader in (as_owner, as_colleague):
+        page = body(reader.get(url("document", document.pk)))
+        assert page.count(">Tea</p>") == 1  # a heading is said where it begins
+        assert "<li>two minutes</li>" in page
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+        assert "<td>Arabica</td>" in page
+        assert "7 tokens" in page
+    assert url("document-delete", document.pk) not in body(as_colleague.get(url("document", document.pk)))
+
+
+def test_the_cited_passage_is_marked(as_owner: Client, document: Document) -> None:
+    chunk = document.chunks.get(ordinal=1)
+    page = body(as_owner.get(url("document", document.pk), {"chunk": chunk.pk}))
+    assert page.count("cited") >= 1
+    assert 'id="passage-1" class="passage text cited"' in page
+    assert "autofocus" in page
+    other = factories.make_chunk(factories.make_document(document.knowledge_base))
+    for wrong in (other.pk, "x", "9" * 30, 0):
+        assert "autofocus" not in body(as_owner.get(url("document", document.pk), {"chunk": wrong}))
+
+
+def test_a_long_document_is_shown_in_windows(
+    as_owner: Client, base: KnowledgeBase, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    document = factories.make_document(base)
+    chunks = [Chunk(document=document, ordinal=n, content=f"Passage number {n}.") for n in range(250)]
+    Chunk.objects.bulk_create(chunks)
+    with django_assert_max_num_queries(8):
+        page = body(as_owner.get(url("document", document.pk), {"chunk": chunks[130].pk}))
+    assert "Passage number 130." in page
+    assert "Passage number 99." not in page
+    assert "?from=0" in page
+    assert "?from=200" in page
+
+
+def test_the_panel_of_an_unfinished_document_ends_in_a_reload(as_owner: Client, document: Document) -> None:
+    Document.objects.filter(pk=document.pk).update(status="parsing", heartbeat_at=timezone.now())
+    assert url("document-state", document.pk) in body(as_owner.get(url("document", document.pk)))
+    assert "HX-Refresh" not in as_owner.get(url("document-state", document.pk), headers=HTMX).headers
+    Document.objects.filter(pk=document.pk).update(status="ready")
+    assert as_owner.get(url("document-state", document.pk), headers=HTMX).headers["HX-Refresh"] == "true"
+
+
+def test_a_passage_comes_with_its_neighbours(as_colleague: Client, document: Document) -> None:
+    chunk = document.chunks.get(ordinal=1)
+    panel = body(as_colleague.get(url("passage", chunk.pk)))
+    assert "<html" not in panel
+    assert "Green tea is steeped." in panel
+    assert "Arabica" in panel
+    assert f"{url('document', document.pk)}?chunk={chunk.pk}" in panel
+    assert "Tea › Black" in panel
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "disposition", "sandboxed"),
+    [
+        ("a.txt", "text/plain", "inline", True),
+        ("a.pdf", "application/pdf", "inline", False),
+        ("a.html", "text/html", "attachment", True),
+        ("a.svg", "image/svg+xml", "attachment", True),
+        ("a.exe", "application/octet-stream", "attachment", True),
+    ],
+)
+def test_files_are_handed_out_safely(
+    as_owner: Client, base: KnowledgeBase, name: str, media_type: str, disposition: str, sandboxed: bool
+) -> None:
+    document = factories.make_document(base, name, b"content", media_type=media_type)
+    response = as_owner.get(url("document-file", document.pk))
+    assert b"".join(response) == b"content"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Disposition"].startswith(disposition)
+    assert ("sandbox" in response.headers["Content-Security-Policy"]) == sandboxed
+    saved = as_owner.get(url("document-file", document.pk), {"download": ""})
+    assert saved.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_files_are_streamed_under_asgi(document: Document) -> None:
+    client = AsyncClient()
+    await client.aforce_login(document.knowledge_base.owner)
+    response = await client.get(url("document-file", document.pk))
+    assert response.is_async
+    assert b"".join([piece async for piece in response]) == document.file.read()
+
+
+def test_a_missing_file_is_404(as_owner: Client, document: Document) -> None:
+    document.file.storage.delete(document.file.name)
+    assert as_owner.get(url("document-file", document.pk)).status_code == 404
+
+
+def test_pictures_are_shown_to_readers(as_colleague: Client, as_stranger: Client, document: Document) -> None:
+    picture = _picture(document)
+    response = as_colleague.get(url("picture", picture.pk))
+    assert response.headers["Content-Type"] == "image/png"
+    assert b"".join(response).startswith(b"\x89PNG")
+    assert "private" in response.headers["Cache-Control"]
+    assert as_stranger.get(url("picture", picture.pk)).status_code == 404
+
+
+READERS = ("document", "document-row", "document-state", "document-file")
+EDITORS = ("document-retry", "document-cancel", "document-delete")
+
+
+@pytest.mark.parametrize("name", READERS + EDITORS)
+def test_strangers_find_nothing(as_stranger: Client, anonymous: Client, document: Document, name: str) -> None:
+    for method in ("get", "post"):
+        assert getattr(as_stranger, method)(url(name, document.pk)).status_code in (404, 405)
+        assert getattr(anonymous, method)(url(name, document.pk)).status_code in (302, 405)
+    chunk = document.chunks.all()[0]
+    assert as_stranger.get(url("passage", chunk.pk)).status_code == 404
+    assert as_stranger.get(url("document-page", document.pk, 1)).status_code == 404
+    assert Document.objects.filter(pk=document.pk, status="ready").exists()
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_readers_change_nothing(as_colleague: Client, document: Document, name: str) -> None:
+    assert as_colleague.post(url(name, document.pk)).status_code == 403
+    assert Document.objects.filter(pk=document.pk, status="ready").exists()
+
+
+def _picture(document: Document) -> Picture:
+    content = BytesIO()
+    Image.new("RGB", (4, 3)).save(content, "PNG")
+    picture = Picture(document=document)
+    picture.file.save("1-1.png", ContentFile(content.getvalue(), "1-1.png"))
+    return picture

@@ -1,0 +1,344 @@
+"""From a stored file to a searchable document, and what may go wrong on the way."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connections
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from knowledge import claims, ingestion, passages, schedules, services
+from knowledge.chunking import ChunkDraft
+from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.elements import Element, PageBreak, Paragraph
+from knowledge.parsing.errors import ParseError
+from knowledge.signals import document_chunked, documents_unindexed
+from ragsite.llm.errors import Unreachable
+from tests import factories
+from tests.knowledge.conftest import add
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_index")]
+
+Parse = Callable[..., Iterator[Element]]
+
+
+@pytest.fixture
+def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[[Parse], None]:
+    """Put a function in the place of the parser's child process."""
+    return lambda function: monkeypatch.setattr(ingestion, "parse_file", function)
+
+
+def test_a_file_becomes_chunks(base: KnowledgeBase) -> None:
+    document = add(base)
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.stage, document.progress, document.attempt) == ("ready", "", 100, 1)
+    assert document.language == "en"
+    assert document.finished_at is not None
+    chunks = list(document.chunks.all())
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+    assert chunks[0].heading_path == ["Tea"]
+    assert "80 degrees" in chunks[0].content
+
+
+def test_listeners_lead_from_words_to_vectors(base: KnowledgeBase) -> None:
+    document = add(base)
+    seen: list[tuple[str, str, int]] = []
+
+    def index(document_id: int, progress: Callable[[float], None], **kwargs: Any) -> None:
+        for percent in (0, 0, 50):
+            _look(document_id, seen)
+            progress(percent)
+            time.sleep(0.6)
+        _look(document_id, seen)
+
+    document_chunked.connect(index)
+    ingestion.ingest(document.pk)
+    assert seen == [
+        ("parsing", "words", 35),
+        ("chunked", "vectors", 35),
+        ("indexing", "vectors", 35),
+        ("indexing", "vectors", 67),
+    ]
+
+
+def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
+    document = Document.objects.get(pk=document_id)
+    seen.append((document.status, document.stage, document.progress))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("empty.txt", b"", "empty"),
+        ("tool.exe", b"MZ\x90\x00 program", "unsupported"),
+        ("x.pdf", b"%PDF-1.7 no", "broken"),
+    ],
+)
+def test_a_bad_file_fails_with_its_reason(base: KnowledgeBase, name: str, content: bytes, code: str) -> None:
+    document = add(base, name, content)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", code)
+    assert len(document.error_message) > 10
+    assert document.finished_at is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ParseError("encrypted", "It is protected by a password."), "encrypted", "password"),
+        (Unreachable("refused", where="http://models"), "unreachable", "models"),
+        (DatabaseError("gone"), "database", "Retry"),
+        (ZeroDivisionError("oops"), "internal", "ZeroDivisionError"),
+    ],
+)
+def test_every_failure_is_stored(
+    base: KnowledgeBase, parse: Callable[[Parse], None], error: Exception, code: str, words: str
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text="A beginning.")
+        raise error
+
+    parse(fail)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", code)
+    assert words in document.error_message
+    assert not document.chunks.exists()
+
+
+def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase) -> None:
+    def refuse(progress: Callable[[float], None], **kwargs: Any) -> None:
+        progress(0)
+        raise Unreachable(where="http://models")
+
+    document_chunked.connect(refuse)
+    document = add(base)
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", "unreachable")
+    assert document.chunks.exists()
+
+
+def test_nothing_to_read_is_a_failure(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+    parse(lambda *args, **kwargs: iter([PageBreak(page=1, total=1)]))
+    document = add(base)
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.error_code == "no_text"
+
+
+def test_a_missing_file_is_a_failure(base: KnowledgeBase) -> None:
+    document = add(base)
+    Path(document.file.path).unlink()
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.error_code == "missing"
+
+
+def test_reading_again_replaces_what_was_there(base: KnowledgeBase) -> None:
+    document = add(base)
+    ingestion.ingest(document.pk)
+    before = {chunk.pk for chunk in document.chunks.all()}
+    heard: list[list[int]] = []
+
+    def listen(document_ids: list[int], **kwargs: Any) -> None:
+        heard.append(document_ids)
+
+    documents_unindexed.connect(listen)
+    try:
+        services.reingest_document(document)
+        assert document.chunks.exists()  # searchable until the new ones are there
+        assert ingestion.ingest(document.pk)
+    finally:
+        documents_unindexed.disconnect(listen)
+    assert heard == [[document.pk]]
+    assert document.chunks.count() == len(before)
+    assert before.isdisjoint(chunk.pk for chunk in document.chunks.all())
+
+
+def test_a_finished_document_is_left_alone(base: KnowledgeBase) -> None:
+    document = factories.make_document(base)
+    assert not ingestion.ingest(document.pk)
+    assert not ingestion.ingest(0)
+
+
+def test_cancelling_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+    def slow(*args: Any, on_progress: Callable[[int, int], None], **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text="The first page.", page=1)
+        services.cancel_document(document)
+        on_progress(2, 3)
+        raise AssertionError("It went on reading.")
+
+    parse(slow)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.status == "cancelled"
+    assert not document.chunks.exists()
+
+
+def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase) -> None:
+    def index(progress: Callable[[float], None], **kwargs: Any) -> None:
+        progress(0)
+        services.cancel_document(document)
+        time.sleep(0.6)
+        progress(50)
+        raise AssertionError("It went on indexing.")
+
+    document_chunked.connect(index)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.status == "cancelled"
+    assert not document.chunks.exists()
+
+
+def test_deleting_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+    def slow(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text="The first page.", page=1)
+        services.delete_document(Document.objects.get(pk=document.pk))
+
+    parse(slow)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    assert not Document.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_are_one(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+    started = threading.Barrier(2, timeout=10)
+    runs: list[int] = []
+
+    def once(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        runs.append(1)
+        time.sleep(0.3)
+        yield Paragraph(text="Only once.")
+
+    def work() -> None:
+        started.wait()
+        results.append(ingestion.ingest(document.pk))
+        connections.close_all()
+
+    parse(once)
+    document = add(base)
+    results: list[bool] = []
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False, True]
+    assert len(runs) == 1
+    assert document.chunks.count() == 1
+
+
+def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> None:
+    document = add(base)
+    held = claims.claim(document.pk)
+    assert held is not None
+    assert claims.claim(document.pk) is None  # its worker lives
+    OrmQ.objects.all().delete()
+    assert ingestion.requeue_stalled() == 0
+    _let_time_pass(document)
+    assert ingestion.requeue_stalled() == 1
+    assert ingestion.requeue_stalled() == 0
+    document.refresh_from_db()
+    assert document.status == "queued"
+    assert OrmQ.objects.count() == 1
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.attempt) == ("ready", 2)
+    with pytest.raises(claims.Lost):  # the dead one, should it wake up
+        held.update(progress=99)
+    document.refresh_from_db()
+    assert document.progress == 100
+
+
+def test_a_stale_claim_is_taken_over_without_being_queued(base: KnowledgeBase) -> None:
+    document = add(base)
+    claims.claim(document.pk)
+    _let_time_pass(document)
+    assert ingestion.ingest(document.pk)
+
+
+def test_a_slow_worker_can_not_store_after_another_took_over(base: KnowledgeBase, tmp_path: Path) -> None:
+    document = add(base)
+    held = claims.claim(document.pk)
+    assert held is not None
+    _let_time_pass(document)
+    assert ingestion.ingest(document.pk)
+    ids = set(document.chunks.values_list("pk", flat=True))
+    reading = ingestion._Reading(held)
+    with pytest.raises(claims.Lost):
+        ingestion._store(held, passages.Store(document, tmp_path, []), iter([]), reading)
+    assert set(document.chunks.values_list("pk", flat=True)) == ids
+
+
+def test_what_kills_its_worker_again_and_again_fails(base: KnowledgeBase) -> None:
+    document = add(base)
+    for _ in range(ingestion.MAX_ATTEMPTS):
+        assert claims.claim(document.pk) is not None
+        _let_time_pass(document)
+        ingestion.requeue_stalled()
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", "worker_lost")
+    assert "3" in document.error_message
+
+
+def test_a_waiting_document_whose_task_was_lost_is_queued_again(base: KnowledgeBase) -> None:
+    document = add(base)
+    _let_time_pass(document)
+    assert ingestion.requeue_stalled() == 0  # its task still waits
+    OrmQ.objects.all().delete()
+    assert ingestion.requeue_stalled() == 1
+    assert OrmQ.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_heart_beats_whatever_the_worker_does(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
+    document = add(base)
+    held = claims.claim(document.pk)
+    assert held is not None
+    with claims.heartbeat(held):
+        Document.objects.filter(pk=document.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=5))
+        _until(lambda: Document.objects.get(pk=document.pk).heartbeat_at > timezone.now() - timedelta(seconds=5))
+        services.cancel_document(document)
+        assert held.lost.wait(5)
+
+
+def test_chunks_keep_what_the_database_can_not_hold_out(base: KnowledgeBase, tmp_path: Path) -> None:
+    document = factories.make_document(base)
+    draft = ChunkDraft("table", "a\x00b \ud800", columns=["x\x00"], rows=[["1", "\x002"]], heading_path=["\x00H"])
+    with (tmp_path / "spool").open("w+", encoding="utf-8") as file:
+        assert passages.spool([draft], file) == 1
+        passages.Store(document, tmp_path, []).replace(file)
+    chunk = document.chunks.get()
+    assert (chunk.content, chunk.table_columns, chunk.table_rows) == ("ab ", ["x"], [["1", "2"]])
+    assert chunk.heading_path == ["H"]
+
+
+def test_schedules_are_registered_once() -> None:
+    schedules.register()
+    schedules.register()
+    schedule = Schedule.objects.get(name=schedules.REQUEUE)
+    assert (schedule.func, schedule.minutes) == ("knowledge.tasks.requeue_stalled", 1)
+
+
+def _let_time_pass(document: Document) -> None:
+    Document.objects.filter(pk=document.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=31))
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,84 @@
+"""Pictures of PDF pages."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.urls import reverse
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+
+from knowledge import page_images
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+
+
+@pytest.fixture
+def pdf(base: KnowledgeBase) -> Document:
+    content = io.BytesIO()
+    canvas = Canvas(content, pagesize=(400, 300))
+    for line in ("Green tea is steeped at eighty degrees.", "Coffee is brewed at ninety-three degrees."):
+        canvas.drawString(40, 150, line)
+        canvas.showPage()
+    canvas.save()
+    return factories.make_document(base, "drinks.pdf", content.getvalue(), media_type="application/pdf", pages=2)
+
+
+def _get(client: Client, document: Document, number: int, **query: Any) -> Any:
+    return client.get(reverse("document-page", args=[document.pk, number]), query)
+
+
+def test_a_page_is_rendered_once(as_colleague: Client, pdf: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    response = _get(as_colleague, pdf, 1)
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    with Image.open(io.BytesIO(response.content)) as image:
+        assert image.size == (1400, 1050)
+    monkeypatch.setattr(page_images, "render_page", lambda *args: pytest.fail("It was rendered again."))
+    assert _get(as_colleague, pdf, 1).content == response.content
+    (kept,) = Path(default_storage.path(f"pages/{pdf.pk}")).iterdir()
+    assert kept.name == "1.png"
+
+
+def test_a_passage_is_marked_where_it_stands(as_owner: Client, pdf: Document) -> None:
+    cache.clear()
+    chunk = factories.make_chunk(pdf, "Coffee is brewed at ninety-three degrees.", page_from=2, page_to=2)
+    plain = _get(as_owner, pdf, 2).content
+    marked = _get(as_owner, pdf, 2, highlight=chunk.pk).content
+    assert _marker_pixels(plain) == 0
+    assert _marker_pixels(marked) > 1000
+    assert _get(as_owner, pdf, 1, highlight=chunk.pk + 1).status_code == 200  # an unknown chunk marks nothing
+
+
+def test_pages_that_are_not_there_are_404(as_owner: Client, as_stranger: Client, pdf: Document) -> None:
+    assert _get(as_owner, pdf, 3).status_code == 404
+    assert _get(as_owner, pdf, 0).status_code == 404
+    assert _get(as_stranger, pdf, 1).status_code == 404
+    Path(pdf.file.path).write_bytes(b"%PDF-1.7 broken")
+    assert _get(as_owner, pdf, 1).status_code == 404
+    text = factories.make_document(pdf.knowledge_base)
+    assert _get(as_owner, text, 1).status_code == 404
+
+
+def test_the_document_shows_the_cited_page(as_owner: Client, pdf: Document) -> None:
+    chunk = factories.make_chunk(pdf, "Coffee is brewed.", page_from=2, page_to=2)
+    address = reverse("document", args=[pdf.pk])
+    page = as_owner.get(address, {"chunk": chunk.pk}).content.decode()
+    assert f"/pages/2.png?highlight={chunk.pk}" in page
+    assert "Page 2 of 2" in page
+    viewer = as_owner.get(address, {"page": 1}, headers={"HX-Request": "true", "HX-Target": "page-viewer"})
+    assert "/pages/1.png" in viewer.content.decode()
+    assert "<html" not in viewer.content.decode()
+    panel = as_owner.get(reverse("passage", args=[chunk.pk])).content.decode()
+    assert f"/pages/2.png?highlight={chunk.pk}" in panel
+
+
+def _marker_pixels(png: bytes) -> int:
+    with Image.open(io.BytesIO(png)) as image:
+        return sum(
+            count for count, colour in image.convert("RGB").getcolors(1 << 24) or [] if colour == (255, 236, 140)
+        )

@@ -1,0 +1,188 @@
+"""Pages of knowledge bases."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+from tests.knowledge.conftest import add, upload_of
+
+HTMX = {"HX-Request": "true"}
+
+
+def url(name: str, *args: Any) -> str:
+    return reverse(name, args=args)
+
+
+def test_the_list_shows_own_and_shared_bases(
+    as_owner: Client, as_colleague: Client, as_stranger: Client, base: KnowledgeBase
+) -> None:
+    add(base)
+    own = as_owner.get(url("knowledge")).content.decode()
+    assert "Drinks" in own
+    assert "1 document" in own
+    assert "1 in progress" in own
+    shared = as_colleague.get(url("knowledge")).content.decode()
+    assert "Shared with you" in shared
+    assert "by owner" in shared
+    assert "Drinks" not in as_stranger.get(url("knowledge")).content.decode()
+
+
+def test_the_list_takes_the_same_queries_for_any_number(
+    as_owner: Client, owner: User, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(5):
+        factories.make_document(factories.make_knowledge_base(owner))
+    with django_assert_num_queries(3):  # session, user, bases
+        as_owner.get(url("knowledge"))
+
+
+def test_anonymous_people_are_asked_to_sign_in(anonymous: Client, base: KnowledgeBase) -> None:
+    for address in (url("knowledge"), url("knowledge-base", base.pk), url("knowledge-base-settings", base.pk)):
+        assert anonymous.get(address).headers["Location"].startswith("/login/")
+
+
+def test_a_base_is_made(as_owner: Client, owner: User) -> None:
+    response = as_owner.post(url("knowledge"), {"name": "Law", "description": "", "visibility": "site"})
+    made = KnowledgeBase.objects.get(name="Law")
+    assert response.headers["Location"] == url("knowledge-base", made.pk)
+    assert (made.owner, made.visibility) == (owner, "site")
+    again = as_owner.post(url("knowledge"), {"name": "Law", "visibility": "site"})
+    assert again.status_code == 422
+    assert "already have a knowledge base" in again.content.decode()
+
+
+def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base: KnowledgeBase) -> None:
+    factories.make_document(base, "plan.pdf", pages=12)
+    factories.make_document(base, "secret.pdf", status="failed", error_code="encrypted", error_message="Unlock it.")
+    page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    assert "plan.pdf" in page
+    assert "protected by a password" in page
+    assert "Unlock it." in page
+    assert url("document-retry", base.documents.get(status="failed").pk) in page
+    assert "Add files" in page
+    assert 'hx-trigger="every' not in page  # nothing is unfinished
+    readers = as_colleague.get(url("knowledge-base", base.pk)).content.decode()
+    assert "plan.pdf" in readers
+    for word in ("Add files", "document-retry", "/retry/", "/delete/", "Members"):
+        assert word not in readers
+
+
+def test_a_base_takes_the_same_queries_for_any_number(
+    as_owner: Client, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        factories.make_chunk(factories.make_document(base, f"{number}.txt"))
+    with django_assert_num_queries(7):  # session, user, base, two for the stalled, count, page
+        as_owner.get(url("knowledge-base", base.pk))
+
+
+def test_documents_are_found_by_name_and_paged(as_owner: Client, base: KnowledgeBase) -> None:
+    for number in range(51):
+        factories.make_document(base, f"report {number:02}.txt")
+    address = url("knowledge-base", base.pk)
+    assert "1–50 of 51" in as_owner.get(address).content.decode()
+    assert "report 00.txt" in as_owner.get(address, {"page": 2}).content.decode()
+    partial = as_owner.get(address, {"q": "07 report"}, headers=HTMX | {"HX-Target": "documents"}).content.decode()
+    assert "report 07.txt" in partial
+    assert "report 08.txt" not in partial
+    assert "<html" not in partial
+
+
+def test_the_page_sends_a_file_and_gets_its_row(as_owner: Client, base: KnowledgeBase) -> None:
+    response = as_owner.post(url("knowledge-base-upload", base.pk), {"file": upload_of()}, headers=HTMX)
+    document = base.documents.get()
+    row = response.content.decode()
+    assert response.status_code == 200
+    assert f'id="document-{document.pk}"' in row
+    assert url("document-row", document.pk) in row
+    assert "every 3s" in row
+    again = as_owner.post(url("knowledge-base-upload", base.pk), {"file": upload_of("b.md")}, headers=HTMX)
+    assert "already here" in again.content.decode()
+    assert base.documents.count() == 1
+
+
+def test_a_refused_file_is_told_in_its_row(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
+    settings.MAX_UPLOAD_MB = 1
+    big = upload_of("<b>big</b>.txt", b"x" * (1024 * 1024 + 1))
+    response = as_owner.post(url("knowledge-base-upload", base.pk), {"file": big}, headers=HTMX)
+    assert response.status_code == 413
+    assert "larger than the 1 MB" in response.content.decode()
+    assert "<b>" not in response.content.decode()
+
+
+def test_uploading_works_without_scripts(as_owner: Client, base: KnowledgeBase) -> None:
+    files = [upload_of("a.txt", b"one"), upload_of("b.txt", b"two")]
+    response = as_owner.post(url("knowledge-base-upload", base.pk), {"file": files}, follow=True)
+    assert response.redirect_chain == [(url("knowledge-base", base.pk), 302)]
+    assert base.documents.count() == 2
+
+
+def test_settings_are_saved(as_owner: Client, base: KnowledgeBase) -> None:
+    address = url("knowledge-base-settings", base.pk)
+    data = {"name": "Tea", "description": "", "visibility": "private", "chunk_size": 300, "chunk_overlap": 40}
+    assert as_owner.post(address, data).status_code == 302
+    base.refresh_from_db()
+    assert (base.name, base.chunk_size, base.answer_from_general_knowledge) == ("Tea", 300, False)
+    refused = as_owner.post(address, data | {"chunk_overlap": 300})
+    assert refused.status_code == 422
+    assert "shorter than the chunk size" in refused.content.decode()
+
+
+def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
+    address = url("knowledge-base-members", base.pk)
+    assert as_owner.post(address, {"username": "stranger", "role": "editor"}).status_code == 302
+    assert "stranger" in as_owner.get(address).content.decode()
+    unknown = as_owner.post(address, {"username": "ghost", "role": "viewer"})
+    assert "Nobody here is called “ghost”." in unknown.content.decode()
+    as_owner.post(url("knowledge-base-member-remove", base.pk, stranger.pk))
+    assert not base.memberships.filter(user=stranger).exists()
+
+
+def test_deleting_a_base_asks_first(as_owner: Client, base: KnowledgeBase) -> None:
+    factories.make_document(base)
+    address = url("knowledge-base-delete", base.pk)
+    assert "Its 1 document goes with it" in as_owner.get(address).content.decode()
+    dialog = as_owner.get(address, headers=HTMX).content.decode()
+    assert "<dialog" in dialog
+    assert "<html" not in dialog
+    assert as_owner.post(address).headers["Location"] == url("knowledge")
+    assert not KnowledgeBase.objects.exists()
+
+
+OWNERS = ("knowledge-base-settings", "knowledge-base-members", "knowledge-base-delete")
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_only_the_owner_manages_a_base(
+    as_colleague: Client, as_stranger: Client, base: KnowledgeBase, name: str
+) -> None:
+    for method in ("get", "post"):
+        assert getattr(as_colleague, method)(url(name, base.pk)).status_code == 403
+        assert getattr(as_stranger, method)(url(name, base.pk)).status_code == 404
+    assert KnowledgeBase.objects.exists()
+
+
+def test_strangers_find_no_base(as_stranger: Client, as_colleague: Client, base: KnowledgeBase) -> None:
+    assert as_stranger.get(url("knowledge-base", base.pk)).status_code == 404
+    upload: Callable[[Client], int] = lambda who: (  # noqa: E731
+        who.post(url("knowledge-base-upload", base.pk), {"file": upload_of()}).status_code
+    )
+    assert upload(as_stranger) == 404
+    assert upload(as_colleague) == 403
+    assert as_stranger.post(url("knowledge-base-member-remove", base.pk, 1)).status_code == 404
+    assert not Document.objects.exists()
+
+
+def test_editors_add_files(as_colleague: Client, base: KnowledgeBase) -> None:
+    base.memberships.update(role="editor")
+    page = as_colleague.get(url("knowledge-base", base.pk)).content.decode()
+    assert "Add files" in page
+    assert as_colleague.post(url("knowledge-base-upload", base.pk), {"file": upload_of()}).status_code == 302
+    assert base.documents.get().uploaded_by is not None
