@@ -7,6 +7,8 @@ from contextlib import aclosing, asynccontextmanager
 from functools import cache
 from typing import Any
 
+import anyio  # noqa: F401
+import httpcore  # noqa: F401 - httpx would import these at the first question, and hold up the event loop
 import httpx
 
 from ragsite.llm import http
@@ -89,7 +91,7 @@ class Connection:
             timeout=http.timeout(endpoint),
             transport=transport,
             trust_env=http.trusts_environment(endpoint),
-            verify=_certificates(),
+            verify=_certificates() if http.is_secure(endpoint) else False,
         )
 
     @asynccontextmanager
@@ -116,5 +118,5 @@ class Connection:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Return one context for all clients: reading the certificates takes tens of milliseconds."""
+    """Return one context for all clients: reading the certificates takes a tenth of a second."""
     return httpx.create_ssl_context()

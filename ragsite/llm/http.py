@@ -52,6 +52,11 @@ def trusts_environment(endpoint: Endpoint) -> bool:
     return _parts(endpoint).hostname not in {"localhost", "127.0.0.1", "::1"}
 
 
+def is_secure(endpoint: Endpoint) -> bool:
+    """Whether the server is spoken to over TLS, and so has to prove who it is."""
+    return _parts(endpoint).scheme == "https"
+
+
 def timeout(endpoint: Endpoint) -> httpx.Timeout:
     """Return connect, read, write and pool time-outs; reading is bounded by the longest silence."""
     return httpx.Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout, pool=endpoint.connect_timeout)

@@ -103,3 +103,12 @@ def test_transport(error: httpx.HTTPError, started: bool, kind: type[errors.LLME
 def test_proxies_are_not_asked_for_this_machine(host: str) -> None:
     assert not http.trusts_environment(Endpoint(f"http://{host}/v1"))
     assert http.trusts_environment(ENDPOINT)
+
+
+def test_certificates_are_checked_wherever_there_is_tls() -> None:
+    for base, secure in (
+        ("https://llm.example/v1", True),
+        ("HTTPS://llm.example", True),
+        ("http://127.0.0.1/v1", False),
+    ):
+        assert http.is_secure(Endpoint(base)) is secure
