@@ -1,0 +1,105 @@
+"""The real site and a real browser: `manage.py up` on a data folder of its own, driven through Chromium.
+
+Whatever the browser's console or the content security policy complains about fails the test.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.browser import chromium
+from tests.fakes.provider import FakeProvider
+from tests.site import Site
+
+PASSWORD = "browser-tests-7"
+# The machine may be busy; nothing here measures time.
+expect.set_options(timeout=30_000)
+
+
+@pytest.fixture(autouse=True)
+def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Playwright's loop runs in this thread, which Django would take for asynchronous code."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site without a language model, with the sample documents."""
+    with Site(tmp_path_factory.mktemp("site"), RAGSITE_DEMO_PASSWORD=PASSWORD) as site:
+        yield site
+
+
+@pytest.fixture(scope="package")
+def provider() -> Iterator[FakeProvider]:
+    with FakeProvider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="package")
+def site_with_model(tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider) -> Iterator[Site]:
+    """A site whose answers are written by the fake provider."""
+    folder = tmp_path_factory.mktemp("site-with-model")
+    model = {"LLM_BASE_URL": provider.base_url, "LLM_MODEL": "fake-model"}
+    with Site(folder, RAGSITE_DEMO_PASSWORD=PASSWORD, **model) as site:
+        yield site
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    found = chromium.executable()
+    if found is None:
+        pytest.fail("there is no Chromium; `make browser` fetches one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=chromium.FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a profile of its own, in English; it must stay free of errors."""
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(f"{message.text} ({message.location.get('url', '')})")
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, site: Site) -> None:
+    """Sign in as the demo administrator and end on the chat page."""
+    page.goto(f"{site.url}/login/")
+    page.get_by_label("Username").fill("demo")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Your question")).to_be_visible()
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question into the composer and send it with Enter."""
+    box = page.get_by_label("Your question")
+    box.fill(question)
+    box.press("Enter")
+
+
+def make_pdf(path: Path, *paragraphs: str) -> Path:
+    """Write a one-page PDF of short paragraphs."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer)
+    canvas.setFont("Helvetica", 12)
+    for number, text in enumerate(paragraphs):
+        canvas.drawString(72, 760 - 26 * number, text)
+    canvas.save()
+    path.write_bytes(buffer.getvalue())
+    return path
