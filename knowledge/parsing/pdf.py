@@ -166,7 +166,7 @@ class _Reader:
             return None
 
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
-        edges = {id(line) for line in page.text.lines if is_running(line, page.number, around)}
+        edges = {id(line) for line in page.text.lines if is_running(line, page.number, around, self._styles.body)}
         lines = [line for line in page.text.lines if id(line) not in edges]
         self._tally.pictured += bool(page.shapes.pictures)
         characters = sum(len(line.text) for line in page.text.lines)
@@ -218,8 +218,8 @@ class _Reader:
             placed += floats
         blocks = [item for item in placed if isinstance(item, Block)]
         captions: list[Block] = []
-        floating = dict(self._tables(page, tables, blocks, captions))
-        floating |= dict(self._pictures(page, figures, blocks, captions))
+        floating: dict[Box, Table | Picture] = dict(self._tables(page, tables, blocks, captions))
+        floating.update(self._pictures(page, figures, blocks, captions))
         elements: list[Element] = []
         for item in placed:
             if not isinstance(item, Block):

@@ -132,21 +132,25 @@ def edge_keys(lines: Sequence[Line], height: float, page: int) -> set[tuple[str,
     return {key for line in edge_lines(lines, height) for key in _keys(line, page)}
 
 
-def _keys(line: Line, page: int) -> list[tuple[str, int]]:
+def _keys(line: Line, page: int, numbered: bool = True) -> list[tuple[str, int]]:
     text = " ".join(line.text.split())
     place = round(line.middle / 6)
     if _ROMAN.match(text):
         text = "roman"
     variants = {text}
-    for match in list(_NUMBER.finditer(text))[:4]:
+    for match in list(_NUMBER.finditer(text))[: 4 if numbered else 0]:
         if len(match.group()) < 6:
             variants.add(f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}")
     return [(variant, place + step) for variant in variants for step in (0, 1)]
 
 
-def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]]) -> bool:
-    """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`."""
-    needed = 2 if len(others) >= 4 else 1
+def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float) -> bool:
+    """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`.
+
+    Lines larger than the `body` size in points must be equal to the letter: "Chapter 3" on page 3 is no page number.
+    """
     if not others:
         return False
-    return any(sum(key in keys for keys in others) >= needed for key in _keys(line, page))
+    needed = 2 if len(others) >= 4 else 1
+    keys = _keys(line, page, numbered=line.size <= LARGER * body)
+    return any(sum(key in other for other in others) >= needed for key in keys)

@@ -99,7 +99,8 @@ def test_bookmarks_make_headings_of_plain_lines(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.bookmarkPage("a")
         canvas.addOutlineEntry("Rivers", "a", 0)
-        canvas.addOutlineEntry("Small streams", "a", 1)
+        canvas.bookmarkPage("b")
+        canvas.addOutlineEntry("Small streams", "b", 1)
         text(canvas, 72, 80, "Rivers")
         top = prose(canvas, 72, 110, 90)
         text(canvas, 72, top + 20, "Small streams")
@@ -115,7 +116,7 @@ def test_running_heads_and_page_numbers_are_dropped(path: Path) -> None:
             text(canvas, 72, 30, "Annual report of the survey")
             text(canvas, 280, HEIGHT - 30, f"Page {number} of 6")
             text(canvas, 72, 70, f"Chapter {number}", size=16)
-            prose(canvas, 72, 100, 90, f"Only page {number} says this. " + WORDS)
+            prose(canvas, 72, 130, 90, f"Only page {number} says this. " + WORDS)
 
         return draw
 
@@ -233,7 +234,7 @@ def test_backgrounds_and_repeated_logos_are_skipped(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawImage(ImageReader(Image.new("RGB", (600, 800), "beige")), 0, 0, WIDTH, HEIGHT)
         picture(canvas, 400, 20, 100, 60)
-        prose(canvas, 72, 120, 90, f"Page {canvas.getPageNumber()} has its own words. " + WORDS)
+        prose(canvas, 72, 140, 90, f"Page {canvas.getPageNumber()} has its own words. " + WORDS)
 
     assert not [e for e in _parse(make_pdf(path, draw, draw, draw, draw)) if isinstance(e, Picture)]
 
