@@ -1,5 +1,6 @@
 """What the Office parsers share: opening the package safely, and its pictures' bytes."""
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ _MOST_BYTES = 1024 * 1024 * 1024  # of all parts, unpacked
 _MOST_XML_BYTES = 300 * 1024 * 1024  # of one part that is parsed whole
 _RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
 _ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
+
+_BEFORE_ROOT = 4096  # bytes
+_ROOT = re.compile(rb"<[A-Za-z_]")
 
 # What python-docx, python-pptx and openpyxl raise for packages that are not as they should be.
 BROKEN = (
@@ -70,13 +74,15 @@ def _check_sizes(parts: list[zipfile.ZipInfo], kind: str) -> None:
 
 
 def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kind: str) -> None:
-    """Office files declare no entities; those that do mean harm."""
+    """Office files declare no entities; those that do mean harm. Declarations stand before the first element."""
     for part in parts:
-        if part.filename.endswith((".xml", ".rels")):
+        if part.filename.endswith((".xml", ".rels", ".vml")):
             with package.open(part) as file:
-                start = file.read(2048).replace(b"\0", b"")
-            if b"<!DOCTYPE" in start or b"<!ENTITY" in start:
-                raise ParseError("broken", f"The {kind} file declares XML entities, which no {kind} program writes.")
+                start = file.read(_BEFORE_ROOT).replace(b"\0", b"")
+            root = _ROOT.search(start)
+            before = start[: root.start()] if root else start
+            if b"<!DOCTYPE" in before or b"<!ENTITY" in before or (root is None and len(start) > _BEFORE_ROOT // 4):
+                raise ParseError("broken", f"The {kind} file declares XML entities, which no Office program writes.")
 
 
 def broken(kind: str, error: BaseException) -> ParseError:

@@ -4,11 +4,14 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree.ElementTree import iterparse
 
 import openpyxl
 from openpyxl.cell.read_only import EmptyCell
+from openpyxl.reader import strings
 from openpyxl.utils.cell import range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet import _reader
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from knowledge.parsing.decoding import clean
@@ -20,6 +23,11 @@ from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import SheetTables
 from knowledge.parsing.xlsx_drawings import drawings_of
 from knowledge.parsing.xlsx_format import show
+
+# Where defusedxml is installed, openpyxl parses in pure Python, four times slower. `check_package` has refused
+# every file with a document type, so that the standard library's parser is as safe here.
+vars(_reader)["iterparse"] = iterparse
+vars(strings)["iterparse"] = iterparse
 
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
 _MOST_COLUMNS = 1000
@@ -119,7 +127,9 @@ def _text(cell: object) -> str:
     value = getattr(cell, "value", None)
     if value is None:
         return ""
-    text = clean(show(value, getattr(cell, "number_format", None) or "General"))
+    if isinstance(value, bool | int | float):
+        return show(value, getattr(cell, "number_format", None) or "General")
+    text = clean(show(value))
     return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
 
 
