@@ -24,6 +24,9 @@ _ENGLISH_STOP_WORDS = """
     whom whose why will with would you your yours yourself yourselves
 """
 STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
+# Words that only ask. Particles such as 的 stay: dropping them found no more.
+_CHINESE_STOP_WORDS = "吗 呢 吧 啊 么 什么 怎么 怎样 如何 哪些 哪个 哪里 哪 谁 多少 几 为什么 是否 请问"
+CHINESE_STOP_WORDS = frozenset(_CHINESE_STOP_WORDS.split())
 # Longer tokens are data (hashes, base64), not words: they are found by their whole alone.
 LONGEST_WORD = 64
 # PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.
@@ -81,16 +84,14 @@ def _token_terms(kind: str, token: str) -> tuple[str, ...]:
 
 
 def _chinese(run: str) -> Iterator[str]:
-    """Words as cut for search, and the characters of words that the dictionary doesn't know, such as names."""
-    for word in rjieba.cut_for_search(run):
-        yield word
-        if len(word) > 1 and not _known(word):
-            yield from word
+    """Dictionary words as cut for search; what the dictionary doesn't know, such as a name, by its characters.
 
-
-@lru_cache(65_536)
-def _known(word: str) -> bool:
-    return bool(rjieba.has_word(word))
+    jieba's guesses at new words are left off: they change with the context, so that a name cut one way in a passage is
+    cut another way in a question. Words that only ask are dropped. Measured on Chinese news (nDCG@10): with the
+    guesses and their characters .537, without .544, and without words that only ask .547; character bigrams beside
+    the words .528.
+    """
+    return (word for word in rjieba.cut_for_search(run, False) if word not in CHINESE_STOP_WORDS)
 
 
 def _number(token: str) -> Iterator[str]:

@@ -63,10 +63,12 @@ UPDATE retrieval_termfrequency AS known SET document_frequency = known.document_
 FROM gone WHERE known.id = gone.id
 """
 
-_RESIZE = """
+_GROW = """
 INSERT INTO retrieval_corpussize AS known (knowledge_base_id, chunks) VALUES (%s, %s)
 ON CONFLICT (knowledge_base_id) DO UPDATE SET chunks = known.chunks + EXCLUDED.chunks
 """
+
+_SHRINK = "UPDATE retrieval_corpussize SET chunks = chunks - %s WHERE knowledge_base_id = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def _index_batch(rows: Sequence[IndexRow]) -> int:
 def _add(knowledge_base_id: int, frequencies: Mapping[int, int], chunks: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_RAISE, [knowledge_base_id, list(frequencies), list(frequencies.values())])
-        cursor.execute(_RESIZE, [knowledge_base_id, chunks])
+        cursor.execute(_GROW, [knowledge_base_id, chunks])
 
 
 def delete(document_ids: Sequence[int]) -> int:
@@ -135,5 +137,5 @@ def delete(document_ids: Sequence[int]) -> int:
         for knowledge_base_id in sorted(gone):
             frequencies = gone[knowledge_base_id]
             cursor.execute(_LOWER, [list(frequencies), list(frequencies.values()), knowledge_base_id])
-            cursor.execute(_RESIZE, [knowledge_base_id, -chunks[knowledge_base_id]])
+            cursor.execute(_SHRINK, [chunks[knowledge_base_id], knowledge_base_id])
     return sum(chunks.values())

@@ -44,6 +44,9 @@ def create_space(embedder: Embedder, *, active: bool) -> EmbeddingSpace:
         active=active,
     )
     with connection.cursor() as cursor:
+        # Within a transaction that has written rows, their pending checks would be in the way.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         cursor.execute(
             f"CREATE INDEX {space.index_name} ON retrieval_indexentry "
             f"USING hnsw ((embedding::halfvec({int(space.dimension)})) halfvec_cosine_ops) "

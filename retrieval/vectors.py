@@ -56,7 +56,11 @@ def search(
     """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first."""
     if not knowledge_base_ids:
         return []
-    parameters: dict[str, str | int | list[int]] = {"vector": literal(vector), "bases": list(knowledge_base_ids), "k": k}
+    parameters: dict[str, str | int | list[int]] = {
+        "vector": literal(vector),
+        "bases": list(knowledge_base_ids),
+        "k": k,
+    }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_SIZES, [list(knowledge_base_ids)])
         wanted, total = cursor.fetchone()

@@ -1,0 +1,76 @@
+"""Hard cases of mixed Chinese and English text."""
+
+import pytest
+
+from retrieval.analysis import term_id, terms
+
+# Text, the query that must find it by at least one term of its own, and whole terms that must be there.
+CASES = [
+    ("The TL-SE2109 switch", "TL-SE2109", {"tl-se2109", "se2109", "2109"}),
+    ("The TL-SE2109 switch", "SE2109", {"se2109"}),
+    ("Upgrade to v1.2.3 now", "1.2.3", {"v1.2.3", "1.2.3", "1.2", "1"}),
+    ("PostgreSQL 18.1", "postgresql 18", {"18.1", "18"}),
+    ("Flag 0x1F is set", "0X1f", {"0x1f", "1f"}),
+    ("commit 9f1ea55d301c375a", "9F1EA55D301C375A", {"9f1ea55d301c375a"}),
+    ("parseJSONFile(path)", "json", {"parsejsonfile", "json", "file"}),
+    ("HTTPServer", "http server", {"httpserver", "http", "server"}),
+    ("max_parallel_workers", "parallel workers", {"max_parallel_workers", "parallel", "worker"}),
+    ("os.path.join", "path", {"os.path.join", "path", "join"}),
+    ("a state-of-the-art e-mail", "state of the art", {"state-of-the-art", "state", "art"}),
+    ("see https://docs.example.org/a/setup.html?page=2.", "setup", {"doc", "setup", "exampl"}),
+    ("write to Joe.Doe@example.org.", "joe.doe@example.org", {"joe.doe@example.org", "joe", "doe"}),
+    ("it weighs 10kg", "10 kg", {"10kg", "10", "kg"}),
+    ("1,234,567.50 USD", "1234567.50", {"1234567.50"}),
+    ("C++ and C# and .NET", "c#", {"c++", "c#", "net"}),
+    ("a café for the naïve", "cafe", {"café", "cafe", "naiv"}),
+    ("a cafe", "Café", {"cafe"}),
+    ("Ｆｕｌｌ　Ｗｉｄｔｈ ＡＢＣ１２３", "abc123", {"full", "width", "abc123"}),
+    ("O'Brien's patients don't wait", "obrien", {"obrien", "brien", "patient", "wait"}),
+    ("running runs", "run", {"run"}),
+    ("WHO guidance", "WHO", {"who", "guidanc"}),
+    ("the URLs", "URL", {"url"}),
+    ("TNF-α and IL-6", "tnf", {"tnf", "α", "il-6"}),
+    ("数据库索引的查询速度", "数据", {"数据库", "数据", "索引", "查询", "速度"}),
+    ("使用PostgreSQL数据库v16.2", "postgresql 数据库 16.2", {"postgresql", "数据库", "v16.2", "16.2"}),
+    ("第３章：配置ＴＣＰ／ＩＰ", "tcp 配置", {"3", "配置", "tcp"}),
+    ("龘靐先生", "靐", {"龘", "靐", "先生"}),
+    ("埃隆去了火星", "埃隆", {"埃", "隆", "火星"}),
+    ("茶", "茶", {"茶"}),
+    ("請設定資料庫", "資料庫", {"資", "料", "庫"}),
+    ("東京でゲームをする", "ゲーム", {"ゲー", "ーム"}),
+    ("한국어 문서", "문서", {"한국", "국어", "문서"}),
+]
+
+
+@pytest.mark.parametrize(("text", "query", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_hard_cases(text: str, query: str, expected: set[str]) -> None:
+    found = set(terms(text))
+    assert expected <= found
+    assert found & set(terms(query))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "the of and is", "为什么？", "…！？。", "don't", "\0\x07"])
+def test_nothing_to_find(text: str) -> None:
+    assert terms(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "unwanted"), [("v1.2.3", "2"), ("and/or", "and/or"), ("数据库是什么？", "什么"), ("who knows", "who")]
+)
+def test_noise_is_left_out(text: str, unwanted: str) -> None:
+    assert unwanted not in terms(text)
+
+
+def test_repeats_are_counted_and_order_is_kept() -> None:
+    assert terms("cats, dogs, cat") == ["cat", "dog", "cat"]
+
+
+def test_hostile_text_is_bounded() -> None:
+    found = terms("x" * 100_000 + " " + "a-" * 50_000 + "b " + "\ud800")
+    assert max(map(len, found)) <= 256
+    assert all(0 <= term_id(term) < 10**9 for term in found)
+
+
+def test_term_ids_are_the_same_everywhere() -> None:
+    assert term_id("index") != term_id("indices")
+    assert term_id("index") == 491723700

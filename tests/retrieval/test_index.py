@@ -1,0 +1,265 @@
+"""The index against a plain Python BM25, through adds and deletes; and what may happen around it."""
+
+import random
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.signals import document_chunked, documents_unindexed
+from retrieval import bm25, fulltext, index, receivers, spaces, vectors
+from retrieval.analysis import terms
+from retrieval.engine import engine
+from retrieval.index import IndexRow
+from retrieval.models import CorpusSize, IndexEntry, TermFrequency
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+_ENGLISH = """
+    index table column statistics vacuum analyze query planner buffer cache page tuple lock transaction commit rollback
+    replica stream slot archive restore TL-SE2109 v1.2.3 café naïve O'Brien don't joe@example.org 10kg 0x1F
+"""
+_CHINESE = "数据库 索引 查询 优化 事务 日志 复制 备份 恢复 权限 用户 埃隆 缓存 统计 信息 表格 龘"
+ENGLISH, CHINESE = _ENGLISH.split(), _CHINESE.split()
+
+
+def reference(corpus: dict[int, str], query: str, k: int) -> list[tuple[int, float]]:
+    """BM25 as in the books, over the whole corpus, with the index's constant for the average length."""
+    documents = {key: Counter(terms(text)) for key, text in corpus.items()}
+    scores: dict[int, float] = {}
+    for term, count in Counter(terms(query)).items():
+        holders = [key for key, document in documents.items() if term in document]
+        idf = bm25.inverse_document_frequency(len(corpus), len(holders))
+        for key in holders:
+            tf, length = documents[key][term], sum(documents[key].values())
+            norm = bm25.K1 * (1 - bm25.B + bm25.B * length / bm25.AVERAGE_LENGTH)
+            scores[key] = scores.get(key, 0.0) + count * idf * tf * (bm25.K1 + 1) / (tf + norm)
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+def assert_same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> None:
+    """Same scores at every rank; the same chunks, but for ties within the precision of a float4."""
+    assert [score for _, score in found] == pytest.approx([score for _, score in expected], rel=1e-5)
+    last = expected[-1][1] if expected else 0.0
+    clear = {chunk_id for chunk_id, score in expected if score > last * (1 + 1e-5)}
+    assert clear <= {chunk_id for chunk_id, _ in found}
+
+
+def assert_counts_are_right(base: KnowledgeBase, corpus: dict[int, str]) -> None:
+    """The stored frequencies are those of the corpus, and no others."""
+    expected = Counter(term for text in corpus.values() for term in bm25.count_terms(text))
+    stored = TermFrequency.objects.filter(knowledge_base=base, document_frequency__gt=0)
+    assert dict(stored.values_list("term", "document_frequency")) == dict(expected)
+    assert engine.stats([base.pk]).chunks == len(corpus)
+    assert IndexEntry.objects.filter(knowledge_base=base).count() == len(corpus)
+
+
+def text_of(rng: random.Random, words: list[str], longest: int = 60) -> str:
+    """Words of a steep distribution, so that some are in nearly every passage and some in one."""
+    weights = [1 / (rank + 1) for rank in range(len(words))]
+    return " ".join(rng.choices(words, weights, k=rng.randint(1, longest)))
+
+
+def add_document(base: KnowledgeBase, passages: list[str]) -> tuple[Document, dict[int, str]]:
+    document = factories.make_document(base)
+    chunks = [factories.make_chunk(document, passage) for passage in passages]
+    index.index(IndexRow(chunk.pk, document.pk, chunk.searchable_text) for chunk in chunks)
+    return document, {chunk.pk: chunk.content for chunk in chunks}
+
+
+@pytest.mark.parametrize("candidates", [1, 20, fulltext.CANDIDATES])
+@pytest.mark.parametrize("words", [ENGLISH, CHINESE, ENGLISH + CHINESE], ids=["english", "chinese", "mixed"])
+def test_ranks_and_scores_are_those_of_bm25_through_adds_and_deletes(
+    owner: User, words: list[str], candidates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
+    rng = random.Random(f"{words[0]}{candidates}")
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    add_document(other, [text_of(rng, words) for _ in range(20)])
+    corpus: dict[int, dict[int, str]] = {}
+    for _step in range(8):
+        if corpus and rng.random() < 0.35:
+            gone = rng.choice(list(corpus))
+            assert index.delete([gone]) == len(corpus.pop(gone))
+        else:
+            document, chunks = add_document(base, [text_of(rng, words) for _ in range(rng.randint(1, 30))])
+            corpus[document.pk] = chunks
+        everything = {key: text for chunks in corpus.values() for key, text in chunks.items()}
+        assert_counts_are_right(base, everything)
+        for _query in range(6):
+            query, k = text_of(rng, words, 8), rng.choice([1, 3, 10, 100])
+            assert_same(fulltext.search(query, [base.pk], k), reference(everything, query, k))
+
+
+def test_several_bases_are_scored_as_one(owner: User) -> None:
+    rng = random.Random(7)
+    bases = [factories.make_knowledge_base(owner) for _ in range(3)]
+    corpora = [add_document(base, [text_of(rng, ENGLISH) for _ in range(15)])[1] for base in bases]
+    together = corpora[0] | corpora[2]
+    for query in ("index vacuum", "café TL-SE2109 lock", "restore"):
+        found = fulltext.search(query, [bases[0].pk, bases[2].pk], 10)
+        assert_same(found, reference(together, query, 10))
+
+
+def test_indexing_again_changes_nothing(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document, corpus = add_document(base, ["a cat", "a dog", "a cat and a dog"])
+    rows = [IndexRow(key, document.pk, text) for key, text in corpus.items()]
+    assert index.index(rows) == 0
+    assert_counts_are_right(base, corpus)
+
+
+def test_a_run_cut_off_is_continued(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BATCH", 2)
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    chunks = [factories.make_chunk(document, f"passage number {number}") for number in range(5)]
+    rows = [IndexRow(chunk.pk, document.pk, chunk.content) for chunk in chunks]
+    assert index.index(rows[:3]) == 3
+    assert index.index(rows) == 2
+    assert_counts_are_right(base, {chunk.pk: chunk.content for chunk in chunks})
+
+
+def test_chunks_that_are_gone_are_passed_over(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    chunk = factories.make_chunk(document, "still here")
+    assert index.index([IndexRow(chunk.pk, document.pk, "still here"), IndexRow(10**9, document.pk, "gone")]) == 1
+
+
+def test_an_empty_passage_is_counted_but_never_found(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    add_document(base, ["…", "the of and", "words"])
+    assert engine.stats([base.pk]).chunks == 3
+    assert len(fulltext.search("the words of …", [base.pk], 10)) == 1
+
+
+def test_a_giant_passage_keeps_its_most_frequent_terms(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    text = " ".join(f"word{number}" for number in range(9_000)) + " needle" * 5
+    add_document(base, [text])
+    assert fulltext.search("needle", [base.pk], 10)
+
+
+def test_the_signals_index_and_unindex(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    for text in ("a cat purrs", "a dog barks"):
+        factories.make_chunk(document, text)
+    reported: list[float] = []
+    document_chunked.send(sender=None, document_id=document.pk, progress=reported.append)
+    assert reported == [0, 100]
+    stats = engine.stats([base.pk])
+    assert (stats.chunks, stats.vectors) == (2, 2)
+    documents_unindexed.send(sender=None, document_ids=[document.pk], knowledge_base_id=base.pk)
+    assert_counts_are_right(base, {})
+
+
+def test_the_words_are_searchable_at_the_first_report(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    factories.make_chunk(document, "a cat purrs")
+    found: list[int] = []
+    document_chunked.send(
+        sender=None,
+        document_id=document.pk,
+        progress=lambda percent: found.append(len(fulltext.search("cat", [base.pk], 5))),
+    )
+    assert found[0] == 1
+
+
+def test_vectors_that_are_there_are_not_computed_again(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receivers, "WINDOW", 2)
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    for number in range(5):
+        factories.make_chunk(document, f"passage number {number}")
+
+    class Killed(Exception):
+        pass
+
+    def killed(percent: float) -> None:
+        if percent:
+            raise Killed
+
+    with pytest.raises(Killed):
+        document_chunked.send(sender=None, document_id=document.pk, progress=killed)
+    assert len(vectors.missing(spaces.active_space(), document.pk)) == 3
+    reported: list[float] = []
+    document_chunked.send(sender=None, document_id=document.pk, progress=reported.append)
+    assert reported == [0, 80, 100]
+    assert engine.stats([base.pk]).vectors == 5
+
+
+def test_a_document_deleted_by_the_orm_leaves_no_counts(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document, _ = add_document(base, ["a cat", "a dog"])
+    _, corpus = add_document(base, ["a bird"])
+    document.delete()
+    assert_counts_are_right(base, corpus)
+    Document.objects.filter(knowledge_base=base).delete()
+    assert_counts_are_right(base, {})
+
+
+def test_a_base_takes_its_counts_along(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    add_document(base, ["a cat", "a dog"])
+    base.delete()
+    assert not TermFrequency.objects.exists()
+    assert not CorpusSize.objects.exists()
+    assert not IndexEntry.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_side_by_side_neither_deadlock_nor_miscount(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BATCH", 5)
+    rng = random.Random(11)
+    base = factories.make_knowledge_base(owner)
+    documents = [factories.make_document(base) for _ in range(4)]
+    for document in documents:
+        for _ in range(25):
+            factories.make_chunk(document, text_of(rng, ENGLISH))
+
+    def work(start: int) -> None:
+        for step in (*range(start, 4), *range(start)):
+            rows = [
+                IndexRow(chunk.pk, chunk.document_id, chunk.searchable_text)
+                for chunk in Chunk.objects.filter(document=documents[step])
+            ]
+            index.index(rows)
+            if step % 2:
+                index.delete([documents[step].pk])
+                index.index(rows)
+        connection.close()
+
+    with ThreadPoolExecutor(4) as executor:
+        list(executor.map(work, range(4)))
+    assert_counts_are_right(base, {chunk.pk: chunk.content for chunk in Chunk.objects.filter(document__in=documents)})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_indexed_behind_the_back_of_a_deletion(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document = factories.make_document(base)
+    chunk = factories.make_chunk(document, "a cat")
+    counted: list[int] = []
+
+    def work() -> None:
+        counted.append(index.index([IndexRow(chunk.pk, document.pk, "a cat")]))
+        connection.close()
+
+    worker = threading.Thread(target=work)
+    with transaction.atomic():
+        index.delete([document.pk])
+        worker.start()
+        worker.join(0.3)
+        assert worker.is_alive()  # it waits for us
+        document.delete()
+    worker.join()
+    assert counted == [0]
+    assert_counts_are_right(base, {})
