@@ -229,7 +229,7 @@ class _Reader:
         return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
 
     def _text(self, block: Block, page: int) -> Element:
-        if block.mono and (len(block.rows) > 1 or block.box[0] > 0) and self._styles.body:
+        if block.mono and len(block.rows) > 1:
             return Code(page=page, text=code_text(block.rows))
         level = self._styles.level(block, page)
         if level is not None:

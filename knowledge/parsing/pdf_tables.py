@@ -263,13 +263,17 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
     run: list[Row] = []
     for row in [*rows_of(lines), None]:
         follows = row is not None and (not run or row.y0 - run[-1].y1 < 1.5 * row.size)
-        if row is not None and follows and len(row.cells) >= LOOSE_COLUMNS:
+        if row is not None and follows and _is_tabular(row):
             run.append(row)
             continue
         tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
         found += sorted(filter(None, tries), key=lambda table: -len(table.rows[0]))[:1]
-        run = [row] if row is not None and len(row.cells) >= LOOSE_COLUMNS else []
+        run = [row] if row is not None and _is_tabular(row) else []
     return found
+
+
+def _is_tabular(row: Row) -> bool:
+    return len(row.cells) >= LOOSE_COLUMNS and not row.mono
 
 
 def _from_rows(run: Sequence[Row]) -> Found | None:

@@ -154,7 +154,7 @@ def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Tur
     left, bottom, right, top = page.get_cropbox()
     count = min(raw.FPDFText_CountChars(textpage), MAX_CHARS)
     step = max(1, count // 200)
-    angles = Counter(_quarter(raw.FPDFText_GetCharAngle(textpage, i)) for i in range(0, count, step))
+    angles = Counter(_quarter(textpage, i) for i in range(0, count, step))
     angles.pop(None, None)
     quarters = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
     if quarters is None:
@@ -169,11 +169,19 @@ def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Tur
     return (*((width, height) if quarters % 2 == 0 else (height, width)), turns[quarters], quarters)
 
 
-def _quarter(angle: float) -> int | None:
-    """Return the quarter turns, counter-clockwise, of text at `angle` radians clockwise; None when it is slanted."""
-    turns = -angle / 1.5707963
-    nearest = round(turns)
-    return nearest % 4 if abs(turns - nearest) < 0.06 else None
+def _quarter(textpage: Any, index: int) -> int | None:
+    """Return the quarter turns, counter-clockwise, of a character's baseline; None when it is slanted.
+
+    The baseline alone counts: sheared letters, which programs make when a font has no italic, stand upright on theirs.
+    """
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFText_GetMatrix(textpage, index, matrix):
+        return 0
+    if abs(matrix.b) < 0.06 * abs(matrix.a):
+        return 0 if matrix.a > 0 else 2
+    if abs(matrix.a) < 0.06 * abs(matrix.b):
+        return 1 if matrix.b > 0 else 3
+    return None
 
 
 class _Fonts:
@@ -260,7 +268,7 @@ class _WordReader:
         return self._turn(rect.left, rect.bottom, rect.right, rect.top)
 
     def _has_direction(self, index: int) -> bool:
-        return _quarter(raw.FPDFText_GetCharAngle(self._textpage, index)) == self._quarters
+        return _quarter(self._textpage, index) == self._quarters
 
     def _is_plain(self, start: int, end: int, first: Box, last: Box) -> bool:
         """Whether the run's ends fit one word: one baseline, and no wider than its characters can be."""

@@ -259,6 +259,21 @@ def test_sideways_text_is_read(path: Path) -> None:
     assert [read.index(f"number {row}") for row in range(6)] == sorted(read.index(f"number {row}") for row in range(6))
 
 
+def test_sheared_letters_are_read_and_watermarks_are_not(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 80, "Take the")
+        sheared = canvas.beginText()
+        sheared.setTextTransform(1, 0, 0.3, 1, 116, HEIGHT - 80)
+        sheared.textOut("second")
+        canvas.drawText(sheared)
+        text(canvas, 152, 80, "road at the bridge.")
+        canvas.translate(100, 300)
+        canvas.rotate(45)
+        text(canvas, 0, HEIGHT, "DRAFT", size=60)
+
+    assert _texts(_parse(make_pdf(path, draw))) == ["Take the second road at the bridge."]
+
+
 def _scan(canvas: Canvas) -> None:
     image = Image.new("RGB", (600, 800), "white")
     ImageDraw.Draw(image).text((100, 100), "only a picture of words", fill="black")
@@ -272,8 +287,12 @@ def test_a_scan_says_that_there_is_no_text(path: Path) -> None:
 
 
 def test_a_scanned_page_among_others_is_passed_over(path: Path) -> None:
-    elements = _parse(make_pdf(path, _scan, lambda canvas: print(prose(canvas, 72, 100, 90))))
+    elements = _parse(make_pdf(path, _scan, _prose_page))
     assert "northern valley" in " ".join(_texts(elements))
+
+
+def _prose_page(canvas: Canvas) -> None:
+    prose(canvas, 72, 100, 90)
 
 
 def test_an_encrypted_pdf(path: Path) -> None:
