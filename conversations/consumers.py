@@ -34,6 +34,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the connection, and leave no listening task behind however it ends."""
         self._listeners: dict[int, asyncio.Task[None]] = {}
+        self._shown: set[int] = set()  # turns that this connection put on the page
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -90,20 +91,22 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             language=self.language,
         )
         started = await turns.start_turn(self.user, ask)
+        if started.turn_id in self._shown:
+            return
         page = await self._page(started.turn_id, started.assistant_message_id)
         await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
         self._listen(page)
 
     async def _regenerate(self, form: dict[str, Any]) -> None:
-        await self._branch(await turns.regenerate(self.user, int(form["message_id"]), self.language))
+        await self._branch(await turns.regenerate(self.user, _id(form["message_id"]), self.language))
 
     async def _edit(self, form: dict[str, Any]) -> None:
         question = str(form["question"])
-        await self._branch(await turns.edit(self.user, int(form["turn_id"]), question, self.language))
+        await self._branch(await turns.edit(self.user, _id(form["turn_id"]), question, self.language))
 
     async def _continue(self, form: dict[str, Any]) -> None:
         """Ask for the rest of an answer that was cut, as the turn after it."""
-        message = await in_database(access.get_message, self.user, int(form["message_id"]))
+        message = await in_database(access.get_message, self.user, _id(form["message_id"]))
         await self._ask({"question": pages.continuation(), "parent_turn_id": message.turn_id})
 
     async def _stop(self, form: dict[str, Any]) -> None:
@@ -135,6 +138,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _show(self, page: AnswerPage, pending: str) -> None:
         """Put a new turn where its optimistic copy stands, or at the end."""
         html = turn_html(page)
+        self._shown.add(page.turn_id)
         if pending:
             await self._send(_replacing(html, pending))
         else:
@@ -233,8 +237,13 @@ def _same_origin(scope: dict[str, Any]) -> bool:
     return urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
 
 
+def _id(value: Any) -> int:
+    """Return a form's id; raises `ValueError` for anything else."""
+    return int(str(value))
+
+
 def _optional_id(value: Any) -> int | None:
-    return int(value) if value else None
+    return _id(value) if value else None
 
 
 def _uuid(value: Any) -> uuid.UUID:

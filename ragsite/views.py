@@ -41,7 +41,7 @@ def _page(
 ) -> HttpResponse:
     assert isinstance(request.user, User)
     context = {
-        "password_form": password_form or PasswordChangeForm(request.user),
+        "password_form": password_form or _password_form(request.user),
         "token_form": token_form or TokenForm(),
         "new_key": new_key,
         "tokens": request.user.api_tokens.all(),
@@ -50,6 +50,13 @@ def _page(
         "languages": settings.LANGUAGES,
     }
     return render(request, "ragsite/account.html", context, status=status)
+
+
+def _password_form(user: User) -> "PasswordChangeForm[User]":
+    """Return the form without the focus that Django gives it: the page holds other things too."""
+    form = PasswordChangeForm(user)
+    form.fields["old_password"].widget.attrs.pop("autofocus", None)
+    return form
 
 
 @login_required

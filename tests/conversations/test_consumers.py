@@ -1,0 +1,277 @@
+"""The chat's socket: asking, stopping, branching, coming back, and who may."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser, User
+
+from conversations import pages, services, turns
+from conversations.models import ChatSession, Message
+from conversations.routing import websocket_urlpatterns
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from ragsite.llm.types import TextPiece
+from tests.conversations.conftest import ScriptedLLM
+from tests.conversations.oob import Page, squeeze
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESET = "How do I restore the factory settings of the switch?"
+SHELL = (
+    '<div id="toasts"></div><div id="announcer"></div><template id="refused"></template>'
+    '<h1 id="session-title"></h1><nav id="sessions"></nav><input id="parent-turn">{}'
+)
+
+
+class Tab:
+    """A browser's tab: the page, and its socket."""
+
+    def __init__(self, user: Any, session: ChatSession, headers: dict[str, str] | None = None) -> None:
+        self.session = session
+        self.page = Page("")
+        self.socket = WebsocketCommunicator(
+            URLRouter(websocket_urlpatterns),
+            f"/ws/sessions/{session.pk}/?language=en",
+            headers=[(name.encode(), value.encode()) for name, value in (headers or {}).items()],
+        )
+        self.socket.scope["user"] = user
+
+    async def load(self) -> None:
+        """Show the session's turns, as a page load does."""
+        context = await in_database(pages.turns_context, self.session, None)
+        self.page = Page(SHELL.format(await in_database(_render, context)))
+
+    async def send(self, **form: Any) -> None:
+        await self.socket.send_to(text_data=json.dumps(form))
+
+    async def ask(self, question: str, **form: Any) -> None:
+        """Ask as the page does: an optimistic turn first."""
+        request_id = str(uuid.uuid4())
+        turns_list = self.page.soup.select_one("#turns")
+        assert turns_list is not None
+        turns_list.append(self.page.soup.new_tag("article", id=f"pending-{request_id}"))
+        await self.send(action="ask", question=question, request_id=request_id, pending="1", **form)
+
+    async def until(self, ready: Callable[[Page], bool], seconds: float = 30) -> None:
+        """Apply frames until the page is as wanted."""
+        async with asyncio.timeout(seconds):
+            while not ready(self.page):
+                self.page.apply(await self.socket.receive_from(timeout=seconds))
+
+    async def until_ended(self) -> None:
+        """Wait for the last answer's end, and for what is said after it."""
+        await self.until(lambda page: bool(statuses(page)) and "streaming" not in statuses(page))
+        await self.until(lambda page: text(page, "#announcer") not in ("", "Answering"))
+
+
+def _render(context: dict[str, Any]) -> str:
+    from django.template.loader import render_to_string
+
+    return render_to_string("conversations/_turns.html", context)
+
+
+def statuses(page: Page) -> list[str]:
+    return [str(mark["data-status"]) for mark in page.soup.select("#turns [data-status]")]
+
+
+def text(page: Page, selector: str) -> str:
+    found = page.soup.select_one(selector)
+    return found.get_text(" ", strip=True) if found else ""
+
+
+@asynccontextmanager
+async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
+    opened = Tab(user, session)
+    await opened.load()
+    connected, _code = await opened.socket.connect()
+    assert connected
+    try:
+        yield opened
+    finally:
+        await opened.socket.disconnect()
+        await turns.wait_for_all()
+
+
+async def reloaded(session: ChatSession) -> str:
+    context = await in_database(pages.turns_context, session, None)
+    return squeeze(await in_database(_render, context))
+
+
+async def test_a_question_streams_to_the_page_that_a_reload_shows(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until_ended()
+        assert statuses(here.page) == ["completed"]
+        assert "ten seconds" in text(here.page, ".prose")
+        assert text(here.page, ".chips") == "1 handbook.txt"
+        assert text(here.page, "#announcer").startswith("Answered from 1 passage")
+        assert "factory settings" in text(here.page, "#session-title")
+        assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: ScriptedLLM) -> None:
+    fake_llm.enqueue([1.5, TextPiece("late")])
+    async with tab(owner, session) as here:
+        await here.ask("Hello there, tell me about ports")
+        await here.until(lambda page: "Hello there" in text(page, ".bubble"), seconds=5)
+        assert statuses(here.page) == ["streaming"]
+        await here.until(lambda page: "value" in page.soup.select("#parent-turn")[0].attrs, seconds=5)
+
+
+async def test_stopping_keeps_what_came(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("The first half"), 30.0, TextPiece(" and the second.")])
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until(lambda page: "first half" in text(page, ".prose"))
+        await here.send(action="stop")
+        await here.until_ended()
+        assert statuses(here.page) == ["stopped"]
+        assert text(here.page, ".outcome").startswith("Stopped")
+        assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_answering_again_and_editing_open_versions(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until_ended()
+        message = await Message.objects.aget(role="assistant")
+        await here.send(action="regenerate", message_id=message.pk)
+        await here.until(lambda page: text(page, ".siblings") == "2/2")
+        await here.until_ended()
+        await here.send(action="edit", turn_id=message.turn_id, question="How many ports does the switch have?")
+        await here.until(lambda page: text(page, ".siblings") == "3/3")
+        await here.until_ended()
+        assert text(here.page, ".bubble") == "How many ports does the switch have?"
+        assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_who_comes_back_gets_the_rest(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("One.\n\nTwo."), 1.5, TextPiece("\n\nThree [1].")])
+    first = Tab(owner, session)
+    await first.load()
+    await first.socket.connect()
+    await first.ask(RESET)
+    await first.until(lambda page: "One." in text(page, ".prose"))
+    await first.socket.disconnect()
+    async with tab(owner, session) as second:
+        mark = second.page.soup.select_one("[data-status=streaming]")
+        assert mark is not None
+        await second.send(action="resume", seen=f"{mark['data-message']}:{mark['data-seq']}")
+        await second.until_ended()
+        assert "One." in text(second.page, ".prose")
+        assert "Three" in text(second.page, ".prose")
+        assert second.page.html("#turns") == await reloaded(session)
+
+
+async def test_the_same_request_is_answered_once(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    request_id = str(uuid.uuid4())
+    async with tab(owner, session) as here:
+        for _attempt in range(2):
+            await here.send(action="ask", question=RESET, request_id=request_id)
+        await here.until_ended()
+    assert await Message.objects.filter(role="assistant").acount() == 1
+
+
+async def test_an_empty_question_is_refused_in_words(owner: User, session: ChatSession) -> None:
+    async with tab(owner, session) as here:
+        request_id = str(uuid.uuid4())
+        await here.send(action="ask", question="  ", request_id=request_id)
+        await here.until(lambda page: "Please write a question." in text(page, "#toasts"), seconds=5)
+        assert here.page.soup.select_one("#refused")["data-request"] == request_id  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"action": "dance"},
+        {"action": "ask"},
+        {"action": "ask", "question": "x", "request_id": "not a uuid"},
+        {"action": "regenerate", "message_id": "999999"},
+        {"action": "edit", "turn_id": "x", "question": "?"},
+        {"action": "stop", "message_id": "999999"},
+        {"action": "resume", "seen": "x:y"},
+        {"action": "continue", "message_id": None},
+    ],
+)
+async def test_what_makes_no_sense_is_said_and_harms_nothing(
+    owner: User, session: ChatSession, form: dict[str, Any]
+) -> None:
+    async with tab(owner, session) as here:
+        await here.send(**form)
+        await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+
+
+async def test_noise_is_answered_too(owner: User, session: ChatSession) -> None:
+    async with tab(owner, session) as here:
+        await here.socket.send_to(text_data="not json")
+        await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+
+
+async def test_others_answers_are_out_of_reach(
+    owner: User, stranger: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until_ended()
+    message = await Message.objects.aget(role="assistant")
+    theirs = await in_database(services.create_session, stranger)
+    for form in (
+        {"action": "regenerate", "message_id": message.pk},
+        {"action": "edit", "turn_id": message.turn_id, "question": "mine"},
+        {"action": "stop", "message_id": message.pk},
+        {"action": "resume", "seen": f"{message.pk}:0"},
+        {"action": "continue", "message_id": message.pk},
+        {"action": "ask", "question": "mine", "parent_turn_id": message.turn_id},
+    ):
+        async with tab(stranger, theirs) as here:
+            await here.send(**form)
+            await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+            assert statuses(here.page) == []
+    assert await Message.objects.filter(role="assistant").acount() == 1
+
+
+@pytest.mark.parametrize("who", ["stranger", "anonymous"])
+async def test_only_the_owner_is_let_in(owner: User, stranger: User, session: ChatSession, who: str) -> None:
+    visitor = Tab(stranger if who == "stranger" else AnonymousUser(), session)
+    assert await visitor.socket.connect() == (False, 4404)
+
+
+async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession) -> None:
+    foreign = Tab(owner, session, {"host": "rag.example", "origin": "https://evil.example"})
+    assert await foreign.socket.connect() == (False, 4403)
+    own = Tab(owner, session, {"host": "rag.example", "origin": "https://rag.example"})
+    assert (await own.socket.connect())[0]
+    await own.socket.disconnect()
+
+
+async def test_leaving_ends_the_listening_but_not_the_turn(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Begun"), 0.7, TextPiece(" and ended.")])
+    here = Tab(owner, session)
+    await here.load()
+    await here.socket.connect()
+    await here.ask(RESET)
+    await here.until(lambda page: "Begun" in text(page, ".prose"))
+    await here.socket.disconnect()
+    followers = [task for task in asyncio.all_tasks() if "_follow" in repr(task.get_coro())]
+    assert followers == []
+    await turns.wait_for_all()
+    message = await Message.objects.aget(role="assistant")
+    assert (message.status, message.content) == ("completed", "Begun and ended.")

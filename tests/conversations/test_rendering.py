@@ -1,0 +1,218 @@
+"""What streams onto the page is what the page shows when it is loaded again."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conversations.events import (
+    Answer,
+    BlockEnd,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    SourcesEvent,
+    StepEvent,
+    ThinkEvent,
+    fold,
+)
+from conversations.rendering import AnswerPage, Stream, answer_html, duration, marked
+from tests.conversations.oob import Page, squeeze
+
+CITATIONS = [
+    {
+        "index": number,
+        "document_id": None if number == 3 else 7,
+        "chunk_id": 40 + number,
+        "filename": f"Handbook <{number}>.pdf",
+        "heading": "Leave › Paid",
+        "page": number,
+        "snippet": "Paid leave is 30 days, see https://example.org/leave.",
+        "score": 0.03,
+        "sources": [{"type": "vector", "rank": 1, "score": 0.7, "rrf_score": 0.016}],
+    }
+    for number in (1, 2, 3)
+]
+
+
+def page_of(answer: Answer, **fields: Any) -> AnswerPage:
+    place: dict[str, Any] = {"session_id": 1, "turn_id": 2, "question_id": 3, "message_id": 4}
+    return AnswerPage(**place, question="How long is paid leave?", answer=answer, siblings=(2,), **fields)
+
+
+def stored(answer: Answer) -> Answer:
+    """Return the answer as the database keeps it."""
+    error = {"code": answer.error["code"], "message": answer.error["message"]} if answer.error else None
+    return Answer(
+        last_seq=answer.last_seq,
+        blocks=answer.blocks,
+        thinking=answer.thinking,
+        citations=answer.citations,
+        error=error,
+        status=answer.status,
+        usage=answer.usage,
+        ms=answer.ms,
+    )
+
+
+def numbered(events: list[Event]) -> list[Event]:
+    return [event.numbered(seq) for seq, event in enumerate(events, 1)]
+
+
+def streamed(events: list[Event], start: int = 0) -> str:
+    """Return the page after the events, of which the first `start` were there when it was loaded."""
+    page = page_of(fold(events[:start]))
+    shown = Page(answer_html(page))
+    stream = Stream(page)
+    for event in events:
+        for frame in stream.feed(event):
+            shown.apply(frame)
+    return shown.html("#answer-4")
+
+
+TEXT = st.text(alphabet="ab \n#*`-|[]123<&>中。!(){}", max_size=12) | st.sampled_from(
+    [
+        "A [1]. ",
+        "\n\n",
+        "- item [2]\n",
+        "```\ncode\n",
+        "| a | b |\n|--|--|\n",
+        "> q\n",
+        "【3】",
+        "[9]",
+        "**bold**\n\n# H\n",
+    ]
+)
+CELL = st.text(alphabet="ab <&[]1中", max_size=6)
+
+
+@st.composite
+def blocks(draw: st.DrawFn, name: str) -> list[Event]:
+    kind = draw(st.sampled_from(["text", "text", "text", "table", "image", "code"]))
+    match kind:
+        case "table":
+            events: list[Event] = [BlockStart(id=name, kind="table", columns=draw(st.lists(CELL, max_size=3)))]
+            events += [Delta(id=name, row=draw(st.lists(CELL, max_size=3))) for _ in range(draw(st.integers(0, 3)))]
+        case "image":
+            url = draw(st.sampled_from(["/knowledge/pictures/1", "https://evil.example/x.png", "//evil.example/x"]))
+            events = [
+                BlockStart(id=name, kind="image", alt=draw(CELL)),
+                BlockUpdate(id=name, url=url, width=9, height=9),
+            ]
+        case _:
+            events = [BlockStart(id=name, kind=kind, language="py" if kind == "code" else None)]  # type: ignore[arg-type]
+            events += [Delta(id=name, text=piece) for piece in draw(st.lists(TEXT, max_size=6))]
+    return [*events, BlockEnd(id=name)] if draw(st.booleans()) else events
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[Event]:
+    events: list[Event] = [
+        StepEvent(step=2, key="understand", step_name="Understand", status="processing"),
+        *(ThinkEvent(text=text) for text in draw(st.lists(TEXT.filter(bool), max_size=3))),
+    ]
+    body = [event for number in range(draw(st.integers(0, 3))) for event in draw(blocks(f"b{number}"))]
+    if draw(st.booleans()):
+        body.insert(draw(st.integers(0, len(body))), SourcesEvent(citations=CITATIONS))
+    events += body
+    status = draw(st.sampled_from(["completed", "stopped", "failed", "interrupted"]))
+    if status in ("failed", "interrupted"):
+        events.append(ErrorEvent(code="x", message="It broke <b>."))
+    return numbered([*events, DoneEvent(status=status, ms=draw(st.integers(0, 90_000)))])
+
+
+@given(streams(), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_stream_leaves_the_page_that_a_reload_shows(events: list[Event], data: st.DataObject) -> None:
+    reloaded = squeeze(answer_html(page_of(stored(fold(events)))))
+    assert streamed(events) == reloaded
+    assert streamed(events, start=data.draw(st.integers(0, len(events)))) == reloaded
+
+
+def test_events_that_the_page_has_change_nothing() -> None:
+    events = numbered([BlockStart(id="b1", kind="text"), Delta(id="b1", text="Hello")])
+    stream = Stream(page_of(fold(events)))
+    assert [frame for event in events for frame in stream.feed(event)] == []
+
+
+def test_a_delta_sends_only_the_open_paragraph() -> None:
+    stream = Stream(page_of(Answer()))
+    stream.feed(BlockStart(seq=1, id="b1", kind="text"))
+    stream.feed(Delta(seq=2, id="b1", text="A long first paragraph.\n\nSecond\nline"))
+    (frame,) = stream.feed(Delta(seq=3, id="b1", text=" ends."))
+    assert "first" not in frame
+    assert "Second<br>\nline ends." in frame
+
+
+def test_sources_are_told_apart_by_use() -> None:
+    answer = fold(
+        [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text="30 days [2].")]
+    )
+    page = page_of(answer)
+    assert [card.number for card in page.cited] == [2]
+    assert [card.number for card in page.also_read] == [1, 3]
+    assert page.cards[2].deleted
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "line"),
+    [
+        ("completed", "30 days [1][2].", "Answered from 2 passages · 1.8 s"),
+        ("completed", "Hello!", "Answered · 1.8 s"),
+        ("stopped", "30 days [1]", "Stopped · 1.8 s"),
+        ("failed", "", "No answer · 1.8 s"),
+        ("interrupted", "30", "Interrupted · 1.8 s"),
+    ],
+)
+def test_the_line_says_how_it_ended(status: Any, text: str, line: str) -> None:
+    events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
+    assert page_of(fold([*events, DoneEvent(status=status, ms=1820)])).line == line
+
+
+def test_a_failure_says_why_and_offers_another_try() -> None:
+    html = answer_html(
+        page_of(fold([ErrorEvent(code="x", message="The key was refused."), DoneEvent(status="failed")]))
+    )
+    assert "The key was refused." in html
+    assert 'formaction="/messages/4/regenerate/"' in html
+
+
+def test_an_interrupted_answer_can_go_on() -> None:
+    events = [BlockStart(id="b1", kind="text"), Delta(id="b1", text="Half"), DoneEvent(status="interrupted")]
+    assert 'formaction="/messages/4/continue/"' in answer_html(page_of(fold(events)))
+
+
+@pytest.mark.parametrize("url", ["https://evil.example/x.png", "//evil.example/x", "javascript:alert(1)", ""])
+def test_only_pictures_of_this_site_are_shown(url: str) -> None:
+    events = [BlockStart(id="b1", kind="image", alt="x"), BlockUpdate(id="b1", url=url)]
+    assert "<img" not in answer_html(page_of(fold(events)))
+
+
+def test_names_and_snippets_are_escaped() -> None:
+    html = answer_html(page_of(fold([SourcesEvent(citations=[CITATIONS[0] | {"snippet": "<script>x</script>"}])])))
+    assert "<script" not in html
+    assert "Handbook &lt;1&gt;.pdf" in html
+
+
+def test_nothing_in_an_answer_needs_inline_script_or_style() -> None:
+    events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text="x [1]")]
+    html = answer_html(page_of(fold([*events, DoneEvent(status="completed")])))
+    assert not re.search(r"<(script|style)\b|\son\w+=|\sstyle=", html)
+
+
+def test_words_of_the_question_are_marked() -> None:
+    assert marked("Paid <leave> is paid", "How long is paid leave?") == (
+        "<mark>Paid</mark> &lt;<mark>leave</mark>&gt; is <mark>paid</mark>"
+    )
+    assert marked("端口隔离可以启用", "如何启用端口隔离") == "<mark>端口隔离</mark>可以<mark>启用</mark>"
+    assert marked("anything", "is it?") == "anything"
+
+
+@pytest.mark.parametrize(("ms", "text"), [(12, "12 ms"), (1820, "1.8 s"), (65_000, "1 min 5 s")])
+def test_durations(ms: int, text: str) -> None:
+    assert duration(ms) == text
