@@ -150,7 +150,7 @@ class _Chunker:
     def _prose_units(self, text: str) -> Iterator[_Unit]:
         self.blocks += 1
         listed = _LIST_ITEM.match(text) is not None
-        for sentence in split_sentences(text.strip()):
+        for sentence in split_sentences(text.strip("\n").rstrip() if listed else text.strip()):
             tokens = self.measure(sentence)
             for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
                 cost = tokens if piece is sentence else self.measure(piece)
@@ -304,8 +304,7 @@ def _block(text: str, language: str | None) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    line = " | ".join(_line(cell) for cell in cells)
-    return line if line.strip(" |") else ""
+    return " | ".join(_line(cell) for cell in cells).rstrip(" |")
 
 
 def _line(text: str) -> str:

@@ -180,6 +180,7 @@ class SheetTables:
         self._rows: list[list[str]] = []
         self._columns: tuple[str, ...] | None = None
         self._caption = ""
+        self._title: Paragraph | None = None  # a lone cell, perhaps the title of the table that follows
 
     @property
     def is_open(self) -> bool:
@@ -194,9 +195,23 @@ class SheetTables:
 
     def end(self) -> Iterator[Table | Paragraph]:
         """The table, if one is open, ends here."""
-        if self._rows:
-            yield from self._part()
+        for item in self._part() if self._rows else ():
+            if isinstance(item, Paragraph) and self._columns is None:
+                yield from self._release()
+                self._title = item
+            else:
+                yield item
         self._columns, self._caption = None, ""
+
+    def finish(self) -> Iterator[Table | Paragraph]:
+        """The sheet ends here."""
+        yield from self.end()
+        yield from self._release()
+
+    def _release(self) -> Iterator[Paragraph]:
+        if self._title is not None:
+            yield self._title
+        self._title = None
 
     def _part(self) -> Iterator[Table | Paragraph]:
         rows, self._rows = self._rows, []
@@ -224,9 +239,13 @@ class SheetTables:
             titles.append(single)
             rows = rows[1:]
         if not rows:
+            yield from self._release()
             for text in titles:
                 yield Paragraph(page=self.page, text=text)
             return []
+        if self._title is not None and not titles and len(self._title.text) <= _LONGEST_CAPTION:
+            self._caption, self._title = self._title.text, None
+        yield from self._release()
         if titles and len(titles[-1]) <= _LONGEST_CAPTION:
             self._caption = titles.pop()
         for text in titles:

@@ -107,7 +107,7 @@ class _Reader:
                 yield from tables.add(line)
             else:
                 yield from tables.end()
-        yield from tables.end()
+        yield from tables.finish()
 
     def _count(self, cells: int) -> None:
         self.rows += 1

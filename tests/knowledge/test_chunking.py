@@ -104,6 +104,12 @@ def test_what_announces_a_list_stays_with_it() -> None:
     assert found[1].content == "The steps are these now:\n\n- first do this and that\n- then do the other thing"
 
 
+def test_list_items_keep_their_indent_and_stand_on_lines_of_their_own() -> None:
+    found = chunks(Paragraph(text="- one"), Paragraph(text="  - inner"), Paragraph(text="- two"))
+
+    assert found[0].content == "- one\n  - inner\n- two"
+
+
 def test_a_giant_sentence_is_cut_at_its_clauses() -> None:
     found = chunks(Paragraph(text="one two three four, five six seven eight, nine ten eleven twelve"), size=8)
 

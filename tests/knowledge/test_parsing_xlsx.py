@@ -49,12 +49,18 @@ def test_empty_rows_part_tables_and_a_lone_cell_above_is_the_caption(tmp_path: P
         [None, "Oslo", 1],
         [None, "Rome", 2],
         [],
+        ["Costs"],
+        [],
+        ["Kind", "Sum"],
+        ["Rent", 9],
+        [],
         ["A note."],
     ]
 
     assert outline(read(saved(book(rows), tmp_path)))[1:] == [
         "table: Sales by region: Region,Sum | North,5",
         "table: City,Sum | Oslo,1 | Rome,2",
+        "table: Costs: Kind,Sum | Rent,9",
         "A note.",
     ]
 
