@@ -1,0 +1,37 @@
+"""Reciprocal rank fusion."""
+
+import pytest
+
+from retrieval.fusion import Query, Ranking, Side, fuse
+
+
+def ranking(side: Side, *chunk_ids: int, weight: float = 1.0) -> Ranking:
+    hits = [(chunk_id, 1.0 / position) for position, chunk_id in enumerate(chunk_ids, start=1)]
+    return Ranking(side, Query("q"), weight, hits, ms=1.0)
+
+
+def test_scores_are_the_sums_of_reciprocal_ranks() -> None:
+    first, second, third = fuse([ranking("vector", 1, 2), ranking("bm25", 2, 3)], 10, 60)
+    assert (first.chunk_id, first.score) == (2, pytest.approx(1 / 62 + 1 / 61))
+    assert (second.chunk_id, second.score) == (1, pytest.approx(1 / 61))
+    assert (third.chunk_id, third.score) == (3, pytest.approx(1 / 62))
+
+
+def test_sources_tell_side_rank_and_scores() -> None:
+    (chunk,) = fuse([ranking("vector", 7), ranking("bm25", 7, weight=0.5)], 10, 10)
+    assert [source.to_dict() for source in chunk.sources] == [
+        {"type": "vector", "rank": 1, "score": 1.0, "rrf_score": pytest.approx(1 / 11)},
+        {"type": "bm25", "rank": 1, "score": 1.0, "rrf_score": pytest.approx(0.5 / 11)},
+    ]
+
+
+def test_a_ranking_without_weight_adds_nothing_but_is_seen() -> None:
+    found = fuse([ranking("vector", 9, 1, weight=0.0), ranking("bm25", 1)], 10, 10)
+    assert [chunk.chunk_id for chunk in found] == [1]
+    assert [source.rrf_score for source in found[0].sources] == [0.0, pytest.approx(1 / 11)]
+
+
+def test_ties_go_to_the_higher_rank_then_the_older_chunk_and_k_cuts() -> None:
+    assert [chunk.chunk_id for chunk in fuse([ranking("vector", 5), ranking("bm25", 3)], 10, 10)] == [3, 5]
+    assert [chunk.chunk_id for chunk in fuse([ranking("vector", 5, 6), ranking("bm25", 3, 4)], 3, 10)] == [3, 5, 4]
+    assert fuse([], 10, 10) == []
