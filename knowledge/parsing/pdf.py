@@ -15,7 +15,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf_layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf_shapes import Shapes, read_shapes
 from knowledge.parsing.pdf_stitch import levelled, stitched
-from knowledge.parsing.pdf_style import Styles, edge_keys, is_running, read_bookmarks, survey
+from knowledge.parsing.pdf_style import Styles, edge_keys, edge_lines, is_running, read_bookmarks, survey
 from knowledge.parsing.pdf_tables import Found, find_loose_tables, find_tables, inside
 from knowledge.parsing.pdf_text import Box, Line, PageText, Word, read_text
 from knowledge.parsing.registry import ParseContext
@@ -166,7 +166,11 @@ class _Reader:
             return None
 
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
-        edges = {id(line) for line in page.text.lines if is_running(line, page.number, around, self._styles.body)}
+        edges = {
+            id(line)
+            for line in edge_lines(page.text.lines, page.text.height)
+            if is_running(line, page.number, around, self._styles.body)
+        }
         lines = [line for line in page.text.lines if id(line) not in edges]
         self._tally.pictured += bool(page.shapes.pictures)
         characters = sum(len(line.text) for line in page.text.lines)

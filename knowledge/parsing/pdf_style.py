@@ -20,6 +20,7 @@ EDGE_SHARE = 0.14  # of the page's height
 
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[ivxlc]{1,7}$", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"^[-–—·\s]*(\d{1,5}|[ivxlc]{1,6})[-–—·\s]*$")
 _LETTERS = re.compile(r"[^\W\d_]")
 _SQUEEZE = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(r"^(\d{1,2}(?:\.\d{1,3})*)\.?\s+\S|^第[一二三四五六七八九十百\d]+[章节條条篇部]")
@@ -43,7 +44,9 @@ class Styles:
         marked = self._bookmarked(text, page)
         if marked is not None:
             return marked
-        if not _LETTERS.search(text) or any(len(row.cells) > 2 for row in block.rows):
+        if len(_LETTERS.findall(text)) < (2 if any(char > "\u2e80" for char in text) else 3) or any(
+            len(row.cells) > 2 for row in block.rows
+        ):
             return None
         if block.size > LARGER * self.body:
             return self._sized(block, text)
@@ -151,6 +154,8 @@ def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]], bo
     """
     if not others:
         return False
+    if _PAGE_NUMBER.match(line.text):
+        return True
     needed = 2 if len(others) >= 4 else 1
     keys = _keys(line, page, numbered=line.size <= LARGER * body)
     return any(sum(key in other for other in others) >= needed for key in keys)

@@ -107,6 +107,16 @@ def test_closing_the_generator_ends_the_child(misbehaving: Path, monkeypatch: py
     assert children[0].returncode is not None
 
 
+def test_the_child_dies_with_its_parent(misbehaving: Path) -> None:
+    job = {"task": "parse", "path": str(misbehaving), "filename": "x.hang", "output_dir": "", "timeout_s": 60}
+    child = runner._start(job | {"memory_mb": 1024, "max_pages": 1, "max_rows": 1})
+    assert child.stdin is not None and child.stdout is not None
+    assert b"before" in child.stdout.readline()
+    child.stdin.close()  # as the kernel does when the parent is killed
+    assert child.wait(10) != 0
+    child.stdout.close()
+
+
 def test_time_of_a_slow_taker_does_not_count(misbehaving: Path) -> None:
     elements = _parse(misbehaving, "endless", timeout_s=2)
     for _ in range(3):
