@@ -34,21 +34,21 @@ class TurnInline(RecordInline):
     """The turns of a session."""
 
     model = Turn
-    fields = readonly_fields = ["request_id", "parent_turn", "action", "model", "token_count", "created_at"]
+    fields = readonly_fields = ("request_id", "parent_turn", "action", "model", "token_count", "created_at")
 
 
 class MessageInline(RecordInline):
     """The question and the answer of a turn."""
 
     model = Message
-    fields = readonly_fields = ["role", "status", "content", "thinking", "error_message", "usage", "duration_ms"]
+    fields = readonly_fields = ("role", "status", "content", "thinking", "error_message", "usage", "duration_ms")
 
 
 class TraceInline(RecordInline):
     """The nodes that ran for a turn."""
 
     model = TraceStep
-    fields = readonly_fields = ["order", "key", "status", "ms", "what"]
+    fields = readonly_fields = ("order", "key", "status", "ms", "what")
 
     @admin.display(description=gettext_lazy("detail"))
     def what(self, step: TraceStep) -> SafeString:
@@ -60,14 +60,14 @@ class CitationInline(RecordInline):
     """The numbered sources of an answer."""
 
     model = Citation
-    fields = readonly_fields = ["index", "filename", "heading", "page", "snippet", "score", "cited"]
+    fields = readonly_fields = ("index", "filename", "heading", "page", "snippet", "score", "cited")
 
 
 class FeedbackInline(RecordInline):
     """The thumbs on an answer."""
 
     model = Feedback
-    fields = readonly_fields = ["user", "value", "reason", "comment", "created_at"]
+    fields = readonly_fields = ("user", "value", "reason", "comment", "created_at")
 
 
 @admin.register(ChatSession)
@@ -81,14 +81,17 @@ class ChatSessionAdmin(RecordAdmin):
     search_help_text = gettext_lazy("Title, owner, or words of any message")
     date_hierarchy = "last_activity_at"
     inlines = [TurnInline]
-    fields = readonly_fields = [
+    fields = readonly_fields = (
         "title", "owner", "status", "pinned", "knowledge_bases", "settings", "last_activity_at", "created_at",
         "deleted_at",
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
         """Count the turns along."""
-        return super().get_queryset(request).annotate(turn_count=Count("turns", distinct=True))
+        sessions: QuerySet[ChatSession] = (
+            super().get_queryset(request).annotate(turn_count=Count("turns", distinct=True))
+        )
+        return sessions
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Allow those who hold Django's permission."""
@@ -111,17 +114,20 @@ class TurnAdmin(RecordAdmin):
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
     date_hierarchy = "created_at"
     inlines = [MessageInline, TraceInline]
-    fields = readonly_fields = [
+    fields = readonly_fields = (
         "request_id", "session_page", "parent_turn", "retrieval_query", "action", "model", "token_count", "created_at",
         "citations",
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Fetch the question and the answer's status along."""
         messages_of = Message.objects.filter(turn=OuterRef("pk"))
         question = messages_of.filter(role=Message.Role.USER).values("content")
         status = messages_of.filter(role=Message.Role.ASSISTANT).values("status")
-        return super().get_queryset(request).annotate(question=Subquery(question), answer_status=Subquery(status))
+        turns: QuerySet[Turn] = (
+            super().get_queryset(request).annotate(question=Subquery(question), answer_status=Subquery(status))
+        )
+        return turns
 
     @admin.display(description=gettext_lazy("question"))
     def asked(self, turn: Any) -> str:
@@ -157,10 +163,10 @@ class MessageAdmin(RecordAdmin):
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]
-    fields = readonly_fields = [
+    fields = readonly_fields = (
         "turn_page", "role", "status", "content", "blocks_json", "thinking", "error_code", "error_message", "usage",
         "duration_ms", "last_seq", "heartbeat_at", "created_at",
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         """Leave the event log out, which can be long."""
@@ -190,7 +196,7 @@ class ContextEntryAdmin(RecordAdmin):
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
-    fields = readonly_fields = ["session", "turn", "type", "role", "content", "tokens", "created_at"]
+    fields = readonly_fields = ("session", "turn", "type", "role", "content", "tokens", "created_at")
 
     @admin.display(description=gettext_lazy("content"))
     def said(self, entry: ContextEntry) -> str:
@@ -205,9 +211,9 @@ class CitationAdmin(RecordAdmin):
     list_display = ["message_id", "index", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["filename", "heading", "snippet", "request_id"]
-    fields = readonly_fields = [
+    fields = readonly_fields = (
         "message_page", "index", "cited", "filename", "heading", "page", "snippet", "score", "retrievers", "request_id",
-    ]  # fmt: skip
+    )  # fmt: skip
 
     @admin.display(description=gettext_lazy("message"))
     def message_page(self, citation: Citation) -> str:
@@ -228,7 +234,7 @@ class TraceStepAdmin(RecordAdmin):
     list_filter = ["key", "status", "started_at"]
     list_select_related = ["turn"]
     search_fields = ["key", "turn__request_id"]
-    fields = readonly_fields = ["turn_page", "order", "key", "status", "started_at", "ms", "what"]
+    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
 
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, step: TraceStep) -> str:
@@ -250,7 +256,7 @@ class FeedbackAdmin(RecordAdmin):
     list_select_related = ["user", "message"]
     search_fields = ["comment", "reason", "user__username", "message__content"]
     date_hierarchy = "created_at"
-    fields = readonly_fields = ["message_page", "turn_page", "user", "value", "reason", "comment", "created_at"]
+    fields = readonly_fields = ("message_page", "turn_page", "user", "value", "reason", "comment", "created_at")
 
     @admin.display(description=gettext_lazy("answer"))
     def said(self, feedback: Feedback) -> str:
@@ -276,7 +282,7 @@ class ShareLinkAdmin(RecordAdmin):
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["session"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
-    fields = readonly_fields = ["uuid", "session", "created_at", "revoked_at"]
+    fields = readonly_fields = ("uuid", "session", "created_at", "revoked_at")
     actions = ["revoke"]
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
@@ -303,7 +309,7 @@ class PromptTemplateAdmin(ModelAdmin):
         """A version keeps its purpose and language."""
         return ["purpose", "language", "version", "active", "created_at"] if obj else []
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show what the version is before its texts."""
         shown = ["version", "active", "created_at"] if obj else []
         return ["purpose", "language", *shown, "system", "user"]

@@ -44,8 +44,7 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     """Ask the profile's model for one word; models that don't chat are looked up in the endpoint's list."""
     began = time.monotonic()
     try:
-        endpoint = endpoint_of(profile)
-        reply = await _ask(replace(endpoint, **_hurried(endpoint)), listed=profile.purpose in _LISTED)
+        reply = await _ask(_hurried(endpoint_of(profile)), listed=profile.purpose in _LISTED)
     except LLMError as error:
         return Outcome(False, f"{profile}: {error.message}")
     seconds = time.monotonic() - began
@@ -53,12 +52,13 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
 
 
-def _hurried(endpoint: Endpoint) -> dict[str, float]:
-    return {
-        "connect_timeout": min(endpoint.connect_timeout, PATIENCE),
-        "idle_timeout": min(endpoint.idle_timeout, PATIENCE),
-        "total_timeout": min(endpoint.total_timeout, PATIENCE),
-    }
+def _hurried(endpoint: Endpoint) -> Endpoint:
+    return replace(
+        endpoint,
+        connect_timeout=min(endpoint.connect_timeout, PATIENCE),
+        idle_timeout=min(endpoint.idle_timeout, PATIENCE),
+        total_timeout=min(endpoint.total_timeout, PATIENCE),
+    )
 
 
 async def _ask(endpoint: Endpoint, *, listed: bool) -> str:

@@ -1,6 +1,6 @@
 """DRF views whose handlers are coroutines: for what streams or waits for a running answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -20,10 +20,11 @@ class FirstRenderer(DefaultContentNegotiation):
     """
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         """Return the first renderer and its media type."""
-        return renderers[0], str(renderers[0].media_type)
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
 
 
 class AsyncAPIView(APIView):

@@ -1,0 +1,313 @@
+"""The chat in the admin: records are read, prompts make versions, keys are written and never shown."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from conversations import prompts, secrets
+from conversations.models import (
+    ChatSession,
+    ContextEntry,
+    Feedback,
+    Message,
+    ModelProfile,
+    PromptTemplate,
+    ShareLink,
+    Turn,
+)
+from conversations.profiles import Outcome
+from ragsite.llm.errors import Unauthorized
+from ragsite.models import ApiToken
+from tests import factories
+from tests.conversations.records import make_session, make_turn
+
+pytestmark = pytest.mark.django_db
+
+RECORDS = ["chatsession", "turn", "message", "contextentry", "citation", "tracestep", "feedback", "sharelink"]
+KEY = "sk-very-secret-key"
+
+
+@pytest.fixture
+def answer(owner: User) -> Message:
+    answer = make_turn(make_session(owner, "Routers"), "Where is the <script>alert(1)</script> button?")
+    session = answer.turn.session
+    ContextEntry.objects.create(session=session, turn=answer.turn, type="chat", role="user", content="Where?")
+    Feedback.objects.create(message=answer, user=owner, value=-1, reason="wrong", comment="Not there.")
+    ShareLink.objects.create(session=session)
+    return answer
+
+
+def changelist(model: str) -> str:
+    return reverse(f"admin:conversations_{model}_changelist")
+
+
+def change(item: Any) -> str:
+    return reverse(f"admin:{item._meta.app_label}_{item._meta.model_name}_change", args=[item.pk])
+
+
+def test_every_model_of_the_chat_is_registered() -> None:
+    from django.apps import apps
+
+    models = [*apps.get_app_config("conversations").get_models(), ApiToken]
+    missing = [model for model in models if not admin.site.is_registered(model) and not model._meta.auto_created]
+    assert missing == []
+
+
+@pytest.mark.parametrize("model", RECORDS)
+def test_records_are_listed_searched_and_shown(answer: Message, as_staff: Client, model: str) -> None:
+    listed = as_staff.get(changelist(model))
+    assert listed.status_code == 200 and listed.context["cl"].result_count >= 1
+    assert as_staff.get(changelist(model), {"q": "no such words anywhere"}).context["cl"].result_count == 0
+    item = listed.context["cl"].result_list[0]
+    page = as_staff.get(change(item))
+    assert page.status_code == 200 and b"<script>alert(1)" not in page.content
+    assert b'name="_save"' not in page.content
+
+
+@pytest.mark.parametrize("model", [*RECORDS, "prompttemplate", "modelprofile"])
+def test_every_list_can_be_filtered(answer: Message, as_staff: Client, model: str) -> None:
+    listed = as_staff.get(changelist(model))
+    assert listed.context["cl"].has_filters
+    for spec in listed.context["cl"].filter_specs:
+        for choice in spec.choices(listed.context["cl"]):
+            assert as_staff.get(changelist(model) + choice["query_string"]).status_code == 200
+
+
+@pytest.mark.parametrize("model", RECORDS)
+def test_records_cannot_be_added_or_edited(answer: Message, as_staff: Client, model: str) -> None:
+    item = as_staff.get(changelist(model)).context["cl"].result_list[0]
+    assert as_staff.get(reverse(f"admin:conversations_{model}_add")).status_code == 403
+    assert as_staff.post(change(item), {"content": "Falsified", "title": "Falsified"}).status_code == 403
+
+
+@pytest.mark.parametrize("model", sorted(set(RECORDS) - {"chatsession"}))
+def test_only_sessions_are_deleted_by_themselves(answer: Message, as_staff: Client, model: str) -> None:
+    item = as_staff.get(changelist(model)).context["cl"].result_list[0]
+    url = reverse(f"admin:conversations_{model}_delete", args=[item.pk])
+    assert as_staff.post(url, {"post": "yes"}).status_code == 403
+
+
+def test_deleting_a_session_takes_everything_with_it(answer: Message, as_staff: Client) -> None:
+    url = reverse("admin:conversations_chatsession_delete", args=[answer.turn.session_id])
+    assert as_staff.post(url, {"post": "yes"}).status_code == 302
+    assert not Turn.objects.exists() and not Message.objects.exists()
+
+
+def test_deleting_a_user_takes_their_chats_along(answer: Message, owner: User, as_staff: Client) -> None:
+    url = reverse("admin:auth_user_delete", args=[owner.pk])
+    assert as_staff.post(url, {"post": "yes"}).status_code == 302
+    assert not ChatSession.objects.exists()
+
+
+def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Client) -> None:
+    page = as_staff.get(change(answer.turn)).content.decode()
+    assert "Hold the button [1]." in page
+    assert "handbook.txt" in page and "Hold the reset button." in page
+    assert "&quot;hits&quot;: 1" in page
+
+
+def test_turns_are_found_by_words_and_cost_the_same_for_any_number(
+    answer: Message, as_staff: Client, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(15):
+        make_turn(answer.turn.session, f"Question number{number}?")
+    with django_assert_max_num_queries(14):
+        found = as_staff.get(changelist("turn"))
+    assert found.context["cl"].result_count == 16
+    assert as_staff.get(changelist("turn"), {"q": "number7"}).context["cl"].result_count == 1
+
+
+def test_feedback_is_filtered_by_its_value(answer: Message, as_staff: Client) -> None:
+    assert as_staff.get(changelist("feedback"), {"value__exact": "1"}).context["cl"].result_count == 0
+    assert as_staff.get(changelist("feedback"), {"value__exact": "-1"}).context["cl"].result_count == 1
+
+
+def test_share_links_are_revoked(answer: Message, as_staff: Client) -> None:
+    link = ShareLink.objects.get()
+    as_staff.post(changelist("sharelink"), {"action": "revoke", "_selected_action": [str(link.pk)]})
+    link.refresh_from_db()
+    assert link.revoked_at is not None
+
+
+def test_who_may_only_look_does_not_revoke(answer: Message) -> None:
+    looker = factories.make_user("looker", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_sharelink"))
+    client = Client()
+    client.force_login(looker)
+    link = ShareLink.objects.get()
+    client.post(changelist("sharelink"), {"action": "revoke", "_selected_action": [str(link.pk)]})
+    link.refresh_from_db()
+    assert link.revoked_at is None
+
+
+# --- Prompts --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prompt() -> PromptTemplate:
+    PromptTemplate.objects.all().delete()
+    return PromptTemplate.objects.create(
+        purpose="answer", language="en", system="Be brief.", user="{{ evidence }}\n{{ question }}"
+    )
+
+
+def test_saving_a_prompt_makes_a_version_that_is_used(prompt: PromptTemplate, as_staff: Client) -> None:
+    response = as_staff.post(change(prompt), {"system": "Be kind.", "user": prompt.user}, follow=True)
+    assert response.status_code == 200
+    newest = PromptTemplate.objects.get(active=True)
+    assert (newest.version, newest.system, newest.user) == (2, "Be kind.", prompt.user)
+    prompt.refresh_from_db()
+    assert (prompt.version, prompt.system, prompt.active) == (1, "Be brief.", False)
+    assert prompts.get_prompt("answer", "en").system == "Be kind."
+
+
+def test_saving_without_a_change_makes_no_version(prompt: PromptTemplate, as_staff: Client) -> None:
+    as_staff.post(change(prompt), {"system": prompt.system, "user": prompt.user})
+    assert PromptTemplate.objects.count() == 1
+
+
+def test_an_old_version_can_be_edited_and_taken_up_again(prompt: PromptTemplate, as_staff: Client) -> None:
+    as_staff.post(change(prompt), {"system": "Two.", "user": prompt.user})
+    as_staff.post(change(prompt), {"system": "Three.", "user": prompt.user})
+    assert PromptTemplate.objects.get(active=True).version == 3
+    as_staff.post(changelist("prompttemplate"), {"action": "use", "_selected_action": [prompt.pk]})
+    assert PromptTemplate.objects.get(active=True) == prompt
+    assert PromptTemplate.objects.count() == 3
+
+
+def test_two_versions_of_one_prompt_are_not_both_used(prompt: PromptTemplate, as_staff: Client) -> None:
+    as_staff.post(change(prompt), {"system": "Two.", "user": prompt.user})
+    both = list(PromptTemplate.objects.values_list("pk", flat=True))
+    page = as_staff.post(changelist("prompttemplate"), {"action": "use", "_selected_action": both}, follow=True)
+    assert "Choose one version" in page.content.decode()
+    assert PromptTemplate.objects.get(active=True).version == 2
+
+
+def test_adding_a_prompt_where_one_is_active(prompt: PromptTemplate, as_staff: Client) -> None:
+    body = {"purpose": "answer", "language": "en", "system": "New.", "user": "{{ question }}"}
+    as_staff.post(reverse("admin:conversations_prompttemplate_add"), body)
+    assert PromptTemplate.objects.get(active=True).version == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("Answer {{ password }}", "password"), ("Answer {{ question", "}}"), ("{% include 'x' %}", "template tag")],
+)
+def test_a_prompt_that_cannot_be_used_is_refused_in_words(
+    prompt: PromptTemplate, as_staff: Client, text: str, words: str
+) -> None:
+    response = as_staff.post(change(prompt), {"system": prompt.system, "user": text})
+    assert response.status_code == 200
+    [error] = response.context["adminform"].form.errors["user"]
+    assert words in error
+    assert PromptTemplate.objects.count() == 1
+
+
+def test_prompts_are_not_deleted(prompt: PromptTemplate, as_staff: Client) -> None:
+    url = reverse("admin:conversations_prompttemplate_delete", args=[prompt.pk])
+    assert as_staff.post(url, {"post": "yes"}).status_code == 403
+
+
+# --- Models ---------------------------------------------------------------------------------------
+
+PROFILE = {
+    "purpose": "answer", "base_url": "https://model.example/v1/", "model": "m", "temperature": "0.3",
+    "max_tokens": "2048", "context_window": "16384", "connect_timeout": "10", "idle_timeout": "60",
+    "total_timeout": "600", "enabled": "on",
+}  # fmt: skip
+
+
+@pytest.fixture
+def profile(as_staff: Client) -> ModelProfile:
+    as_staff.post(reverse("admin:conversations_modelprofile_add"), PROFILE | {"key": KEY})
+    return ModelProfile.objects.get()
+
+
+def key_of(profile: ModelProfile) -> str:
+    profile.refresh_from_db()
+    return secrets.decrypt(bytes(profile.encrypted_key))
+
+
+def test_a_key_is_stored_encrypted_and_never_shown(profile: ModelProfile, as_staff: Client) -> None:
+    assert key_of(profile) == KEY and KEY.encode() not in bytes(profile.encrypted_key)
+    assert profile.base_url == "https://model.example/v1"
+    page = as_staff.get(change(profile)).content.decode()
+    assert KEY not in page and "A key is stored" in page
+
+
+def test_an_empty_key_keeps_the_one_that_is_stored(profile: ModelProfile, as_staff: Client) -> None:
+    as_staff.post(change(profile), PROFILE | {"model": "other", "key": ""})
+    assert key_of(profile) == KEY and profile.model == "other"
+
+
+def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) -> None:
+    as_staff.post(change(profile), PROFILE | {"key": "another"})
+    assert key_of(profile) == "another"
+    as_staff.post(change(profile), PROFILE | {"remove_key": "on"})
+    assert key_of(profile) == ""
+
+
+def test_a_key_is_not_sent_back_with_a_form_that_failed(profile: ModelProfile, as_staff: Client) -> None:
+    response = as_staff.post(change(profile), PROFILE | {"key": "typed-secret", "temperature": "9"})
+    assert response.status_code == 200 and "typed-secret" not in response.content.decode()
+
+
+def test_a_purpose_has_one_enabled_profile(profile: ModelProfile, as_staff: Client) -> None:
+    url = reverse("admin:conversations_modelprofile_add")
+    response = as_staff.post(url, PROFILE)
+    [error] = response.context["adminform"].form.errors["enabled"]
+    assert str(profile) in error
+    as_staff.post(url, {name: value for name, value in PROFILE.items() if name != "enabled"})
+    assert ModelProfile.objects.count() == 2
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_saving_and_testing_says_what_came_of_it(
+    profile: ModelProfile, as_staff: Client, monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    async def try_profile(tried: ModelProfile) -> Outcome:
+        return Outcome(works, f"{tried.model}: came of it")
+
+    monkeypatch.setattr("conversations.profiles.try_profile", try_profile)
+    page = as_staff.post(change(profile), PROFILE | {"model": "new", "_test": "1"}, follow=True)
+    message = list(page.context["messages"])[-1]
+    assert str(message) == "new: came of it" and message.level_tag == ("success" if works else "error")
+    page = as_staff.post(changelist("modelprofile"), {"action": "test", "_selected_action": [profile.pk]}, follow=True)
+    assert [str(told) for told in page.context["messages"]] == ["new: came of it"]
+
+
+def test_encryption_is_authenticated_and_bound_to_the_sites_secret(settings: Any) -> None:
+    assert secrets.decrypt(secrets.encrypt("密钥")) == "密钥"
+    assert secrets.encrypt("x") != secrets.encrypt("x")
+    assert secrets.encrypt("") == b"" and secrets.decrypt(b"") == ""
+    kept = secrets.encrypt("x")
+    settings.SECRET_KEY = "another"
+    with pytest.raises(Unauthorized, match="enter it again"):
+        secrets.decrypt(kept)
+
+
+# --- The site's own -------------------------------------------------------------------------------
+
+
+def test_tokens_are_revoked_but_not_made_or_shown(owner: User, as_staff: Client) -> None:
+    token = ApiToken.objects.create(user=owner, name="backup", digest="d" * 64)
+    page = as_staff.get(change(token)).content.decode()
+    assert "backup" in page and token.digest not in page
+    assert as_staff.get(reverse("admin:ragsite_apitoken_add")).status_code == 403
+    as_staff.post(reverse("admin:ragsite_apitoken_delete", args=[token.pk]), {"post": "yes"})
+    assert not ApiToken.objects.exists()
+
+
+def test_the_index_opens(answer: Message, as_staff: Client) -> None:
+    page = as_staff.get(reverse("admin:index"))
+    assert page.status_code == 200 and "Ragsite administration" in page.content.decode()
+
+
+def test_record_admins_refuse_without_a_page(answer: Message, staff: User) -> None:
+    request = RequestFactory().get("/")
+    request.user = staff
+    assert not admin.site.get_model_admin(Turn).has_delete_permission(request)
