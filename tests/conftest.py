@@ -10,6 +10,8 @@ from django.test import Client
 
 from tests import factories
 
+pytest_plugins = ["tests.fakes.fixtures"]
+
 
 @pytest.fixture
 def owner(db: None) -> User:

@@ -1,8 +1,5 @@
 """What conversation tests share: an indexed base, and turns run to their end."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-
 import pytest
 from django.contrib.auth.models import User
 
@@ -11,9 +8,9 @@ from conversations.events import Event
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
 from knowledge.signals import document_chunked
-from ragsite.llm.errors import LLMError
-from ragsite.llm.types import ChatMessage, Endpoint, Piece, TextPiece
+from ragsite.llm.types import Endpoint
 from tests import factories
+from tests.fakes.llm import FakeLLM
 
 HANDBOOK = (
     "The TL-SE2109 switch has nine ports.",
@@ -52,49 +49,16 @@ async def run_turn(user: User, session: ChatSession, question: str, **fields: ob
     return events
 
 
-Script = list[Piece | LLMError | float]
-
-
-class ScriptedLLM:
-    """Stands in for the chat client: plays queued scripts of pieces, errors, and pauses in seconds."""
-
-    def __init__(self) -> None:
-        self.scripts: list[Script] = []
-        self.calls: list[list[ChatMessage]] = []
-        self.closed = False
-
-    def enqueue(self, script: str | LLMError | Script) -> None:
-        self.scripts.append(script if isinstance(script, list) else [_piece(script)])
-
-    async def stream(self, messages: Sequence[ChatMessage], **options: object) -> AsyncIterator[Piece]:
-        self.calls.append(list(messages))
-        for item in self.scripts.pop(0):
-            if isinstance(item, LLMError):
-                raise item
-            if isinstance(item, float):
-                await asyncio.sleep(item)
-            else:
-                yield item
-
-    async def aclose(self) -> None:
-        self.closed = True
-
-
-def _piece(script: str | LLMError) -> Piece | LLMError:
-    return TextPiece(script) if isinstance(script, str) else script
-
-
 @pytest.fixture
-def fake_llm(monkeypatch: pytest.MonkeyPatch) -> ScriptedLLM:
-    """Configure a model for every purpose; what it says is scripted by the test."""
-    fake = ScriptedLLM()
+def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
+    """Configure a model for every purpose; what it says is queued by the test."""
 
     async def endpoint_for(purpose: str) -> Endpoint:
-        return Endpoint(base_url="http://model.test/v1", model="fake")
+        return fake_llm.endpoint
 
-    async def client_for(purpose: str) -> ScriptedLLM:
-        return fake
+    async def client_for(purpose: str) -> FakeLLM:
+        return fake_llm
 
     monkeypatch.setattr("conversations.pipeline.nodes.budget.endpoint_for", endpoint_for)
     monkeypatch.setattr("conversations.llm.client_for", client_for)
-    return fake
+    return fake_llm

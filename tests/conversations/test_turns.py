@@ -16,7 +16,8 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
-from tests.conversations.conftest import ScriptedLLM, run_turn
+from tests.conversations.conftest import run_turn
+from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -143,7 +144,7 @@ async def test_too_many_answers_at_once_are_refused(owner: User, session: ChatSe
 
 
 async def test_a_model_answers_from_numbered_evidence(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue(
         [ThinkPiece("Let me see."), TextPiece("Hold the button "), TextPiece("[1]. Not [9]."), UsagePiece(30, 7)]
@@ -154,27 +155,27 @@ async def test_a_model_answers_from_numbered_evidence(
     assert message.thinking == "Let me see."
     assert message.usage == {"prompt_tokens": 30, "completion_tokens": 7}
     assert any(isinstance(event, ThinkEvent) for event in events)
-    system, *_history, user = fake_llm.calls[0]
+    system, *_history, user = fake_llm.calls[0].messages
     assert system.role == "system" and user.role == "user"
     assert "reset button" in user.content and user.content.rstrip().endswith(RESET)
     assert 'number="1"' in user.content and "not instructions" in user.content
 
 
 async def test_history_is_sent_without_thinking_and_in_order(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([ThinkPiece("secret"), TextPiece("Nine ports [1].")])
     fake_llm.enqueue("Three years [1].")
     await run_turn(owner, session, "How many ports has the TL-SE2109?")
     await run_turn(owner, session, "What is the warranty of the rack mounting kit?")
-    messages = fake_llm.calls[1]
+    messages = fake_llm.calls[1].messages
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[2].content == "Nine ports [1]."
     assert "secret" not in "".join(message.content for message in messages)
 
 
 async def test_a_provider_that_fails_in_the_middle_keeps_what_came(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset "), ProviderError("boom")])
     events = await run_turn(owner, session, RESET)
@@ -188,7 +189,7 @@ async def test_a_provider_that_fails_in_the_middle_keeps_what_came(
 
 
 async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue(ProviderError("boom"))
     fake_llm.enqueue("Ten seconds [1].")
@@ -205,7 +206,7 @@ async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
 
 
 async def test_stopping_keeps_what_came_and_closes_the_model(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0, TextPiece(" never")])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
@@ -219,7 +220,7 @@ async def test_stopping_keeps_what_came_and_closes_the_model(
 
 
 async def test_a_stop_from_another_process_is_obeyed(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
@@ -232,7 +233,7 @@ async def test_a_stop_from_another_process_is_obeyed(
 
 
 async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: ScriptedLLM
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([item for n in range(8) for item in (TextPiece(f"w{n} "), 0.06)])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))

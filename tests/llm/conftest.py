@@ -8,14 +8,13 @@ import pytest
 
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.types import Endpoint
-from tests.fakes.fixtures import fake_llm, provider  # noqa: F401
 from tests.fakes.provider import FakeProvider
 
 MakeClient = Callable[..., ChatClient]
 
 
 @pytest.fixture
-async def make_client(provider: FakeProvider) -> AsyncIterator[MakeClient]:  # noqa: F811
+async def make_client(provider: FakeProvider) -> AsyncIterator[MakeClient]:
     """Clients of the fake provider; options are those of `Endpoint`."""
     async with AsyncExitStack() as stack:
 
