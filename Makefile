@@ -65,7 +65,7 @@ lock: install-dev
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.txt --output-file requirements-dev.txt
 
 messages: install-dev
-	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore '.*' --no-wrap --add-location file
+	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore 'tests/*' --no-wrap --no-obsolete --add-location file
 	$(BIN)/python manage.py compilemessages --locale zh_Hans
 
 clean:

@@ -84,6 +84,7 @@ def sign_in(page: Page, site: Site) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_label("Your question")).to_be_visible()
+    page.wait_for_load_state("load")  # until then Enter is not listened to
 
 
 def ask(page: Page, question: str) -> None:

@@ -126,11 +126,11 @@ def test_language_and_theme(page: Page, site: Site) -> None:
     menu.click()
     page.get_by_role("button", name="Dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.locator(".rail-account").click()
     page.get_by_role("button", name="Light").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") != dark
     page.locator(".rail-account").click()
     page.get_by_role("button", name="中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
