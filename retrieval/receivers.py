@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from django.db.models import Exists, OuterRef
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from knowledge.signals import document_chunked, documents_unindexed
 from retrieval import spaces, vectors
 from retrieval.engine import engine
 from retrieval.index import IndexRow
-from retrieval.models import EmbeddingSpace
+from retrieval.models import EmbeddingSpace, IndexEntry
 
 # Chunks embedded between two reports of progress: many enough to sort them by length, few enough to hold.
 WINDOW = 256
@@ -83,6 +84,8 @@ def _texts(chunk_ids: Sequence[int]) -> tuple[list[int], list[str]]:
 
 
 def _rows(document_id: int) -> Iterator[IndexRow]:
-    chunks = Chunk.objects.filter(document_id=document_id).order_by("pk")
+    """Yield the document's chunks that are not indexed yet."""
+    indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
+    chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
     for chunk in chunks.iterator(chunk_size=500):
         yield IndexRow(chunk.pk, document_id, chunk.searchable_text)

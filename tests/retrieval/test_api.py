@@ -82,6 +82,7 @@ def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: 
         {"query": "nul\0"},
     ],
 )
+@pytest.mark.django_db
 def test_bad_input_is_400_in_words(as_owner: Client, data: dict[str, object]) -> None:
     answer = post(as_owner, **data)
     assert answer.status_code == 400
