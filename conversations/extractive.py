@@ -42,6 +42,7 @@ _WANTS_NUMBER = re.compile(
 _WANTS_PICTURE = re.compile(
     r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
 )
+_FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万亿两]+[个天年月日次台人元小分]")
 
 
@@ -112,11 +113,25 @@ def _sentences(position: int, hit: Hit) -> list[_Sentence]:
         ]
     found: list[_Sentence] = []
     before: set[str] = set()
-    for number, text in enumerate(split_sentences(hit.content)):
+    for number, text in enumerate(units(hit.content)):
         own = set(terms(text))
         found.append(_Sentence(position, number, text.strip(), own, heading | before))
         before = own
     return [sentence for sentence in found if sentence.text]
+
+
+def units(content: str) -> list[str]:
+    """Return what can be quoted of a passage: its sentences, and each block of fenced code whole.
+
+    Each keeps the white space after it, so that joined they are the passage.
+    """
+    found: list[str] = []
+    end = 0
+    for match in _FENCED.finditer(content):
+        found += split_sentences(content[end : match.start()])
+        found.append(match.group())
+        end = match.end()
+    return found + split_sentences(content[end:])
 
 
 def _weights(wanted: set[str], sentences: Sequence[_Sentence]) -> dict[str, float]:
@@ -199,7 +214,7 @@ def _choose(
             quotes.setdefault(sentence.hit, Quote(sentence.hit))
     for quote in quotes.values():
         positions = {sentence.position for sentence in taken if sentence.hit == quote.hit}
-        texts = split_sentences(hits[quote.hit].content)
+        texts = units(hits[quote.hit].content)
         whole_section = procedural and _share(terms(hits[quote.hit].heading), weights) >= 0.5
         chosen = _stretch(texts, positions, whole_section)
         quote.sentences = [texts[position] for position in chosen]

@@ -93,10 +93,21 @@ def _paragraph(quote: Quote, number: int) -> str:
     """
     parts = []
     for index, sentence in enumerate(quote.sentences):
-        broken = "\n" in sentence[len(sentence.rstrip()) :]
-        space = "  \n" if broken else " " if sentence[-1:].isspace() else ""
-        parts.append(("… " if index in quote.gaps else "") + escape_markdown(sentence.strip()) + space)
-    return f"{''.join(parts).rstrip()} [{number}]\n\n"
+        gap = "… " if index in quote.gaps else ""
+        if sentence.startswith("```"):
+            parts.append(f"{gap}\n\n{sentence.rstrip()}\n\n")
+            continue
+        space = sentence[len(sentence.rstrip()) :]
+        parts.append(gap + escape_markdown(sentence.strip()) + _break(space))
+    text = "".join(parts).rstrip()
+    return f"{text}\n\n[{number}]\n\n" if text.endswith("```") else f"{text} [{number}]\n\n"
+
+
+def _break(space: str) -> str:
+    """Return what separates two sentences in Markdown as the white space does in the passage."""
+    if "\n\n" in space:
+        return "\n\n"
+    return "  \n" if "\n" in space else " " if space else ""
 
 
 def _caption(hit: Hit) -> str:

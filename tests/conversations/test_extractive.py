@@ -68,6 +68,13 @@ def test_a_section_on_what_how_asks_for_is_quoted_from_its_beginning() -> None:
     assert chosen.quotes[0].sentences[0] == "Switch the unit off. "
 
 
+def test_code_is_quoted_whole() -> None:
+    code = "```\nCREATE INDEX CONCURRENTLY i ON t (c);\nDROP INDEX i;\n```\n"
+    passage = hit("An index can be made while others write:\n\n" + code + "\n" + "It takes longer than usual. " * 30)
+    chosen = extract("How is an index made while others write?", [passage])
+    assert any(sentence.startswith("```\nCREATE INDEX") for sentence in chosen.quotes[0].sentences)
+
+
 def test_a_short_passage_is_quoted_whole() -> None:
     chosen = extract("When is lunch served?", [OFFICE])
     assert "".join(chosen.quotes[0].sentences) == OFFICE.content
