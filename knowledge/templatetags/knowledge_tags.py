@@ -52,8 +52,9 @@ def stage_label(document: Document) -> str | Promise:
 
 @register.filter
 def error_title(document: Document) -> str | Promise:
-    """Return what an error is called before it is explained."""
-    return queries.ERROR_TITLES.get(document.error_code) or _("It failed")
+    """Return what an error is called before it is explained, or nothing where the explanation says the same."""
+    title = queries.ERROR_TITLES.get(document.error_code, "")
+    return "" if str(title) in document.error_message else title
 
 
 @register.filter

@@ -1,7 +1,10 @@
 // Dialogs that the server sends: opened when they arrive, closed when their form has been answered.
 
 function openAll(root) {
-  for (const dialog of root.querySelectorAll("dialog[data-open]:not([open])")) dialog.showModal();
+  for (const dialog of root.querySelectorAll("dialog[data-open]:not([open])")) {
+    for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
+    dialog.showModal();
+  }
 }
 
 openAll(document);

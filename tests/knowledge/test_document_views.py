@@ -5,6 +5,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.files.base import ContentFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
@@ -53,6 +54,20 @@ def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, do
     row = body(as_owner.get(url("document-row", document.pk), headers=HTMX))
     for words in ("Searchable by words", "Indexing meaning", "60 %", "about 2 minutes left"):
         assert words in row
+
+
+def test_the_pace_of_the_last_document_tells_the_time_left(as_owner: Client, document: Document) -> None:
+    cache.clear()
+    now = timezone.now()
+    finished = factories.make_document(
+        document.knowledge_base, started_at=now, finished_at=now + timedelta(seconds=100)
+    )
+    factories.make_chunk(finished)
+    Document.objects.filter(pk=document.pk).update(
+        status="chunked", stage="vectors", progress=40, started_at=now, heartbeat_at=now
+    )
+    # 3 passages at 100 seconds each, 60 % of them to come
+    assert "about 3 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
 
 
 def test_whoever_sees_a_stalled_document_has_it_taken_up_again(as_owner: Client, document: Document) -> None:
