@@ -76,7 +76,8 @@ async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
         return await _begin(request, asked, page.session_id)
     context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS}
     template = "conversations/_edit.html" if _is_htmx(request) else "conversations/edit.html"
-    return render(request, template, context)
+    # The page's frame asks the database who is signed in.
+    return await in_database(render, request, template, context)
 
 
 @login_required

@@ -46,12 +46,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.session_id: int = self.scope["url_route"]["kwargs"]["session_id"]
         self.language = _language(self.scope)
         if not _same_origin(self.scope):
-            return await self.close(FOREIGN_ORIGIN)
+            await self.close(FOREIGN_ORIGIN)
+            return
         try:
             await in_database(access.get_session, self.user, self.session_id)
         except Http404:
-            return await self.close(NOT_FOUND)
-        return await self.accept()
+            await self.close(NOT_FOUND)
+        else:
+            await self.accept()
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns go on."""
@@ -230,7 +232,7 @@ def _language(scope: dict[str, Any]) -> str:
 
 def _same_origin(scope: dict[str, Any]) -> bool:
     """Tell whether a browser's page of this site is asking; programs send no origin."""
-    headers = dict(scope["headers"])
+    headers: dict[bytes, bytes] = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
         return True

@@ -1,19 +1,14 @@
 """The site's addresses."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
 
-from ragsite import views
-
-
-def _room(route: str, module: str) -> list[URLPattern | URLResolver]:
-    return [path(route, include(module))] if find_spec(module) else []
-
+from ragsite import health, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("account/", views.account, name="account"),
@@ -23,8 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/tokens/<int:pk>/revoke/", views.revoke_token, name="revoke-token"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("admin/", admin.site.urls),
-    *_room("knowledge/", "knowledge.urls"),
-    *_room("", "retrieval.urls"),
-    *_room("api/", "ragsite.api_urls"),
-    *_room("", "conversations.urls"),
+    path("knowledge/", include("knowledge.urls")),
+    path("api/", include("ragsite.api_urls")),
+    path("", include("conversations.urls")),
 ]

@@ -52,7 +52,7 @@ def _page(
     return render(request, "ragsite/account.html", context, status=status)
 
 
-def _password_form(user: User) -> "PasswordChangeForm[User]":
+def _password_form(user: User) -> PasswordChangeForm:
     """Return the form without the focus that Django gives it: the page holds other things too."""
     form = PasswordChangeForm(user)
     form.fields["old_password"].widget.attrs.pop("autofocus", None)

@@ -18,8 +18,8 @@ from conversations.routing import websocket_urlpatterns
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
-from tests.conversations.conftest import ScriptedLLM
 from tests.conversations.oob import Page, squeeze
+from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,7 +118,7 @@ async def test_a_question_streams_to_the_page_that_a_reload_shows(
         assert here.page.html("#turns") == await reloaded(session)
 
 
-async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: ScriptedLLM) -> None:
+async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([1.5, TextPiece("late")])
     async with tab(owner, session) as here:
         await here.ask("Hello there, tell me about ports")
@@ -128,7 +128,7 @@ async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSes
 
 
 async def test_stopping_keeps_what_came(
-    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("The first half"), 30.0, TextPiece(" and the second.")])
     async with tab(owner, session) as here:
@@ -159,7 +159,7 @@ async def test_answering_again_and_editing_open_versions(
 
 
 async def test_who_comes_back_gets_the_rest(
-    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("One.\n\nTwo."), 1.5, TextPiece("\n\nThree [1].")])
     first = Tab(owner, session)
@@ -261,7 +261,7 @@ async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSessi
 
 
 async def test_leaving_ends_the_listening_but_not_the_turn(
-    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: ScriptedLLM
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Begun"), 0.7, TextPiece(" and ended.")])
     here = Tab(owner, session)

@@ -1,0 +1,362 @@
+"""The chat's pages: sessions, sources, traces, thumbs; with and without scripts; who may."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import AsyncClient, Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations import services, store, turns
+from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
+from knowledge.models import Chunk, KnowledgeBase
+from tests import factories
+from tests.fakes.llm import FakeLLM
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def chunk(owner: User) -> Chunk:
+    document = factories.make_document(factories.make_knowledge_base(owner, "Handbook"), "Handbook.pdf")
+    return factories.make_chunk(document, "Paid leave is 30 days.", heading_path=["Leave"], page_from=12)
+
+
+def make_turn(session: ChatSession, question: str = "How long is leave?", parent: Turn | None = None) -> Turn:
+    turn = Turn.objects.create(session=session, parent_turn=parent)
+    Message.objects.create(turn=turn, role="user", content=question)
+    Message.objects.create(
+        turn=turn,
+        role="assistant",
+        content="30 days [1].",
+        blocks=[{"id": "b1", "kind": "text", "text": "30 days [1]."}],
+        duration_ms=1800,
+        last_seq=9,
+    )
+    return turn
+
+
+def answer_of(turn: Turn) -> Message:
+    return turn.messages.get(role="assistant")
+
+
+def cite(turn: Turn, chunk: Chunk) -> None:
+    citation = {
+        "index": 1,
+        "chunk_id": chunk.pk,
+        "document_id": chunk.document_id,
+        "filename": "Handbook.pdf",
+        "heading": "Leave",
+        "page": 12,
+        "snippet": chunk.content,
+        "score": 0.03,
+        "sources": [{"type": "bm25", "rank": 1, "score": 3.0, "rrf_score": 0.016}],
+    }
+    store.save_citations(answer_of(turn).pk, str(turn.request_id), [citation], {1})
+
+
+@pytest.fixture
+def turn(session: ChatSession, chunk: Chunk) -> Turn:
+    turn = make_turn(session)
+    cite(turn, chunk)
+    return turn
+
+
+def html(response: Any) -> str:
+    return str(response.content.decode())
+
+
+def test_the_first_visit_teaches(as_owner: Client) -> None:
+    response = as_owner.get("/", follow=True)
+    assert "Three things to begin with" in html(response)
+    assert "LLM_BASE_URL" in html(response)
+    assert "quoting only" in html(response)
+
+
+def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, owner: User) -> None:
+    document = factories.make_document(factories.make_knowledge_base(owner))
+    factories.make_chunk(document, heading_path=["Handbook", "2.1 Paid leave"])
+    assert "data-suggestion>Paid leave<" in html(as_owner.get("/", follow=True))
+
+
+def test_a_turn_shows_question_answer_and_sources(as_owner: Client, session: ChatSession, turn: Turn) -> None:
+    page = html(as_owner.get(reverse("session", args=[session.pk])))
+    assert "How long is leave?" in page
+    assert f'href="/messages/{answer_of(turn).pk}/citations/1/" data-citation="1"' in page
+    assert "Answered from 1 passage · 1.8 s" in page
+    assert f'id="parent-turn" value="{turn.pk}"' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_page_holds_inline_script_or_style(as_owner: Client, session: ChatSession, turn: Turn) -> None:
+    for address in (
+        reverse("session", args=[session.pk]),
+        reverse("trace", args=[turn.pk]),
+        reverse("citation", args=[answer_of(turn).pk, 1]),
+        reverse("edit-question", args=[turn.pk]),
+        reverse("rename-session", args=[session.pk]),
+        reverse("account"),
+    ):
+        response = as_owner.get(address)
+        assert response.status_code == 200
+        assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son[a-z]+=\"|\sstyle=\"", html(response)), address
+        assert "script-src 'self'" in response["Content-Security-Policy"]
+
+
+def test_a_hostile_title_and_question_stay_text(as_owner: Client, owner: User) -> None:
+    session = services.create_session(owner, "<script>alert(1)</script>")
+    make_turn(session, "<img src=x onerror=alert(1)>")
+    page = html(as_owner.get(reverse("session", args=[session.pk])))
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_the_page_takes_as_many_queries_for_any_length(
+    as_owner: Client, session: ChatSession, count: int, django_assert_max_num_queries: Any
+) -> None:
+    parent = None
+    for number in range(count):
+        parent = make_turn(session, f"Question {number}", parent)
+    with django_assert_max_num_queries(18):
+        as_owner.get(reverse("session", args=[session.pk]))
+
+
+def test_long_sessions_show_their_end_first(as_owner: Client, session: ChatSession) -> None:
+    parent = None
+    for number in range(45):
+        parent = make_turn(session, f"Question {number}.", parent)
+    address = reverse("session", args=[session.pk])
+    page = html(as_owner.get(address))
+    assert "Question 44." in page
+    assert "Question 4." not in page
+    assert "Show 5 earlier turns" in page
+    assert "Question 4." in html(as_owner.get(address + "?all"))
+
+
+def test_versions_of_a_turn_are_stepped_through(as_owner: Client, session: ChatSession) -> None:
+    first, second = make_turn(session, "First wording"), make_turn(session, "Second wording")
+    address = reverse("session", args=[session.pk])
+    assert "Second wording" in html(as_owner.get(address))
+    response = as_owner.get(f"{address}?turn={first.pk}", headers=HTMX | {"HX-Target": "turns"})
+    assert "First wording" in html(response)
+    assert "Second wording" not in html(response)
+    assert f'?turn={second.pk}"' in html(response)
+    assert f'id="parent-turn" value="{first.pk}" hx-swap-oob="true"' in html(response)
+    assert "<html" not in html(response)
+
+
+def test_a_new_chat_is_made_once_until_it_is_used(as_owner: Client, owner: User) -> None:
+    first = as_owner.post(reverse("new-session"))
+    assert as_owner.post(reverse("new-session")).url == first.url
+    make_turn(ChatSession.objects.get(owner=owner))
+    assert as_owner.post(reverse("new-session")).url != first.url
+
+
+def test_renaming(as_owner: Client, session: ChatSession) -> None:
+    address = reverse("rename-session", args=[session.pk])
+    assert 'name="title"' in html(as_owner.get(address, headers=HTMX))
+    response = as_owner.post(f"{address}?current={session.pk}", {"title": "Leave"}, headers=HTMX)
+    assert 'id="session-title" hx-swap-oob="true">Leave<' in html(response)
+    assert as_owner.post(address, {"title": "Holidays"}).url == reverse("session", args=[session.pk])
+    session.refresh_from_db()
+    assert session.title == "Holidays"
+
+
+def test_pinning_puts_a_session_on_top(as_owner: Client, session: ChatSession) -> None:
+    address = reverse("pin-session", args=[session.pk])
+    assert "Pinned" in html(as_owner.post(address, headers=HTMX))
+    assert "Pinned" not in html(as_owner.post(address, headers=HTMX))
+
+
+def test_deleting_offers_undo(as_owner: Client, owner: User, session: ChatSession) -> None:
+    other = services.create_session(owner, "Other")
+    response = as_owner.post(reverse("delete-session", args=[session.pk]) + f"?current={other.pk}", headers=HTMX)
+    assert f'hx-post="/c/{session.pk}/restore/"' in html(response)
+    assert f'id="session-{session.pk}"' not in html(response)
+    assert as_owner.post(reverse("restore-session", args=[session.pk])).url == f"/c/{session.pk}/"
+    assert as_owner.get(f"/c/{session.pk}/").status_code == 200
+
+
+def test_deleting_the_open_session_leads_to_another(as_owner: Client, session: ChatSession) -> None:
+    response = as_owner.post(reverse("delete-session", args=[session.pk]) + f"?current={session.pk}", headers=HTMX)
+    fresh = response["HX-Redirect"]
+    assert fresh.endswith(f"?deleted={session.pk}")
+    assert "is deleted." in html(as_owner.get(fresh))
+
+
+def test_searching_finds_words_of_messages(as_owner: Client, owner: User, session: ChatSession, turn: Turn) -> None:
+    services.create_session(owner, "Nothing of the kind")
+    found = html(as_owner.get(reverse("search-sessions"), {"q": "long leave"}, headers=HTMX))
+    assert f'id="session-{session.pk}"' in found
+    assert "Nothing of the kind" not in found
+    assert "No chat holds" in html(as_owner.get(reverse("search-sessions"), {"q": "zebra"}, headers=HTMX))
+    assert "<html" in html(as_owner.get(reverse("search-sessions"), {"q": "leave"}))
+
+
+def test_choosing_knowledge_bases(as_owner: Client, owner: User, stranger: User, session: ChatSession) -> None:
+    mine, theirs = factories.make_knowledge_base(owner, "Mine"), factories.make_knowledge_base(stranger, "Theirs")
+    factories.make_knowledge_base(owner, "Second")
+    address = reverse("choose-knowledge-bases", args=[session.pk])
+    response = as_owner.post(address, {"knowledge_base": [mine.pk, theirs.pk]}, headers=HTMX)
+    assert '<span class="truncate" id="scope-name">Mine</span>' in html(response)
+    assert list(session.knowledge_bases.all()) == [mine]
+    assert "All knowledge bases" in html(as_owner.post(address, {}, headers=HTMX))
+
+
+def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn: Turn, chunk: Chunk) -> None:
+    address = reverse("citation", args=[answer_of(turn).pk, 1])
+    drawer = html(as_owner.get(address, headers=HTMX))
+    assert 'id="drawer" data-open' in drawer
+    assert f'hx-get="{reverse("passage", args=[chunk.pk])}"' in drawer
+    assert "found by words" in drawer
+    chunk.document.delete()
+    page = html(as_owner.get(address))
+    assert "<html" in page
+    assert "Paid" in page
+    assert "has since been deleted" in page
+    assert as_owner.get(reverse("citation", args=[answer_of(turn).pk, 2])).status_code == 404
+
+
+def test_the_trace_tells_what_ran(as_owner: Client, as_staff: Client, turn: Turn, chunk: Chunk) -> None:
+    hits = [{"chunk_id": chunk.pk, "score": 0.7}, {"chunk_id": 999_999, "score": 0.1}]
+    details: dict[str, dict[str, Any]] = {
+        "understand": {"action": "retrieve_vector", "reason": "rules", "queries": [{"text": "leave", "weight": 0.5}]},
+        "search": {"rankings": [{"type": "vector", "query": "leave", "ms": 3, "note": "", "hits": hits}]},
+        "fusion": {"hits": [hits[0] | {"sources": [{"type": "vector", "rank": 1}]}]},
+        "budget": {
+            "tokens": 10,
+            "limit": 20,
+            "kept": {"evidence": 1, "recent": 0},
+            "cuts": [{"kind": "evidence", "position": 2, "tokens": 9, "left": 3}],
+        },
+        "generate": {"model": "extractive", "cited": [1], "usage": {"completion_tokens": 5}},
+        "house_node": {"anything": ["at", "all"]},
+    }
+    for order, (key, detail) in enumerate(details.items()):
+        TraceStep.objects.create(
+            turn=turn, order=order, key=key, status="completed", started_at=timezone.now(), ms=5, detail=detail
+        )
+    address = reverse("trace", args=[turn.pk])
+    page = html(as_owner.get(address, headers=HTMX))
+    for words in ("leave × 0.5", "Handbook.pdf", "not available", "10 of 20 tokens", "extractive", "anything"):
+        assert words in page
+    assert as_staff.get(address).status_code == 200
+
+
+def test_thumbs(as_owner: Client, turn: Turn) -> None:
+    message = answer_of(turn)
+    address = reverse("feedback", args=[message.pk])
+    assert "What was wrong?" in html(as_owner.post(address, {"value": "-1"}, headers=HTMX))
+    assert "What was wrong?" not in html(as_owner.post(address, {"value": "-1", "reason": "wrong"}, headers=HTMX))
+    assert Feedback.objects.get().reason == "wrong"
+    assert as_owner.post(address, {"value": "1"}).status_code == 302
+    assert Feedback.objects.get().value == 1
+    as_owner.post(address, {"value": "0"}, headers=HTMX)
+    assert not Feedback.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_changing_a_question_can_be_given_up(as_owner: Client, turn: Turn) -> None:
+    form = html(as_owner.get(reverse("edit-question", args=[turn.pk]), headers=HTMX))
+    assert "ws-send" in form
+    assert "How long is leave?" in form
+    assert "bubble" in html(as_owner.get(reverse("question", args=[turn.pk]), headers=HTMX))
+    assert as_owner.get(reverse("question", args=[turn.pk])).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_asking_without_scripts(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    response = await client.post(reverse("ask", args=[session.pk]), {"question": "How many ports has the switch?"})
+    await turns.wait_for_all()
+    page = await client.get(response.url.partition("#")[0])
+    assert "nine ports" in html(page)
+    message = await Message.objects.aget(role="assistant")
+    again = await client.post(reverse("regenerate", args=[message.pk]))
+    await turns.wait_for_all()
+    assert "2/2" in html(await client.get(again.url.partition("#")[0]))
+    edited = await client.post(reverse("edit-question", args=[message.turn_id]), {"question": "What of the warranty?"})
+    await turns.wait_for_all()
+    assert "three years" in html(await client.get(edited.url.partition("#")[0]))
+    onwards = await client.post(reverse("continue", args=[message.pk]))
+    await turns.wait_for_all()
+    assert "Please continue." in html(await client.get(onwards.url.partition("#")[0]))
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_refusal_without_scripts_is_said(owner: User, session: ChatSession) -> None:
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    response = await client.post(reverse("ask", args=[session.pk]), {"question": " "}, follow=True)
+    assert "Please write a question." in html(response)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_stopping_without_scripts(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
+    fake_llm.enqueue([30.0])
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    response = await client.post(reverse("ask", args=[session.pk]), {"question": "Tell me a long story please"})
+    page = html(await client.get(response.url.partition("#")[0]))
+    assert 'http-equiv="refresh"' in page
+    await client.post(reverse("stop", args=[session.pk]))
+    assert (await Message.objects.aget(role="assistant")).status == "stopped"
+
+
+def test_an_answer_whose_server_died_says_so(as_owner: Client, session: ChatSession) -> None:
+    turn = make_turn(session)
+    Message.objects.filter(turn=turn, role="assistant").update(status="streaming", heartbeat_at=None)
+    page = html(as_owner.get(reverse("session", args=[session.pk])))
+    assert "Interrupted" in page
+    assert "Retry" in page
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_strangers_find_nothing(
+    as_stranger: Client, as_colleague: Client, anonymous: Client, session: ChatSession, turn: Turn, method: str
+) -> None:
+    message = answer_of(turn)
+    addresses = {
+        "get": [
+            reverse("session", args=[session.pk]),
+            reverse("rename-session", args=[session.pk]),
+            reverse("edit-question", args=[turn.pk]),
+            reverse("question", args=[turn.pk]),
+            reverse("trace", args=[turn.pk]),
+            reverse("citation", args=[message.pk, 1]),
+        ],
+        "post": [
+            *(reverse(name, args=[session.pk]) for name in ("rename-session", "pin-session", "delete-session")),
+            *(reverse(name, args=[session.pk]) for name in ("choose-knowledge-bases", "ask", "stop")),
+            *(reverse(name, args=[message.pk]) for name in ("regenerate", "continue", "feedback")),
+            reverse("edit-question", args=[turn.pk]),
+        ],
+    }
+    for address in addresses[method]:
+        for client in (as_stranger, as_colleague):
+            response = getattr(client, method)(address, {"question": "x", "title": "x", "value": "1"})
+            assert response.status_code == 404, address
+        assert getattr(anonymous, method)(address).url.startswith("/login/"), address
+
+
+def test_the_account_page(as_owner: Client, owner: User) -> None:
+    made = html(as_owner.post(reverse("add-token"), {"name": "script"}))
+    assert "can&#x27;t be shown again" in made or "can't be shown again" in made
+    token = owner.api_tokens.get()  # type: ignore[attr-defined]
+    as_owner.post(reverse("revoke-token", args=[token.pk]))
+    assert not owner.api_tokens.exists()  # type: ignore[attr-defined]
+    wrong = as_owner.post(reverse("change-password"), {"old_password": "x"})
+    assert wrong.status_code == 422
+    words = {"old_password": "password", "new_password1": "larks-at-dawn-7", "new_password2": "larks-at-dawn-7"}
+    assert as_owner.post(reverse("change-password"), words).status_code == 302
+    assert as_owner.get(reverse("account")).status_code == 200
+
+
+def test_the_theme_is_remembered(as_owner: Client) -> None:
+    response = as_owner.post(reverse("set-theme"), {"theme": "dark", "next": "https://evil.example/"})
+    assert response.url == "/"
+    assert 'data-theme="dark"' in html(as_owner.get(reverse("account")))
