@@ -155,9 +155,7 @@ class Document(models.Model):
             models.UniqueConstraint(fields=["knowledge_base", "sha256"], name="document_bytes_unique_per_base"),
             models.CheckConstraint(condition=Q(progress__lte=100), name="document_progress_is_percent"),
             models.CheckConstraint(
-                condition=Q(
-                    status__in=["queued", "parsing", "chunked", "indexing", "ready", "failed", "cancelled"]
-                ),
+                condition=Q(status__in=["queued", "parsing", "chunked", "indexing", "ready", "failed", "cancelled"]),
                 name="document_status",
             ),
         ]

