@@ -34,6 +34,8 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
+document.addEventListener("focusin", (event) => event.target.matches("[data-select]") && event.target.select());
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   const open = document.querySelector("details.menu[open]");
