@@ -1,6 +1,7 @@
 """The site's ASGI application: HTTP and WebSockets."""
 
 import os
+import threading
 
 from django.core.asgi import get_asgi_application
 
@@ -14,6 +15,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from conversations.routing import websocket_urlpatterns  # noqa: E402
+from retrieval.spaces import warm_up  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
@@ -21,3 +23,6 @@ application = ProtocolTypeRouter(
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
+
+# In the background: the site answers at once, and the first search finds its model loaded.
+threading.Thread(target=warm_up, name="warm-up", daemon=True).start()

@@ -2,7 +2,7 @@
 
 import re
 
-_HAN = re.compile(r"[㐀-䶿一-鿿豈-﫿\U00020000-\U0003fa1f]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.conf import settings
@@ -122,12 +122,12 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
         return []
-    depth = max(settings.FUSION_DEPTH, request.k)
-    tasks = [_ask(side, query, request, depth) for query in queries for side in _SIDES[request.mode]]
-    rankings = await asyncio.gather(*tasks)
+    unknown = await _unknown_languages(queries) if request.mode == "hybrid" else set()
+    asked = await asyncio.gather(*(_ask_sides(query, request, query in unknown) for query in queries))
+    rankings = [ranking for group in asked for ranking in group]
     if all(ranking.failed for ranking in rankings):
         raise SearchFailed(rankings[0].note)
-    return await _weigh(rankings)
+    return rankings
 
 
 def fuse(rankings: Iterable[Ranking], k: int) -> list[FusedChunk]:
@@ -143,7 +143,29 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     return [_hit(chunks[found.chunk_id], found) for found in fused if found.chunk_id in chunks]
 
 
-async def _ask(side: Side, query: Query, request: SearchRequest, depth: int) -> Ranking:
+async def _unknown_languages(queries: Sequence[Query]) -> set[Query]:
+    """Return the queries whose language the embedding model doesn't know."""
+    space = await in_database(spaces.active_space)
+    return {query for query in queries if (language := language_of(query.text)) and not space.knows(language)}
+
+
+async def _ask_sides(query: Query, request: SearchRequest, unknown: bool) -> list[Ranking]:
+    """Ask the sides of the request's mode, side by side.
+
+    Vectors of a model that doesn't know the query's language have no vote, and so are only asked when the words
+    found nothing.
+    """
+    if not unknown:
+        return list(await asyncio.gather(*(_ask(side, query, request) for side in _SIDES[request.mode])))
+    words = await _ask("bm25", query, request)
+    if not words.hits:
+        return [words, await _ask("vector", query, request)]
+    note = _("The embedding model doesn't know this language, so only the words count.")
+    return [words, Ranking("vector", query, 0.0, [], 0.0, note)]
+
+
+async def _ask(side: Side, query: Query, request: SearchRequest) -> Ranking:
+    depth = max(settings.FUSION_DEPTH, request.k)
     started = time.perf_counter()
     bases = request.knowledge_base_ids
     asked: Awaitable[Hits]
@@ -168,21 +190,6 @@ def _failure(side: Side) -> str:
     if side == "bm25":
         return _("The search by words failed; the hits are those of the search by meaning.")
     return _("The search by meaning failed; the hits are those of the search by words.")
-
-
-async def _weigh(rankings: list[Ranking]) -> list[Ranking]:
-    """Take the vote from vectors whose model doesn't know the query's language, where the words found something."""
-    found_by_words = {ranking.query for ranking in rankings if ranking.type == "bm25" and ranking.hits}
-    contested = [r for r in rankings if r.type == "vector" and r.hits and r.query in found_by_words]
-    if not contested:
-        return rankings
-    space = await in_database(spaces.active_space)
-    muted = {r.query for r in contested if (language := language_of(r.query.text)) and not space.knows(language)}
-    note = _("The embedding model doesn't know this language, so only the words count.")
-    return [
-        replace(ranking, weight=0.0, note=note) if ranking.type == "vector" and ranking.query in muted else ranking
-        for ranking in rankings
-    ]
 
 
 def _load(chunk_ids: list[int]) -> dict[int, Chunk]:

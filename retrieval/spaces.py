@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from ragsite.llm.embedding import Embedder, get_embedder
+from retrieval.analysis import terms
 from retrieval.models import EmbeddingSpace
 
 # Queries whose vectors are kept: 4,096 of 384 numbers are 6 MB.
@@ -74,3 +75,9 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
         while len(_cache) > CACHED_QUERIES:
             _cache.popitem(last=False)
     return vector
+
+
+def warm_up() -> None:
+    """Load the model and the word lists, so that the first question does not wait for them. Uses no database."""
+    get_embedder().embed_query("warm up")
+    terms("预热 warm up")

@@ -60,7 +60,7 @@ async def test_chinese_words_are_found_and_an_english_model_has_no_vote(base: Kn
     result = await search(request(base, "狸花猫吃什么鱼？"))
     assert [hit.content for hit in result.hits] == [PASSAGES[3]]
     (vector,) = [ranking for ranking in result.rankings if ranking.type == "vector"]
-    assert vector.hits
+    assert not vector.hits and vector.weight == 0
     assert vector.weight == 0
     assert vector.note in result.notes
 
