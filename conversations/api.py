@@ -1,5 +1,7 @@
 """REST endpoints of sessions, messages and what belongs to them."""
 
+import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 from django.db.models import QuerySet
@@ -45,6 +47,23 @@ class Refused(APIException):
     def __init__(self, refusal: TurnRefused) -> None:
         super().__init__(refusal.message, refusal.code)
         self.status_code = _REFUSAL_STATUS.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+
+
+_beginning: set[asyncio.Task[Started]] = set()
+
+
+async def begun(start: Coroutine[Any, Any, Started]) -> Started:
+    """Wait for a turn to begin; a refusal becomes an API error.
+
+    A client that goes away in this moment takes nothing back: the turn begins all the same.
+    """
+    task = asyncio.create_task(start)
+    _beginning.add(task)
+    task.add_done_callback(_beginning.discard)
+    try:
+        return await asyncio.shield(task)
+    except TurnRefused as refusal:
+        raise Refused(refusal) from None
 
 
 def language() -> str:
@@ -194,10 +213,7 @@ class MessageRegenerate(AsyncAPIView):
     @extend_schema(request=None, responses={202: StartedSerializer, 429: ApiErrorSerializer} | ERRORS)
     async def post(self, request: Request, pk: int) -> Response:
         """Start a sibling turn with the same question; listen to its answer at `stream`."""
-        try:
-            started = await turns.regenerate(request.user, pk, language=language())
-        except TurnRefused as refusal:
-            raise Refused(refusal) from None
+        started = await begun(turns.regenerate(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 
 

@@ -23,12 +23,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import access, broker, services, store, turns
-from conversations.api import ERRORS, NOT_FOUND, Refused, language, message_list
+from conversations.api import ERRORS, NOT_FOUND, begun, language, message_list
 from conversations.events import Event
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.models import ChatSession, Message
 from conversations.serializers import ApiErrorSerializer, AskSerializer, ConversationSerializer, MessageSerializer
-from conversations.turns import Ask, Started, TurnRefused
+from conversations.turns import Ask
 from ragsite.async_api import AsyncAPIView
 
 # Seconds of silence after which a comment is sent, so that proxies keep the connection.
@@ -85,14 +85,6 @@ def steps(event: Event) -> list[str]:
     return [step_frame(event)]
 
 
-async def ask(user: Any, question: Ask) -> Started:
-    """Start the turn, or find the one that its request id started; a refusal becomes an API error."""
-    try:
-        return await turns.start_turn(user, question)
-    except TurnRefused as refusal:
-        raise Refused(refusal) from None
-
-
 class LogEmptied(APIException):
     """The answer ended long ago and its events are no longer kept one by one."""
 
@@ -127,7 +119,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
             language=language(),
             as_root="parent_turn_id" in data and data["parent_turn_id"] is None,
         )
-        started = await ask(request.user, question)
+        started = await begun(turns.start_turn(request.user, question))
         return stream(started.assistant_message_id, 0, steps)
 
     def _list(self, request: Request, pk: int) -> Response:
@@ -185,7 +177,7 @@ class Conversation(AsyncAPIView):
             parent_turn_id=data.get("parent_turn_id"),
             language=language(),
         )
-        started = await ask(request.user, question)
+        started = await begun(turns.start_turn(request.user, question))
         return stream(started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
 
     def _session(self, user: Any, session_id: int | None) -> ChatSession:

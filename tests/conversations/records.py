@@ -71,7 +71,13 @@ def make_turn(
         **CITATION,
     )
     TraceStep.objects.create(
-        turn=turn, order=0, key="search", status="completed", started_at=timezone.now(), ms=4.5, detail={"hits": 1}
+        turn=turn,
+        order=0,
+        key="understand",
+        status="completed",
+        started_at=timezone.now(),
+        ms=4.5,
+        detail={"action": "chat"},
     )
     return Message.objects.select_related("turn__session").get(pk=message.pk)
 

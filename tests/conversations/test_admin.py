@@ -107,7 +107,7 @@ def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Cl
     page = as_staff.get(change(answer.turn)).content.decode()
     assert "Hold the button [1]." in page
     assert "handbook.txt" in page and "Hold the reset button." in page
-    assert "&quot;hits&quot;: 1" in page
+    assert "&quot;action&quot;: &quot;chat&quot;" in page
 
 
 def test_turns_are_found_by_words_and_cost_the_same_for_any_number(

@@ -93,7 +93,12 @@ def test_the_trace_for_owner_and_staff(answer: Message, as_owner: Client, as_sta
         body = client.get(f"/api/chat/messages/{answer.pk}/trace").json()
         assert body["turn_id"] == answer.turn_id and body["action"] == "retrieve_vector"
         [step] = body["steps"]
-        assert (step["key"], step["status"], step["ms"], step["detail"]) == ("search", "completed", 4.5, {"hits": 1})
+        assert (step["key"], step["status"], step["ms"], step["detail"]) == (
+            "understand",
+            "completed",
+            4.5,
+            {"action": "chat"},
+        )
 
 
 def test_staff_read_traces_but_not_messages(answer: Message, as_staff: Client) -> None:

@@ -20,9 +20,9 @@ from ragsite.llm.errors import StreamCut
 from ragsite.llm.types import TextPiece, ThinkPiece
 from ragsite.tokens import create_token
 from tests import factories
-from tests.conversations.conftest import ScriptedLLM
 from tests.conversations.records import make_session, make_turn
 from tests.conversations.sse_client import Frame, decode
+from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -115,7 +115,7 @@ async def test_broken_json_is_400(client: AsyncClient, session: ChatSession) -> 
 
 
 async def test_too_many_answers_at_once_is_429(
-    client: AsyncClient, session: ChatSession, settings: Any, fake_llm: ScriptedLLM
+    client: AsyncClient, session: ChatSession, settings: Any, fake_llm: FakeLLM
 ) -> None:
     settings.MAX_CONCURRENT_TURNS = 1
     fake_llm.enqueue([TextPiece("Hello"), 0.5])
@@ -162,7 +162,7 @@ async def test_resuming_gives_exactly_the_rest(
 
 
 async def test_two_listeners_hear_the_same_while_it_runs(
-    client: AsyncClient, session: ChatSession, fake_llm: ScriptedLLM
+    client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([ThinkPiece("Hm."), 0.1, TextPiece("One "), 0.1, TextPiece("two."), 0.1])
     asking = await post(client, content(session), {"content": "Hi there"})
@@ -174,7 +174,7 @@ async def test_two_listeners_hear_the_same_while_it_runs(
 
 
 async def test_a_client_that_goes_away_ends_nothing(
-    client: AsyncClient, session: ChatSession, fake_llm: ScriptedLLM
+    client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("One "), 0.2, TextPiece("two.")])
     response = await post(client, content(session), {"content": "Hi there"})
@@ -188,8 +188,20 @@ async def test_a_client_that_goes_away_ends_nothing(
     assert bodies(frames)[-1]["step"] == "done"
 
 
+async def test_a_client_that_goes_away_at_once_has_asked_all_the_same(
+    client: AsyncClient, session: ChatSession
+) -> None:
+    asking = asyncio.create_task(post(client, content(session), {"content": "Hello!"}))
+    while not turns._runners:
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait({asking})
+    await turns.wait_for_all()
+    assert (await Message.objects.aget(turn__session=session, role="assistant")).status == "completed"
+
+
 async def test_a_failing_model_is_an_error_step_and_what_came_stays(
-    client: AsyncClient, session: ChatSession, fake_llm: ScriptedLLM
+    client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("One "), StreamCut()])
     steps = bodies(await frames_of(await post(client, content(session), {"content": "Hi there"})))
@@ -225,7 +237,7 @@ async def test_an_answer_is_streamed_under_its_own_session_only(
 
 
 async def test_silence_is_filled_with_comments(
-    client: AsyncClient, session: ChatSession, fake_llm: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
+    client: AsyncClient, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
     fake_llm.enqueue([TextPiece("One."), 0.4])
@@ -250,7 +262,7 @@ async def test_closing_while_silent_ends_the_source() -> None:
     assert closed.is_set()
 
 
-async def test_stopping_keeps_what_came(client: AsyncClient, session: ChatSession, fake_llm: ScriptedLLM) -> None:
+async def test_stopping_keeps_what_came(client: AsyncClient, session: ChatSession, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([TextPiece("One. "), 30.0, TextPiece("Two.")])
     asking = await post(client, content(session), {"content": "Hi there"})
     message = await Message.objects.aget(turn__session=session, role="assistant")
@@ -326,7 +338,7 @@ async def test_a_conversation_goes_on_in_its_session(client: AsyncClient, sessio
 
 @pytest.mark.parametrize(("thinking", "expected"), [(True, ["THINK:Hm."]), (False, [])])
 async def test_thinking_when_asked_for(
-    client: AsyncClient, fake_llm: ScriptedLLM, thinking: bool, expected: list[str]
+    client: AsyncClient, fake_llm: FakeLLM, thinking: bool, expected: list[str]
 ) -> None:
     fake_llm.enqueue([ThinkPiece("Hm."), TextPiece("Hello.")])
     body = {"question": "Hi there", "thinking": thinking, "model_id": "m", "rerank_top_n": 5, "use_insert_block": True}
@@ -334,7 +346,7 @@ async def test_thinking_when_asked_for(
     assert [frame for frame in frames if frame.startswith("THINK:")] == expected
 
 
-async def test_a_failure_is_told_before_the_end(client: AsyncClient, fake_llm: ScriptedLLM) -> None:
+async def test_a_failure_is_told_before_the_end(client: AsyncClient, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([TextPiece("One "), StreamCut()])
     frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, {"question": "Hi there"}))]
     assert frames[-2:] == [f"ERROR:{StreamCut()}", "DONE:"]
