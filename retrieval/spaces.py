@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 
 import numpy as np
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from ragsite.llm.embedding import Embedder, get_embedder
+from ragsite.llm.errors import LLMError
 from retrieval.analysis import terms
 from retrieval.models import EmbeddingSpace
 
@@ -79,5 +81,6 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
 
 def warm_up() -> None:
     """Load the model and the word lists, so that the first question does not wait for them. Uses no database."""
-    get_embedder().embed_query("warm up")
+    with suppress(LLMError):  # a model that can't be loaded is told of by the search that needs it
+        get_embedder().embed_query("warm up")
     terms("预热 warm up")
