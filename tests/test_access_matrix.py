@@ -183,6 +183,12 @@ MATRIX: dict[str, Ids] = {
     "feedback": answer,
     "citation": citation,
 }
+# What makes sense of a request whose fields are checked before the thing is looked up.
+BODIES: dict[str, dict[str, str]] = {"api-members": {"username": "stranger"}}
+# Routes that send a stranger elsewhere, with the reason; they must do the same for an id that doesn't exist.
+ELSEWHERE: dict[str, str] = {
+    "restore-session": "what can't be restored, whoever's it was, leads to the person's own latest chat",
+}
 SOCKETS: dict[str, Callable[[World], str]] = {
     "ws/sessions/<int:session_id>/": lambda world: f"/ws/sessions/{world.session.pk}/",
 }
@@ -221,6 +227,12 @@ async def signed_in(user: User) -> AsyncClient:
     return client
 
 
+async def send(client: AsyncClient, method: str, name: str, url: str) -> Any:
+    if method == "get":
+        return await client.get(url)
+    return await getattr(client, method)(url, BODIES.get(name), content_type="application/json")
+
+
 async def problems(name: str, ids: Ids, world: World, as_stranger: AsyncClient, as_owner: AsyncClient) -> list[str]:
     """Return what is wrong with a route: a stranger who isn't told 404, or an owner who is (which would make the
     stranger's 404 mean nothing).
@@ -229,14 +241,20 @@ async def problems(name: str, ids: Ids, world: World, as_stranger: AsyncClient, 
     found = []
     taken = []
     for method in METHODS:
-        status = (await getattr(as_stranger, method)(url)).status_code
+        response = await send(as_stranger, method, name, url)
+        status = response.status_code
         if status == 404:
+            taken.append(method)
+        elif status == 302 and name in ELSEWHERE:
+            nowhere = reverse(name, kwargs={key: value + 999_999 for key, value in ids(world).items()})
+            same = (await send(as_stranger, method, name, nowhere))["Location"] == response["Location"]
+            found += [] if same else [f"{method.upper()} {url} ({name}) tells a stranger that it exists"]
             taken.append(method)
         elif status != 405:
             found.append(f"{method.upper()} {url} ({name}) answers a stranger {status}")
         found += await _unknown(name, method, url)
     for method in taken:
-        if (await getattr(as_owner, method)(url)).status_code != 404:
+        if (await send(as_owner, method, name, url)).status_code != 404:
             break
     else:
         found.append(f"{url} ({name}) is 404 even to its owner: {taken}")
