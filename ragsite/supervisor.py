@@ -55,13 +55,14 @@ class Supervisor:
         self.options = options
         self._out = out
         self._children: list[Child] = []
+        self._asked_to_stop = False
 
     def run(self) -> None:
         """Start everything, watch it, and stop everything on SIGINT, SIGTERM or SIGHUP.
 
         Raises `CannotStart` with a line that says why.
         """
-        with _stop_signals(), self._data_folder(), self._guard() as guard, self._listener() as listener:
+        with self._stop_signals(), self._data_folder(), self._guard() as guard, self._listener() as listener:
             with suppress(KeyboardInterrupt):
                 self._start(listener, guard)
                 self._watch(guard)
@@ -112,7 +113,7 @@ class Supervisor:
     # --- Watching ---------------------------------------------------------------------------------
 
     def _watch(self, guard: Guard) -> None:
-        while True:
+        while not self._asked_to_stop:
             for child in self._children:
                 self._look_after(child, guard)
             time.sleep(0.2)
@@ -133,6 +134,24 @@ class Supervisor:
             child.start(guard)
 
     # --- What is held while running ---------------------------------------------------------------
+
+    @contextmanager
+    def _stop_signals(self) -> Iterator[None]:
+        """Turn the first signal that asks for a stop into `KeyboardInterrupt`; more of them change nothing."""
+
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            if not self._asked_to_stop:
+                self._asked_to_stop = True
+                raise KeyboardInterrupt
+
+        # Under nohup the end of the terminal is not the end of the site.
+        numbers = [n for n in STOP_SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
+        before = {number: signal.signal(number, interrupt) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     @contextmanager
     def _data_folder(self) -> Iterator[None]:
@@ -210,22 +229,7 @@ def _work(listener: socket.socket) -> None:
     call_command("qcluster")
 
 
-# --- Signals and small helpers --------------------------------------------------------------------------
-
-
-@contextmanager
-def _stop_signals() -> Iterator[None]:
-    """Turn the signals that ask for a stop into `KeyboardInterrupt`."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in STOP_SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+# --- Small helpers --------------------------------------------------------------------------------------
 
 
 def _migrations_wait() -> bool:
