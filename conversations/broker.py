@@ -64,18 +64,18 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
     await layer.group_add(group(message_id), channel)
     seq = after_seq
     try:
-        missing = _catch_up(message_id, seq)
+        log = await _missing(message_id, seq)
         while True:
-            async for event in missing:
+            for event in log.events:
                 seq = event.seq
                 yield event
-                if isinstance(event, DoneEvent):
-                    return
+            if log.final:
+                return
             live = await _next(layer, channel, seq)
             if live is not None and live.seq == seq + 1:
-                missing = _once(live)
+                log = Log([live], isinstance(live, DoneEvent))
             else:  # a gap, or a long silence
-                missing = _catch_up(message_id, seq, until=live.seq if live is not None else 0)
+                log = await _missing(message_id, seq, until=live.seq if live is not None else 0)
     finally:
         await layer.group_discard(group(message_id), channel)
 
@@ -96,20 +96,13 @@ async def _next(layer: Any, channel: str, seq: int) -> Event | None:
         return None
 
 
-async def _once(event: Event) -> AsyncIterator[Event]:
-    yield event
-
-
-async def _catch_up(message_id: int, seq: int, until: int = 0) -> AsyncIterator[Event]:
-    """Yield the logged events after `seq`, waiting for the log to reach `until`."""
+async def _missing(message_id: int, seq: int, until: int = 0) -> Log:
+    """Return the logged events after `seq`, waiting for the log to reach `until`."""
     while True:
         log = await _log(message_id)
-        for event in log.events:
-            if event.seq > seq:
-                seq = event.seq
-                yield event
-        if log.final or seq >= until:
-            return
+        found = [event for event in log.events if event.seq > seq]
+        if log.final or not until or (found and found[-1].seq >= until):
+            return Log(found, log.final)
         await asyncio.sleep(RETRY)
 
 

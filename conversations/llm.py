@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from ragsite.llm.default import default_endpoint, resolve_model
-
-from conversations import secrets
 from conversations.models import ModelProfile
+from conversations.profiles import endpoint_of
 from ragsite.db import in_database
 from ragsite.llm.chat import ChatClient
+from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
 
 # What a purpose asks for when the environment configures one model for all of them.
@@ -19,17 +18,7 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
     profile = ModelProfile.objects.filter(purpose=purpose, enabled=True).first()
     if profile is None:
         return None
-    return Endpoint(
-        base_url=profile.base_url.rstrip("/"),
-        api_key=secrets.decrypt(bytes(profile.encrypted_key)),
-        model=profile.model,
-        connect_timeout=profile.connect_timeout,
-        idle_timeout=profile.idle_timeout,
-        total_timeout=profile.total_timeout,
-        context_window=profile.context_window,
-        max_tokens=profile.max_tokens,
-        temperature=profile.temperature,
-    )
+    return endpoint_of(profile)
 
 
 async def endpoint_for(purpose: str) -> Endpoint | None:

@@ -1,5 +1,6 @@
 """Starting, stopping and repeating turns; knows neither HTTP nor WebSockets."""
 
+import asyncio
 import uuid
 from dataclasses import dataclass, field
 from functools import cache
@@ -77,6 +78,11 @@ async def edit(user: Any, turn_id: int, question: str, language: str = "en") -> 
     return await _sibling(user, turn, question, language)
 
 
+def running() -> int:
+    """Return how many turns this process is running."""
+    return len(_runners)
+
+
 async def wait_for_all() -> None:
     """Wait until every turn of this process has ended."""
     for runner in list(_runners):
@@ -93,7 +99,8 @@ async def _sibling(user: Any, turn: Turn, question: str, language: str) -> Start
 async def _launch(state: State) -> Started:
     runner = TurnRunner(pipeline(), state, on_end=_runners.discard)
     _runners.add(runner)
-    return await runner.started
+    # Whoever asked may leave at this moment; the turn goes on.
+    return await asyncio.shield(runner.started)
 
 
 def _prepare(user: Any, ask: Ask) -> State | Started:

@@ -295,3 +295,23 @@ async def test_questions_follow_the_branch_that_they_name(
     assert (second.parent_turn_id, third.parent_turn_id) == (first.pk, first.pk)
     views = await in_database(queries.transcript, session)
     assert [view.turn.pk for view in views] == [first.pk, third.pk]
+
+
+async def test_listening_past_the_end_of_a_finished_answer_ends(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    events = await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    async with asyncio.timeout(5):
+        assert [event async for event in broker.listen(message.pk, events[-1].seq)] == []
+
+
+async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    asking = asyncio.create_task(turns.start_turn(owner, turns.Ask(session.pk, RESET)))
+    while not turns.running():
+        await asyncio.sleep(0)
+    asking.cancel()
+    await turns.wait_for_all()
+    assert (await answer_of(session)).status == Message.Status.COMPLETED
