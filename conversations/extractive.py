@@ -5,17 +5,15 @@ the sentences), by what heading and sentence before them add, by their nearness 
 model knows the language, and by the rank of their passage.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from conversations.meaning import Similarity
-from conversations.words import QUESTION_WORDS
 from knowledge.sentences import split_sentences
 from retrieval.analysis import terms
+from retrieval.reorder import asked_terms, rarity, share
 from retrieval.search import Hit
 
 MAX_SENTENCES = 5
@@ -28,6 +26,11 @@ KEEP = 0.62
 # Columns: a passage up to the first is quoted whole; a procedure is quoted from its beginning up to the second.
 SHORT_PASSAGE = 460
 PROCEDURE = 620
+# What counts beside the words of the sentence itself: those of its heading and of the sentence before it, the rank of
+# its passage, and its nearness in meaning.
+NEAR = 0.4
+RANK_PRIOR = 0.4
+MEANING = 0.4
 # How many sentences are compared in meaning: each costs an embedding.
 COMPARED = 24
 
@@ -60,7 +63,7 @@ class Quote:
 
 @dataclass(slots=True)
 class Extract:
-    """What is quoted: passages in the order of their worth, and table rows and pictures by the hit's position."""
+    """What is quoted: sentences, table rows and pictures, each by the position of its hit."""
 
     quotes: list[Quote] = field(default_factory=list)
     tables: dict[int, list[list[str]]] = field(default_factory=dict)
@@ -70,8 +73,7 @@ class Extract:
     @property
     def hits(self) -> list[int]:
         """Return the positions of the hits that are used, the best first."""
-        used = [*(quote.hit for quote in self.quotes), *self.tables, *self.pictures]
-        return list(dict.fromkeys(used))
+        return sorted({*(quote.hit for quote in self.quotes), *self.tables, *self.pictures})
 
 
 @dataclass(slots=True)
@@ -86,12 +88,16 @@ class _Sentence:
 
 
 def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = None) -> Extract:
-    """Choose what to quote of the hits (best first) for a question; empty when they don't speak of it."""
-    wanted = set(terms(question)) - QUESTION_WORDS or set(terms(question))
+    """Choose what to quote of the hits for a question; empty when they don't speak of it.
+
+    The hits come best first, and the first is always quoted: their order (see `retrieval.reorder`) is measured, while
+    a single sentence that sounds right may stand anywhere.
+    """
+    wanted = asked_terms(question)
     sentences = [sentence for position, hit in enumerate(hits) for sentence in _sentences(position, hit)]
     if not sentences or not wanted:
         return Extract()
-    weights = _weights(wanted, sentences)
+    weights = rarity(wanted, [sentence.terms for sentence in sentences])
     _score(question, sentences, weights, similarity)
     result = Extract(coverage=_best_passage_coverage(sentences, weights))
     if result.coverage < MIN_COVERAGE and not _near(question, hits, similarity):
@@ -134,13 +140,6 @@ def units(content: str) -> list[str]:
     return found + split_sentences(content[end:])
 
 
-def _weights(wanted: set[str], sentences: Sequence[_Sentence]) -> dict[str, float]:
-    """Return each wanted term's inverse sentence frequency among the hits."""
-    counts = Counter(term for sentence in sentences for term in wanted & sentence.terms)
-    total = len(sentences)
-    return {term: math.log(1 + (total - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
-
-
 def _score(question: str, sentences: list[_Sentence], weights: dict[str, float], similarity: Similarity | None) -> None:
     whole = sum(weights.values())
     numeric = bool(_WANTS_NUMBER.search(question))
@@ -150,7 +149,7 @@ def _score(question: str, sentences: list[_Sentence], weights: dict[str, float],
             weight for term, weight in weights.items() if term in sentence.context and term not in sentence.terms
         )
         sentence.coverage = own / whole
-        score = (own + 0.4 * near) / whole + 0.15 / (1 + 0.5 * sentence.hit)
+        score = (own + NEAR * near) / whole + RANK_PRIOR / (1 + 0.5 * sentence.hit)
         score += 0.08 if numeric and _NUMBER.search(sentence.text) else 0.0
         sentence.score = score * _length_factor(sentence.text)
     if similarity is not None:
@@ -168,9 +167,9 @@ def _blend(sentences: list[_Sentence], similarity: Similarity) -> None:
     """Let nearness in meaning reorder the strongest sentences; the others keep a lowered score."""
     best = sorted(sentences, key=lambda item: -item.score)
     for sentence, near in zip(best[:COMPARED], similarity([item.text for item in best[:COMPARED]]), strict=True):
-        sentence.score = 0.6 * sentence.score + 0.4 * max(0.0, near)
+        sentence.score = (1 - MEANING) * sentence.score + MEANING * max(0.0, near)
     for sentence in best[COMPARED:]:
-        sentence.score *= 0.6
+        sentence.score *= 1 - MEANING
 
 
 def _best_passage_coverage(sentences: Sequence[_Sentence], weights: dict[str, float]) -> float:
@@ -178,12 +177,7 @@ def _best_passage_coverage(sentences: Sequence[_Sentence], weights: dict[str, fl
     by_hit: dict[int, set[str]] = {}
     for sentence in sentences:
         by_hit.setdefault(sentence.hit, set()).update(sentence.terms, sentence.context)
-    return max(_share(found, weights) for found in by_hit.values())
-
-
-def _share(found: Iterable[str], weights: dict[str, float]) -> float:
-    """Return the share of the question's weight that some terms cover."""
-    return sum(weights[term] for term in weights.keys() & set(found)) / sum(weights.values())
+    return max(share(found, weights) for found in by_hit.values())
 
 
 def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> bool:
@@ -196,32 +190,40 @@ def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> 
 def _choose(
     result: Extract, hits: Sequence[Hit], best: list[_Sentence], weights: dict[str, float], procedural: bool
 ) -> None:
-    least = best[0].score * KEEP
+    taken = _take(best)
     quotes: dict[int, Quote] = {}
-    taken: list[_Sentence] = []
-    for sentence in best:
-        if len(taken) >= MAX_SENTENCES or sentence.score < least:
-            break
-        new = sentence.hit not in quotes and sentence.hit not in result.tables
-        if new and len(quotes) + len(result.tables) >= MAX_PASSAGES:
-            continue
-        if _repeats(sentence, taken):
-            continue
-        taken.append(sentence)
-        if hits[sentence.hit].kind == "table" and hits[sentence.hit].rows:
+    for sentence in taken:
+        hit = hits[sentence.hit]
+        if hit.kind == "table" and hit.rows:
             result.tables.setdefault(sentence.hit, [])
+        elif hit.kind == "image":
+            result.pictures.append(sentence.hit)
         else:
             quotes.setdefault(sentence.hit, Quote(sentence.hit))
     for quote in quotes.values():
         positions = {sentence.position for sentence in taken if sentence.hit == quote.hit}
         texts = units(hits[quote.hit].content)
-        whole_section = procedural and _share(terms(hits[quote.hit].heading), weights) >= 0.5
+        whole_section = procedural and share(terms(hits[quote.hit].heading), weights) >= 0.5
         chosen = _stretch(texts, positions, whole_section)
         quote.sentences = [texts[position] for position in chosen]
         quote.gaps = {index for index, (a, b) in enumerate(pairwise(chosen), 1) if b != a + 1}
     for position in result.tables:
         result.tables[position] = _rows(hits[position], weights)
     result.quotes = list(quotes.values())
+
+
+def _take(best: Sequence[_Sentence]) -> list[_Sentence]:
+    """Return the sentences to quote: the best one of the first hit, then the best of all, of few passages."""
+    taken = [next((sentence for sentence in best if sentence.hit == 0), best[0])]
+    least = best[0].score * KEEP
+    for sentence in best:
+        if len(taken) >= MAX_SENTENCES or sentence.score < least:
+            break
+        passages = {other.hit for other in taken}
+        full = sentence.hit not in passages and len(passages) >= MAX_PASSAGES
+        if not full and not _repeats(sentence, taken):
+            taken.append(sentence)
+    return taken
 
 
 def _repeats(sentence: _Sentence, taken: Sequence[_Sentence]) -> bool:
@@ -267,7 +269,7 @@ def _choose_pictures(result: Extract, question: str, hits: Sequence[Hit], weight
     """Show a picture when the question asks for one, or when its caption covers most of the question."""
     asked = bool(_WANTS_PICTURE.search(question))
     for position, hit in enumerate(hits):
-        if hit.kind != "image" or len(result.pictures) >= 2:
+        if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
             continue
-        if _share(terms(hit.content), weights) >= (0.3 if asked else 0.6):
+        if share(terms(hit.content), weights) >= (0.3 if asked else 0.6):
             result.pictures.append(position)

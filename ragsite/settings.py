@@ -301,6 +301,7 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.search.Search",
     "conversations.pipeline.nodes.fusion.Fusion",
     "conversations.pipeline.nodes.metadata.Metadata",
+    "conversations.pipeline.nodes.reorder.Reorder",
     "conversations.pipeline.nodes.budget.Budget",
     "conversations.pipeline.nodes.generate.Generate",
     "conversations.pipeline.nodes.save.Save",

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.pipeline.state import PastTurn
-from conversations.words import QUESTION_WORDS
 from retrieval.analysis import terms
+from retrieval.words import QUESTION_WORDS
 
 # The weight of the history-joined query beside the bare one.
 JOINED_WEIGHT = 0.5

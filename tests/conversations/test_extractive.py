@@ -24,8 +24,8 @@ OFFICE = hit("Lunch is served at noon in the canteen. The reception closes at si
 
 
 def test_the_sentence_that_answers_is_quoted_first() -> None:
-    chosen = extract("How do I restore the factory settings?", [OFFICE, MANUAL])
-    assert chosen.quotes[0].hit == 1
+    chosen = extract("How do I restore the factory settings?", [MANUAL, OFFICE])
+    assert chosen.quotes[0].hit == 0
     assert chosen.quotes[0].sentences[0].startswith("Hold the reset button for ten seconds")
     assert all("canteen" not in sentence for quote in chosen.quotes for sentence in quote.sentences)
     assert chosen.quotes[0].gaps == set()
