@@ -74,9 +74,7 @@ class PageBreak(Element):
     total: int | None = None
 
 
-KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak)
-}
+KINDS: dict[str, type[Element]] = {kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak)}
 
 
 def element_from_dict(data: dict[str, Any]) -> Element:
