@@ -17,6 +17,7 @@ from conversations import access, pages, queries, services, tracing, turns
 from conversations.models import Message, Turn
 from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
+from knowledge.queries import has_page_pictures
 from ragsite.db import in_database
 
 
@@ -101,8 +102,15 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if card is None:
         raise Http404(_("This answer has no such source."))
     chunk_id = source.chunk_id if source is not None else card.chunk_id
-    readable = chunk_id is not None and knowledge_access.chunks(request.user).filter(pk=chunk_id).exists()
-    context = {"page": page, "card": card, "readable": readable, "others": page.cards}
+    chunks = knowledge_access.chunks(request.user).select_related("document")
+    chunk = chunks.filter(pk=chunk_id).first() if chunk_id is not None else None
+    context = {
+        "page": page,
+        "card": card,
+        "readable": chunk is not None,
+        "wide": chunk is not None and has_page_pictures(chunk.document),
+        "others": page.cards,
+    }
     return _aside(request, "citation", context)
 
 

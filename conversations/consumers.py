@@ -168,6 +168,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         stream = Stream(page)
         with override(self.language):
             async for event in broker.listen(page.message_id, page.answer.last_seq):
+                if isinstance(event, DoneEvent):
+                    page.model = await in_database(queries.model_of, page.turn_id)
                 for frame in stream.feed(event):
                     await self._send(frame)
                 if isinstance(event, DoneEvent):

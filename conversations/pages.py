@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -20,7 +21,7 @@ from conversations.models import ChatSession, Turn
 from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
-from ragsite.llm.default import default_endpoint
+from ragsite.llm.default import default_endpoint, notice_ollama
 
 # Sessions in the side bar; older ones are found by searching.
 LISTED_SESSIONS = 100
@@ -156,7 +157,16 @@ def welcome_context(user: Any) -> dict[str, Any]:
     return {
         "document_count": documents.filter(status__in=searchable).count(),
         "suggestions": suggestions(user),
+        "ollama": local_models(user),
+        "ollama_url": settings.OLLAMA_URL,
     }
+
+
+def local_models(user: Any) -> list[str]:
+    """Return the models of an Ollama on this machine, to be offered to those who can connect one."""
+    if not user.is_staff or model_name():
+        return []
+    return async_to_sync(notice_ollama)()
 
 
 def suggestions(user: Any) -> list[str]:

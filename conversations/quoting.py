@@ -66,7 +66,6 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     if chosen.hits:
         state.cited = set(numbers.values())
         await _write(state, chosen, numbers, writer)
-        await writer.text("\n\n*" + _("Quoted from your documents — no language model is configured.") + "*")
     else:
         state.cited = set()
         await writer.text(_("No passage answers this directly. The nearest ones are listed below as sources."))
@@ -76,13 +75,15 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
     quotes = {quote.hit: quote for quote in chosen.quotes}
     for position, number in numbers.items():
         hit = state.hits[position]
-        if position in quotes:
+        pictured = position in chosen.pictures and hit.chunk_id in state.pictures
+        # What is said of a picture stands under it.
+        if position in quotes and not pictured:
             await writer.text(_paragraph(quotes[position], number))
         if position in chosen.tables:
-            await writer.text(f"{escape_markdown(hit.heading or hit.filename)} [{number}]\n\n")
+            await writer.text(_title(hit, number))
             await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
-        if position in chosen.pictures and hit.chunk_id in state.pictures:
-            await writer.text(f"{escape_markdown(_caption(hit))} [{number}]\n\n")
+        if pictured:
+            await writer.text(_title(hit, number))
             await writer.picture(state.pictures[hit.chunk_id])
 
 
@@ -110,5 +111,7 @@ def _break(space: str) -> str:
     return "  \n" if "\n" in space else " " if space else ""
 
 
-def _caption(hit: Hit) -> str:
-    return hit.content.strip().splitlines()[0] if hit.content.strip() else hit.filename
+def _title(hit: Hit, number: int) -> str:
+    """Return the section that a table or a picture stands in, as the line above it."""
+    section = hit.heading.rpartition(" › ")[2] if hit.heading else hit.filename
+    return f"**{escape_markdown(section)}** [{number}]\n\n"

@@ -33,6 +33,7 @@ from conversations.events import (
 )
 from conversations.models import Message
 from conversations.queries import TurnView
+from conversations.quoting import MODEL as QUOTING
 from conversations.snippets import marked
 from conversations.store import citation_dict
 
@@ -364,9 +365,11 @@ def _outcome(page: AnswerPage) -> str:
     if status == Message.Status.STOPPED:
         text = _("Stopped")
     elif status == Message.Status.FAILED:
-        text = _("No answer")
+        text = _("Broken off") if any(texts(page.answer.blocks)) else _("No answer")
     elif status == Message.Status.INTERRUPTED:
         text = _("Interrupted")
+    elif cited and page.model == QUOTING:
+        text = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited) % {"count": cited}
     elif cited:
         text = ngettext("Answered from %(count)d passage", "Answered from %(count)d passages", cited) % {"count": cited}
     else:

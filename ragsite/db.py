@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import close_old_connections, connections
+from django.utils.translation import get_language, override
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,13 +30,18 @@ def _threads() -> ThreadPoolExecutor:
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a synchronous function that uses the ORM on a database thread and return its result."""
+    """Run a synchronous function that uses the ORM on a database thread, in the caller's language."""
     context = contextvars.copy_context()
+    language = get_language()  # kept in a local that doesn't cross to other threads
+
+    def call() -> T:
+        with override(language):
+            return function(*args, **kwargs)
 
     def work() -> T:
         close_old_connections()
         try:
-            return context.run(function, *args, **kwargs)
+            return context.run(call)
         finally:
             close_old_connections()
 

@@ -1,15 +1,21 @@
 """The site's addresses."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
 
 from ragsite import health, views
+from ragsite.context import SITE_NAME
+
+# Django's view would name the site after its host.
+_LOGIN: dict[str, Any] = {"redirect_authenticated_user": True, "extra_context": {"site_name": SITE_NAME}}
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", auth_views.LoginView.as_view(**_LOGIN), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),

@@ -5,13 +5,19 @@ const view = document.getElementById("transcript");
 const toEnd = document.querySelector("[data-to-end]");
 const NEAR = 48;
 
-let following = !location.hash;
+// An empty session is read from its beginning.
+let following = !location.hash && document.querySelector("#turns .turn") !== null;
 
 const distance = () => view.scrollHeight - view.scrollTop - view.clientHeight;
 const jump = (behavior = "instant") => view.scrollTo({ top: view.scrollHeight, behavior });
 
+let last = 0;
+
+// Only going up stops the following: while an answer grows, the end runs ahead of the scroll's own events.
 function note() {
-  following = distance() < NEAR;
+  if (distance() < NEAR) following = true;
+  else if (view.scrollTop < last - 1) following = false;
+  last = view.scrollTop;
   toEnd.hidden = distance() < view.clientHeight / 3;
 }
 

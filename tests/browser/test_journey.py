@@ -86,6 +86,22 @@ def test_an_answer_survives_a_reload_while_it_streams(
     expect(page.locator(".thinking-text").last).to_have_text("Let me look.")
 
 
+def test_thinking_can_be_read_while_it_comes(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+    provider.reset()
+    thinking = " ".join(f"thought{number}" for number in range(40))
+    provider.reply("The answer [1].", thinking=thinking, delay=0.06)
+    sign_in(page, site_with_model)
+    ask(page, "What does the handbook say about loop guard?")
+    answer = page.locator("section.answer").last
+    answer.locator(".thinking summary").click()
+    expect(answer.locator(".thinking-text")).to_contain_text("thought5")
+    expect(answer.locator(".outcome")).to_be_visible()
+    # What the reader has opened stays open, and the answer holds none of it.
+    expect(answer.locator(".thinking-text")).to_have_text(thinking)
+    expect(answer.locator(".thinking-text")).to_be_visible()
+    expect(answer.locator(".prose")).to_have_text(re.compile("^The answer1?\\.1?$"))
+
+
 def test_a_cut_answer_keeps_what_came_and_retries(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     provider.cut_after(4, text="Only the first words arrive before the line breaks off.")
@@ -93,10 +109,26 @@ def test_a_cut_answer_keeps_what_came_and_retries(page: Page, site_with_model: S
     ask(page, "What does the SYS light mean when it is amber?")
     answer = page.locator("section.answer").last
     expect(answer.get_by_role("alert")).to_be_visible()
+    expect(answer.get_by_role("alert")).to_contain_text("broke off")
+    expect(answer.locator(".outcome")).to_contain_text("Broken off")
     expect(answer.locator(".prose")).to_contain_text("Only")
+    page.reload()
+    expect(page.locator("section.answer .prose").last).to_contain_text("Only")
+    page.wait_for_load_state("load")
     provider.reply("Starting, or updating firmware [1].")
     answer.get_by_role("button", name="Retry").click()
     expect(page.locator("section.answer .prose").last).to_contain_text("updating firmware")
+    expect(page.locator(".siblings .number").last).to_have_text("2/2")
+
+
+def test_a_refused_key_is_said_in_words(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+    provider.reset()
+    provider.fail(401, {"error": {"message": "Incorrect API key provided."}})
+    sign_in(page, site_with_model)
+    ask(page, "How heavy is the LS-2408?")
+    alert = page.locator("section.answer").last.get_by_role("alert")
+    expect(alert).to_contain_text("refuses the key")
+    expect(alert.get_by_role("button", name="Retry")).to_be_visible()
 
 
 def test_stop_keeps_what_came(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
@@ -135,6 +167,10 @@ def test_language_and_theme(page: Page, site: Site) -> None:
     page.get_by_role("button", name="中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
     expect(page.get_by_role("navigation").first).to_contain_text("知识")
+    page.locator("#question").fill("你好")
+    page.locator("#question").press("Enter")
+    expect(page.locator("section.answer .outcome").last).to_be_visible()
+    expect(page.locator("#sessions .sessions-head").first).to_have_text("今天")
 
 
 def test_a_phone_shows_the_chat_and_opens_the_menu(page: Page, site: Site) -> None:

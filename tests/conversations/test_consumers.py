@@ -113,7 +113,7 @@ async def test_a_question_streams_to_the_page_that_a_reload_shows(
         assert statuses(here.page) == ["completed"]
         assert "ten seconds" in text(here.page, ".prose")
         assert text(here.page, ".chips") == "1 handbook.txt"
-        assert text(here.page, "#announcer").startswith("Answered from 1 passage")
+        assert text(here.page, "#announcer").startswith("Quoted from 1 passage")
         assert "factory settings" in text(here.page, "#session-title")
         assert here.page.html("#turns") == await reloaded(session)
 

@@ -166,6 +166,7 @@ def test_sources_are_told_apart_by_use() -> None:
         ("completed", "Hello!", "Answered · 1.8 s"),
         ("stopped", "30 days [1]", "Stopped · 1.8 s"),
         ("failed", "", "No answer · 1.8 s"),
+        ("failed", "30 da", "Broken off · 1.8 s"),
         ("interrupted", "30", "Interrupted · 1.8 s"),
     ],
 )

@@ -71,8 +71,19 @@ def html(response: Any) -> str:
 def test_the_first_visit_teaches(as_owner: Client) -> None:
     response = as_owner.get("/", follow=True)
     assert "Three things to begin with" in html(response)
-    assert "LLM_BASE_URL" in html(response)
+    assert "An administrator can connect one." in html(response)
     assert "quoting only" in html(response)
+
+
+@pytest.mark.parametrize(("models", "said"), [([], "LLM_BASE_URL=http://"), (["llama3"], "LLM_MODEL=llama3")])
+def test_staff_learn_how_to_connect_a_model(
+    as_staff: Client, monkeypatch: pytest.MonkeyPatch, models: list[str], said: str
+) -> None:
+    async def notice() -> list[str]:
+        return models
+
+    monkeypatch.setattr("conversations.pages.notice_ollama", notice)
+    assert said in html(as_staff.get("/", follow=True))
 
 
 def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, owner: User) -> None:

@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-_PASSAGE = re.compile(r"<passage number=\"(\d{1,3})\"[^>]*>(.*?)</passage>", re.DOTALL)
+_PASSAGE = re.compile(r"<passage number=\"(\d{1,3})\"(?:\"[^\"]*\"|[^\">])*>(.*?)</passage>", re.DOTALL)
 _NUMBERED = re.compile(r"^\W{0,3}\[(\d{1,3})\]\s*(.*?)(?=^\W{0,3}\[\d{1,3}\]|\Z)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"(?:Question|问题)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){12,}[.!?。！？]?")
@@ -17,18 +17,38 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
     marker; without passages it repeats the question.
     """
-    messages = body.get("messages") or [{"role": "user", "content": str(body.get("prompt", ""))}]
-    prompt = next((str(message["content"]) for message in reversed(messages) if message.get("role") == "user"), "")
-    asked = _QUESTION.search(prompt)
-    given = prompt[: asked.start()] if asked else prompt
+    given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
-    question = (asked.group(1) if asked else prompt[-200:]).strip()
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
     lines = [f"- {sentence} [{number}]" for _, sentence, number in quotes if sentence]
     thinking = f"The question is {question[:80]!r}. There are {len(evidence)} numbered passages."
     if not lines:
         return thinking, f"You said: {question}"
     return thinking, "The sources say:\n\n" + "\n".join(lines)
+
+
+def manner(body: dict[str, Any]) -> dict[str, Any]:
+    """Return how a question asks to be answered, as fields of a `Script`: "slow", "fail in the middle", "fail at once".
+
+    So failures can be tried by hand.
+    """
+    question = _prompt(body)[1].lower()
+    if "fail at once" in question:
+        return {"status": 401, "body": b'{"error": {"message": "Incorrect API key provided."}}'}
+    if "fail in the middle" in question:
+        thinking, answer = automatic(body)
+        return {"cut_after": len(cut(thinking, 1)) + len(cut(answer, 1)) // 2}
+    return {"delay": 0.15} if re.search(r"\bslow\b", question) else {}
+
+
+def _prompt(body: dict[str, Any]) -> tuple[str, str]:
+    """Return (what stands before the question, the question) of a request's last user message."""
+    messages = body.get("messages") or [{"role": "user", "content": str(body.get("prompt", ""))}]
+    prompt = next((str(message["content"]) for message in reversed(messages) if message.get("role") == "user"), "")
+    asked = _QUESTION.search(prompt)
+    if asked:
+        return prompt[: asked.start()], asked.group(1).strip()
+    return prompt, prompt[-200:].strip()
 
 
 def vector(text: str, dimension: int = 32) -> list[float]:

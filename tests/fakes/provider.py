@@ -1,7 +1,8 @@
 """A provider that speaks the OpenAI protocol over a real socket, well or badly, as it is told.
 
 Each request takes the next script; without one it gets an automatic answer that quotes the numbered
-evidence of its prompt. By hand: `python -m tests.fakes.provider --port 8001`.
+evidence of its prompt. By hand: `python -m tests.fakes.provider --port 8001`; there a question that contains
+"slow", "fail in the middle" or "fail at once" is answered so, the failures once, so that Retry works.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
@@ -55,6 +56,8 @@ class FakeProvider:
         self.disconnects = 0
         self.connections = 0
         self.default = Script(delay=delay)
+        self.minds_manners = False
+        self._failed: set[str] = set()
         self._scripts: deque[Script] = deque()
         self._changed = threading.Condition()
         self._server = _Server((host, port), _Handler)
@@ -107,9 +110,19 @@ class FakeProvider:
         self.refused_fields.clear()
         self.disconnects = 0
 
-    def next_script(self) -> Script:
-        """Return what the next request is answered with."""
-        return self._scripts.popleft() if self._scripts else self.default
+    def next_script(self, body: dict[str, Any]) -> Script:
+        """Return what the next request is answered with; with `minds_manners`, as its question asks for."""
+        if self._scripts:
+            return self._scripts.popleft()
+        if not self.minds_manners or not body.get("stream"):
+            return self.default
+        manner = answers.manner(body)
+        if not manner.keys().isdisjoint(("status", "cut_after")):
+            prompt = json.dumps(body.get("messages") or body.get("prompt"))
+            if prompt in self._failed:
+                return self.default
+            self._failed.add(prompt)
+        return replace(self.default, **manner)
 
     def note_disconnect(self) -> None:
         """Record that a client went away."""
@@ -189,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(400, {"error": {"message": provider.refused_fields[refused]}})
             return
         try:
-            self._answer(body, provider.next_script())
+            self._answer(body, provider.next_script(body))
         except (_Gone, ConnectionError):
             self.close_connection = True
             provider.note_disconnect()
@@ -309,6 +322,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.02, help="seconds between tokens")
     options = parser.parse_args()
     with FakeProvider(options.port, delay=options.delay, host=options.host) as provider:
+        provider.minds_manners = True
         print(f"LLM_BASE_URL={provider.base_url}", flush=True)
         try:
             threading.Event().wait()
