@@ -1,6 +1,7 @@
-"""The parsing child process: `python -m knowledge.parsing.child JOB`, where JOB is JSON written by `runner.py`.
+"""Where files are parsed: `python -m knowledge.parsing.child`, started by `processes.py`.
 
-It imports no Django, lowers its own limits before it touches the file, and writes JSON lines to standard output:
+It is a server that imports no Django and touches no file. For each file it loads the parser and forks: the fork lowers
+its own limits, reads its job (JSON, one line) from the socket that came with the order, and writes JSON lines to it:
 elements or a result, and last `{"type": "end"}` or `{"type": "error", "code": …, "message": …}`.
 """
 
@@ -9,6 +10,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
 import threading
 import traceback
@@ -23,15 +25,64 @@ from knowledge.parsing.limits import bounded, check_file
 from knowledge.parsing.registry import ParseContext, format_of
 
 MAX_FILE = 1024**3  # bytes that one written file (a picture, a conversion) may have
+IDLE_S = 120.0  # how long the server waits for the next file
 
 Answer = dict[str, Any]
 
 
 def main() -> None:
-    """Read the job, set the limits, run it."""
-    out = _take_standard_output()
+    """Fork for each order that comes by standard input, until the parent is gone or has been silent for long."""
+    control = socket.socket(fileno=0)
+    while (order := _next_order(control)) is not None:
+        module, channel = order
+        with contextlib.suppress(ImportError):  # the fork meets it again, and says so
+            import_module(module)
+        pid = os.fork()
+        if pid == 0:
+            control.detach()
+            _work(channel)
+            return
+        _lead_group(pid)
+        os.close(channel)
+        control.settimeout(None)
+        control.sendall(b"%d" % pid)
+        if not control.recv(1):
+            return  # the fork notices it too
+        control.sendall(b"%d" % _reap(pid))
+
+
+def _next_order(control: socket.socket) -> tuple[str, int] | None:
+    """Return the module to load and the socket to work for."""
+    control.settimeout(IDLE_S)
+    try:
+        module, descriptors, _, _ = socket.recv_fds(control, 256, 1)
+    except (TimeoutError, ConnectionResetError):
+        return None
+    return (module.decode(), descriptors[0]) if descriptors else None
+
+
+def _lead_group(pid: int) -> None:
+    """Make the fork the leader of a group, so that what it starts ends with it; both sides do, whoever comes first."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpgid(pid, pid)
+
+
+def _reap(pid: int) -> int:
+    """Wait for the fork's end, end what it has started, and return its exit code (negative: a signal)."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _work(channel: int) -> None:
+    """Do one job: read it, set the limits, answer."""
+    _lead_group(os.getpid())
+    out = os.fdopen(os.dup(channel), "wb", buffering=1 << 16)
     sys.excepthook = _reporter(out)
-    job = json.loads(sys.argv[1])
+    os.dup2(channel, 0)
+    os.close(channel)
+    job = json.loads(_read_line())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     _lower_limits(int(job["timeout_s"]), int(job["memory_mb"]))
     for answer in _TASKS[job["task"]](job):
@@ -42,11 +93,14 @@ def main() -> None:
     out.flush()
 
 
-def _take_standard_output() -> BinaryIO:
-    """Keep the pipe for answers alone: what a library prints goes to standard error."""
-    pipe = os.dup(1)
-    os.dup2(2, 1)
-    return os.fdopen(pipe, "wb", buffering=1 << 16)
+def _read_line() -> bytes:
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        piece = os.read(0, 1 << 16)
+        if not piece:
+            os._exit(1)
+        line += piece
+    return bytes(line)
 
 
 def _send(out: BinaryIO, answer: Answer) -> None:
@@ -86,7 +140,7 @@ def _lower_limits(timeout_s: int, memory_mb: int) -> None:
 
 
 def _die_with_parent() -> None:
-    """End this process and those it started as soon as the parent is gone: its end of standard input closes."""
+    """End this process and those it started as soon as the parent is gone: its end of the socket closes."""
     while os.read(0, 1024):
         continue
     if os.getpgid(0) == os.getpid():

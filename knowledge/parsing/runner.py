@@ -2,11 +2,9 @@
 
 import json
 import logging
-import os
 import selectors
 import signal
-import subprocess
-import sys
+import socket
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from knowledge.parsing import processes
 from knowledge.parsing.elements import Element, PageBreak, element_from_dict
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import format_of
@@ -22,10 +21,7 @@ logger = logging.getLogger(__name__)
 
 MAX_LINE = 16 * 1024**2  # bytes of one JSON line; the child cuts elements far below it
 TICK_S = 0.2  # how often a silent child is looked after
-GRACE_S = 5.0  # how long a child that closed its pipe may take to end
-
-_ROOT = Path(__file__).resolve().parents[2]
-_COMMAND = (sys.executable, "-m", "knowledge.parsing.child")
+GRACE_S = 5.0  # how long a process that closed its socket may take to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def parse_file(
     asked several times a second. Memory here stays flat: the child waits until an element is taken. Raises
     `ParseError` with the reason in words, `ParseStopped` when stopped. Closing the generator ends the child.
     """
-    format_of(filename)
+    parser = format_of(filename).parser
     if not path.is_file():
         raise ParseError("broken", "The file is no longer there.")
     if path.stat().st_size == 0:
@@ -81,7 +77,7 @@ def parse_file(
         "max_pages": limits.max_pages,
         "max_rows": limits.max_rows,
     }
-    with closing(_answers(job, limits, should_stop)) as answers:
+    with closing(_answers(parser, job, limits, should_stop)) as answers:
         for answer in answers:
             element = element_from_dict(answer)
             if isinstance(element, PageBreak) and element.page is not None:
@@ -94,61 +90,39 @@ def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
 
     Raises `ParseError` as `parse_file` does.
     """
-    with closing(_answers({"task": "call", "function": function, "arguments": arguments}, limits, _never)) as answers:
+    job = {"task": "call", "function": function, "arguments": arguments}
+    with closing(_answers(function, job, limits, _never)) as answers:
         return next(answers)["value"]
 
 
 def _answers(
-    job: dict[str, Any], limits: ParseLimits, should_stop: Callable[[], bool]
+    function: str, job: dict[str, Any], limits: ParseLimits, should_stop: Callable[[], bool]
 ) -> Generator[dict[str, Any], None, None]:
-    """Start a child and yield its answers up to the end; raise what it reports or died of."""
-    child = _start(job | {"timeout_s": int(limits.timeout_s) + 1, "memory_mb": limits.memory_mb})
+    """Start a process for `function` and yield its answers up to the end; raise what it reports or died of."""
+    job = job | {"timeout_s": int(limits.timeout_s) + 1, "memory_mb": limits.memory_mb}
+    process = processes.start(function.rpartition(".")[0], json.dumps(job).encode() + b"\n")
     try:
-        for line in _lines(child, limits.timeout_s, should_stop):
+        for line in _lines(process.channel, limits.timeout_s, should_stop):
             answer: dict[str, Any] = json.loads(line)
             if answer["type"] == "end":
                 return
             if answer["type"] == "error":
                 raise _reported(answer, limits)
             yield answer
-        raise _died(_exit_code(child), limits)
+        raise _died(process.wait(GRACE_S), limits)
     except json.JSONDecodeError as error:
-        raise _died(_exit_code(child), limits) from error
+        raise _died(process.wait(GRACE_S), limits) from error
     finally:
-        _end(child)
+        process.end()
 
 
-def _start(job: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the child in a session of its own, with none of this process's environment (it holds secrets)."""
-    return subprocess.Popen(
-        [*_COMMAND, json.dumps(job)],
-        cwd=_ROOT,
-        env={
-            "PATH": os.defpath,
-            "PYTHONPATH": str(_ROOT),
-            "PYTHONUTF8": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "LC_ALL": "C.UTF-8",
-            "MALLOC_ARENA_MAX": "2",
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        },
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-        start_new_session=True,
-    )
-
-
-def _lines(child: subprocess.Popen[bytes], timeout_s: float, should_stop: Callable[[], bool]) -> Iterator[bytes]:
-    """Yield the child's lines; time that the caller spends between two lines does not count."""
-    assert child.stdout is not None
+def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], bool]) -> Iterator[bytes]:
+    """Yield the process's lines; time that the caller spends between two lines does not count."""
     waited = 0.0
     asked = float("-inf")
     rest = bytearray()
     with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
+        selector.register(channel, selectors.EVENT_READ)
         while True:
             started = time.monotonic()
             ready = selector.select(TICK_S)
@@ -161,7 +135,7 @@ def _lines(child: subprocess.Popen[bytes], timeout_s: float, should_stop: Callab
                 if waited > timeout_s:
                     raise _too_slow(timeout_s)
                 continue
-            piece = os.read(child.stdout.fileno(), 1 << 16)
+            piece = _receive(channel)
             if not piece:
                 break
             rest += piece
@@ -177,24 +151,12 @@ def _lines(child: subprocess.Popen[bytes], timeout_s: float, should_stop: Callab
         yield bytes(rest)
 
 
-def _exit_code(child: subprocess.Popen[bytes]) -> int | None:
+def _receive(channel: socket.socket) -> bytes:
+    """Return what has come; nothing at the end, and when the process died before it had read its job."""
     try:
-        return child.wait(GRACE_S)
-    except subprocess.TimeoutExpired:
-        return None
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Kill whatever is left of the child and the programs it started, and reap it."""
-    if child.poll() is None:
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            child.kill()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-    child.wait()
+        return channel.recv(1 << 16)
+    except ConnectionResetError:
+        return b""
 
 
 def _reported(answer: dict[str, Any], limits: ParseLimits) -> ParseError:

@@ -1,4 +1,4 @@
-"""The parsing child with parsers that misbehave, for the tests of the runner: `python -m … JOB`."""
+"""The parsing child with parsers that misbehave, for the tests of the runner: `python -m …`."""
 
 import os
 import signal
@@ -73,7 +73,11 @@ def environment(path: Path, context: ParseContext) -> Iterator[Element]:
     yield Paragraph(text=" ".join(name for name in sys.modules if name.partition(".")[0] == "django") or "no Django")
 
 
-for _parser in (hang, spin, devour, crash, vanish, fail, refuse, chatter, endless, large, environment):
+def whoami(path: Path, context: ParseContext) -> Iterator[Element]:
+    yield Paragraph(text=f"{os.getpid()} {os.getppid()}")
+
+
+for _parser in (hang, spin, devour, crash, vanish, fail, refuse, chatter, endless, large, environment, whoami):
     _name = _parser.__name__
     registry._BY_EXTENSION[_name] = Format(_name, (_name,), "", f"tests.knowledge.parsing_child.{_name}")
 

@@ -1,5 +1,8 @@
 """Whatever a file does to its parser, the runner ends in bounded time with a reason in words."""
 
+import json
+import os
+import signal
 import sys
 import time
 import zipfile
@@ -9,21 +12,24 @@ from pathlib import Path
 import pytest
 
 from knowledge.parsing import limits as limits_module
-from knowledge.parsing import runner
+from knowledge.parsing import processes, runner
 from knowledge.parsing.elements import Element, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import check_file
+from knowledge.parsing.registry import Format
 from knowledge.parsing.runner import ParseLimits, ParseStopped, parse_file
 
 
 @pytest.fixture
-def misbehaving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def misbehaving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """Return a file; `_parse` reads it with a parser of `parsing_child`."""
-    monkeypatch.setattr(runner, "_COMMAND", (sys.executable, "-m", "tests.knowledge.parsing_child"))
-    monkeypatch.setattr(runner, "format_of", lambda filename: None)
+    processes._close_idle()
+    monkeypatch.setattr(processes, "_COMMAND", (sys.executable, "-m", "tests.knowledge.parsing_child"))
+    monkeypatch.setattr(runner, "format_of", lambda filename: Format("Test", (), "", "tests.knowledge.parsing_child.x"))
     path = tmp_path / "file"
     path.write_bytes(b"content")
-    return path
+    yield path
+    processes._close_idle()
 
 
 def _parse(path: Path, parser: str, **kwargs: int) -> Iterator[Element]:
@@ -98,23 +104,55 @@ def test_stopping(misbehaving: Path) -> None:
 
 
 def test_closing_the_generator_ends_the_child(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    children = []
-    start = runner._start
-    monkeypatch.setattr(runner, "_start", lambda job: children.append(start(job)) or children[-1])
+    children: list[processes.Process] = []
+    start = processes.start
+
+    def remember(module: str, job: bytes) -> processes.Process:
+        children.append(start(module, job))
+        return children[-1]
+
+    monkeypatch.setattr(processes, "start", remember)
     elements = _parse(misbehaving, "endless")
     next(elements)
     elements.close()  # type: ignore[attr-defined]
-    assert children[0].returncode is not None
+    assert children[0].exit_code == -signal.SIGKILL
 
 
 def test_the_child_dies_with_its_parent(misbehaving: Path) -> None:
     job = {"task": "parse", "path": str(misbehaving), "filename": "x.hang", "output_dir": "", "timeout_s": 60}
-    child = runner._start(job | {"memory_mb": 1024, "max_pages": 1, "max_rows": 1})
-    assert child.stdin is not None and child.stdout is not None
-    assert b"before" in child.stdout.readline()
-    child.stdin.close()  # as the kernel does when the parent is killed
-    assert child.wait(10) != 0
-    child.stdout.close()
+    job |= {"memory_mb": 1024, "max_pages": 1, "max_rows": 1}
+    child = processes.start("json", json.dumps(job).encode() + b"\n")
+    assert b"before" in child.channel.recv(1000)
+    child.channel.close()  # as the kernel does when the parent is killed
+    assert child.wait(10) not in (0, None)
+    child.end()
+
+
+def test_files_are_read_apart_by_forks_of_one_server(misbehaving: Path) -> None:
+    """Whatever one file does to its process, the next one finds a fresh one, and the server goes on."""
+    first, server = _pids(misbehaving)
+    for parser in ("crash", "vanish", "fail"):
+        _failure(misbehaving, parser)
+    assert _failure(misbehaving, "devour", memory_mb=512).code == "memory"
+    assert _failure(misbehaving, "hang", timeout_s=1).code == "timeout"
+    second, same_server = _pids(misbehaving)
+    assert same_server == server
+    assert second != first
+
+
+def test_a_dead_server_is_replaced(misbehaving: Path) -> None:
+    _, server = _pids(misbehaving)
+    os.kill(server, signal.SIGKILL)
+    _, other = _pids(misbehaving)
+    assert other != server
+
+
+def _pids(path: Path) -> tuple[int, int]:
+    """Return the numbers of a parsing process and its server."""
+    (element,) = _parse(path, "whoami")
+    assert isinstance(element, Paragraph)
+    own, parent = element.text.split()
+    return int(own), int(parent)
 
 
 def test_time_of_a_slow_taker_does_not_count(misbehaving: Path) -> None:
