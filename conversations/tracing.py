@@ -14,6 +14,14 @@ from conversations.rendering import duration
 from knowledge import access
 from knowledge.models import Chunk
 
+REASONS: dict[str, Any] = {
+    "greeting": gettext_lazy("a greeting"),
+    "no searchable word": gettext_lazy("it names nothing to search for"),
+    "stands alone": gettext_lazy("it stands alone"),
+    "pronoun": gettext_lazy("it points at what came before"),
+    "continuation": gettext_lazy("it goes on from what came before"),
+    "fragment": gettext_lazy("it is too short to stand alone"),
+}
 NAMES: dict[str, Any] = {
     "system_context": gettext_lazy("Prepare the session"),
     "save_question": gettext_lazy("Store the question"),
@@ -104,7 +112,7 @@ def _understand(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) ->
     }
     step.facts.append((_("Plan"), actions.get(detail.get("action", ""), str(detail.get("action", "")))))
     if detail.get("reason"):
-        step.facts.append((_("Why"), str(detail["reason"])))
+        step.facts.append((_("Why"), str(REASONS.get(detail["reason"], detail["reason"]))))
     for query in detail.get("queries", []):
         weight = f" × {query['weight']:g}" if query.get("weight", 1) != 1 else ""
         step.facts.append((_("Query"), f"{query['text']}{weight}"))

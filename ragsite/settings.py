@@ -171,7 +171,7 @@ Q_CLUSTER = {
     "save_limit": 500,
     "ack_failures": True,
     "catch_up": False,
-    "label": "Background tasks",
+    "label": _("Background tasks"),
     "guard_cycle": 2,
 }
 

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import queries
+from knowledge import error_words, queries
 from knowledge.models import Document
 
 register = template.Library()
@@ -54,7 +54,13 @@ def stage_label(document: Document) -> str | Promise:
 def error_title(document: Document) -> str | Promise:
     """Return what an error is called before it is explained, or nothing where the explanation says the same."""
     title = queries.ERROR_TITLES.get(document.error_code, "")
-    return "" if str(title) in document.error_message else title
+    return "" if str(title) in error_message(document) else title
+
+
+@register.filter
+def error_message(document: Document) -> str:
+    """Return what went wrong, in the reader's language as far as the catalogue goes."""
+    return error_words.translated(document.error_message)
 
 
 @register.filter
