@@ -45,6 +45,8 @@ _WANTS_NUMBER = re.compile(
 _WANTS_PICTURE = re.compile(
     r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
 )
+# The beginning of a definition: what is defined, and a colon.
+_TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
 _FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万亿两]+[个天年月日次台人元小分]")
 
@@ -234,14 +236,17 @@ def _repeats(sentence: _Sentence, taken: Sequence[_Sentence]) -> bool:
 def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[int]:
     """Return the positions of what is quoted around the chosen sentences.
 
-    A short passage is quoted whole, and a section on what "how" asks for from its beginning; a sentence that
-    announces a list brings what it announces, and a lone one the sentence after it.
+    A short passage is quoted whole, and a section on what "how" asks for from its beginning; an entry of a list of
+    definitions brings the term that it defines, a sentence that announces a list what it announces, and a lone one the
+    sentence after it.
     """
     wanted = set(positions)
     if sum(map(_columns, texts)) <= SHORT_PASSAGE:
         wanted.update(range(len(texts)))
     elif procedural:
         wanted.update(position for position, total in enumerate(accumulate(map(_columns, texts))) if total <= PROCEDURE)
+    if texts and _TERM.match(texts[0]):
+        wanted.add(0)
     for position in positions:
         if texts[position].rstrip().endswith((":", "：")):
             wanted.update(range(position + 1, min(position + 7, len(texts))))

@@ -68,6 +68,12 @@ def test_a_section_on_what_how_asks_for_is_quoted_from_its_beginning() -> None:
     assert chosen.quotes[0].sentences[0] == "Switch the unit off. "
 
 
+def test_a_definition_is_quoted_with_its_term() -> None:
+    entry = "ACCESS EXCLUSIVE: Conflicts with all modes. " + "It is strict. It is rarely what one wants by hand. " * 12
+    chosen = extract("Which lock does ALTER TABLE take?", [hit(entry + "ALTER TABLE takes a lock at this level.")])
+    assert chosen.quotes[0].sentences[0].startswith("ACCESS EXCLUSIVE: ")
+
+
 def test_code_is_quoted_whole() -> None:
     code = "```\nCREATE INDEX CONCURRENTLY i ON t (c);\nDROP INDEX i;\n```\n"
     passage = hit("An index can be made while others write:\n\n" + code + "\n" + "It takes longer than usual. " * 30)
