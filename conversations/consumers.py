@@ -95,7 +95,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         started = await turns.start_turn(self.user, ask)
         if started.turn_id in self._shown:
             return
-        page = await self._page(started.turn_id, started.assistant_message_id)
+        if started.existing:
+            page = await self._page(started.turn_id, started.assistant_message_id)
+        else:  # at once, without asking the database for what has only just begun
+            page = AnswerPage.begun(started, turns.checked(ask.question))
         await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
         self._listen(page)
 
@@ -169,11 +172,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         with override(self.language):
             async for event in broker.listen(page.message_id, page.answer.last_seq):
                 if isinstance(event, DoneEvent):
-                    page.model = await in_database(queries.model_of, page.turn_id)
+                    await in_database(self._complete, page)
                 for frame in stream.feed(event):
                     await self._send(frame)
                 if isinstance(event, DoneEvent):
                     await self._after(page)
+
+    def _complete(self, page: AnswerPage) -> None:
+        """Bring along what became of the turn besides its events: what wrote it, and its siblings."""
+        session = access.sessions(self.user).filter(pk=self.session_id).first()
+        view = queries.turn_view(session, page.turn_id) if session is not None else None
+        if view is not None:
+            page.model, page.siblings, page.position = view.turn.model, tuple(view.siblings), view.position
 
     async def _after(self, page: AnswerPage) -> None:
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""

@@ -11,11 +11,6 @@ from conversations import access, store
 from conversations.models import ChatSession, Citation, Feedback, Message, Turn
 
 
-def model_of(turn_id: int) -> str:
-    """Return what answered a turn; empty while it is being answered, or when the turn is gone."""
-    return Turn.objects.filter(pk=turn_id).values_list("model", flat=True).first() or ""
-
-
 @dataclass(slots=True)
 class TurnView:
     """A turn with all that the page shows of it. `siblings` are turn ids, oldest first; `position` is from 1."""

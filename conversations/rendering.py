@@ -35,7 +35,7 @@ from conversations.models import Message
 from conversations.queries import TurnView
 from conversations.quoting import MODEL as QUOTING
 from conversations.snippets import marked
-from conversations.store import citation_dict
+from conversations.store import Started, citation_dict
 
 # What the reader is told while a step runs; others go by their own names.
 PROGRESS: dict[str, Any] = {
@@ -98,6 +98,19 @@ class AnswerPage:
             siblings=tuple(view.siblings),
             position=view.position,
             feedback=view.feedback,
+        )
+
+    @classmethod
+    def begun(cls, started: Started, question: str) -> "AnswerPage":
+        """Return the page of a turn of which nothing has come yet."""
+        return cls(
+            session_id=started.session_id,
+            turn_id=started.turn_id,
+            question_id=started.user_message_id,
+            message_id=started.assistant_message_id,
+            question=question,
+            answer=Answer(),
+            siblings=(started.turn_id,),
         )
 
     @property

@@ -111,14 +111,15 @@ def _prepare(user: Any, ask: Ask) -> State | Started:
     return State(
         user_id=user.pk,
         session_id=session.pk,
-        question=_checked(ask.question),
+        question=checked(ask.question),
         parent_turn_id=_parent(session, ask),
         request_id=ask.request_id,
         language=ask.language,
     )
 
 
-def _checked(question: str) -> str:
+def checked(question: str) -> str:
+    """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
     question = question.replace("\x00", "").strip()
     if not question:
         raise TurnRefused("empty_question", _("Please write a question."))
