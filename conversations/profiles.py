@@ -7,7 +7,6 @@ from django.utils.translation import gettext as _
 
 from conversations import secrets
 from conversations.models import ModelProfile
-from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError
 from ragsite.llm.types import ChatMessage, Endpoint
 
@@ -62,6 +61,8 @@ def _hurried(endpoint: Endpoint) -> Endpoint:
 
 
 async def _ask(endpoint: Endpoint, *, listed: bool) -> str:
+    from ragsite.llm.chat import ChatClient  # HTTP is loaded when it is wanted, not with the admin
+
     client = ChatClient(endpoint)
     try:
         if listed:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from knowledge import access, files, ingestion, page_images, queries, services
+from knowledge import access, files, ingestion, queries, services
 from knowledge.models import Document
 
 
@@ -117,6 +117,8 @@ def file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Return a page of a PDF as a picture; `?highlight=` marks a chunk on it."""
+    from knowledge import page_images  # the drawing of pages is loaded for the first page
+
     shown = access.get_document(request.user, pk)
     if not queries.page_url(shown, number):
         raise Http404(_("There is no such page."))

@@ -9,7 +9,6 @@ from typing import IO, Any
 from django.core.files import File
 from django.core.files.storage import Storage, default_storage
 from django.db import transaction
-from PIL import Image, UnidentifiedImageError
 
 from knowledge.chunking import ChunkDraft
 from knowledge.models import Chunk, Document, Picture
@@ -98,6 +97,8 @@ class Store:
 
 def _is_picture(file: IO[bytes]) -> bool:
     """Whether a file's size in pixels can be read, and is one that a browser should be asked to show."""
+    from PIL import Image, UnidentifiedImageError  # most starts of a process never need it
+
     try:
         with Image.open(file) as image:
             width, height = image.size

@@ -206,13 +206,13 @@ def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> 
     from daphne.server import Server
     from django.core import checks
 
-    from ragsite.asgi import application
-
     grave = [message for message in checks.run_checks() if message.is_serious() and not message.is_silenced()]
     for message in grave:
         sys.stderr.write(f"{message}\n")
     if grave:
         sys.exit(3)
+    from ragsite.asgi import application  # last, since it begins to load the embedding model beside what follows
+
     wait_for_database()
     if listener.family == socket.AF_INET:
         endpoint = f"fd:fileno={listener.fileno()}"

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
-import rjieba
 import Stemmer
 
 from retrieval.models import TERM_DIMENSIONS
@@ -91,6 +90,8 @@ def _chinese(run: str) -> Iterator[str]:
     guesses and their characters .537, without .544, and without words that only ask .547; character bigrams beside
     the words .528.
     """
+    import rjieba  # reads its dictionary when loaded, which no start of a process need wait for
+
     return (word for word in rjieba.cut_for_search(run, False) if word not in CHINESE_STOP_WORDS)
 
 

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.signals import document_chunked, documents_unindexed
-from retrieval import bm25, fulltext, index, receivers, spaces, vectors
+from retrieval import bm25, fulltext, index, indexing, spaces, vectors
 from retrieval.analysis import terms
 from retrieval.engine import engine
 from retrieval.index import IndexRow
@@ -174,7 +174,7 @@ def test_the_words_are_searchable_at_the_first_report(owner: User) -> None:
 
 
 def test_vectors_that_are_there_are_not_computed_again(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receivers, "WINDOW", 2)
+    monkeypatch.setattr(indexing, "WINDOW", 2)
     base = factories.make_knowledge_base(owner)
     document = factories.make_document(base)
     for number in range(5):
