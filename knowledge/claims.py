@@ -40,8 +40,9 @@ class Claim:
     attempt: int
     started_at: datetime
     lost: threading.Event = field(default_factory=threading.Event)
-    _reported_at: float = 0.0
-    _checked_at: float = 0.0
+    # Small documents are done before anything is due.
+    _reported_at: float = field(default_factory=time.monotonic)
+    _checked_at: float = field(default_factory=time.monotonic)
 
     def rows(self) -> QuerySet[Document]:
         """Return the document's row as long as the claim holds, and nothing afterwards."""

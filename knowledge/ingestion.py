@@ -81,7 +81,6 @@ def requeue_stalled() -> int:
 def _run(document: Document, held: Claim) -> None:
     with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
         _parse_and_store(document, held, Path(folder))
-    held.update(stage="words", progress=STORED)
     document_chunked.send(sender=Document, document_id=document.pk, progress=_indexing_progress(held))
     held.update(
         status=Document.Status.READY,
@@ -118,14 +117,14 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
 
 def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_Reading") -> None:
     """Replace the document's chunks in one transaction, in which no one else can claim, cancel or delete it."""
-    held.update(stage="storing", progress=PARSED)
+    held.report(stage="storing", progress=PARSED)
     try:
         with transaction.atomic():
             if held.rows().select_for_update().first() is None:
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
-            held.rows().update(pages=reading.pages, language=language_of(reading.sample), heartbeat_at=timezone.now())
+            held.update(stage="words", progress=STORED, pages=reading.pages, language=language_of(reading.sample))
     except BaseException:
         store.discard()
         raise

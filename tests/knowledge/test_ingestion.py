@@ -174,6 +174,7 @@ def test_cancelling_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Cal
     def slow(*args: Any, on_progress: Callable[[int, int], None], **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text="The first page.", page=1)
         services.cancel_document(document)
+        time.sleep(0.6)
         on_progress(2, 3)
         raise AssertionError("It went on reading.")
 
