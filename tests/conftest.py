@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+import pytest_django
 from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
 
 from tests import factories
@@ -59,14 +60,20 @@ def anonymous() -> Client:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """Before the test database is dropped, let go of the connections of the database threads."""
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[None]:
+    """Before the test database is dropped, let go of the connections of the database threads, and of any others."""
     yield
     from ragsite import db
 
     db.shut_down()
     # The thread on which asgiref runs the ORM's asynchronous methods.
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    # What a background thread of a test cut short still holds; each is waited for, up to two seconds.
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def _client(user: User) -> Client:
