@@ -319,7 +319,7 @@ class Stream:
         return [frame for block_id in still_open for frame in self._end(block_id)]
 
     def _done(self) -> str:
-        return "".join(_part(self.page, part) for part in ("line", "thinking", "foot"))
+        return "".join(_part(self.page, part) for part in ("line", "foot"))
 
 
 def _oob(swap: str, html: SafeString | str, tag: str = "div") -> str:
