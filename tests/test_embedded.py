@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -14,11 +15,13 @@ from ragsite import embedded
 
 
 @pytest.fixture
-def folder(tmp_path: Path, settings: Settings) -> Iterator[Path]:
-    settings.DATA_DIR = tmp_path
-    settings.POSTGRES_DIR = tmp_path / "postgres"
-    yield tmp_path
-    embedded.let_go_after_fork()
+def folder(settings: Settings) -> Iterator[Path]:
+    """A data folder apart from pytest's, which each start of pytest closes to others: the server may run as another."""
+    with TemporaryDirectory(prefix="ragsite-embedded-") as name:
+        settings.DATA_DIR = Path(name)
+        settings.POSTGRES_DIR = settings.DATA_DIR / "postgres"
+        yield settings.DATA_DIR
+        embedded.let_go_after_fork()
 
 
 def _left_by_a_crash(pgdata: Path, pid: int) -> None:

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
@@ -16,8 +17,10 @@ from tests.site import Site, processes, run_up
 
 
 @pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("up") / "data"
+def data_dir() -> Iterator[Path]:
+    """A folder apart from pytest's, which each start of pytest closes to others: the server may run as another."""
+    with TemporaryDirectory(prefix="ragsite-up-") as name:
+        yield Path(name) / "data"
 
 
 @pytest.fixture(scope="module")
