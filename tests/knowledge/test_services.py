@@ -1,6 +1,5 @@
 """Knowledge bases, members, and documents from upload to removal."""
 
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
