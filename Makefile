@@ -66,7 +66,7 @@ lock: install-dev
 
 messages: install-dev
 	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore 'tests/*' --no-wrap --no-obsolete --add-location file
-	$(BIN)/python manage.py compilemessages --locale zh_Hans
+	$(BIN)/python manage.py compilemessages --ignore .venv --locale zh_Hans
 
 clean:
 	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis

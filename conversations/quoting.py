@@ -66,6 +66,9 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     if chosen.hits:
         state.cited = set(numbers.values())
         await _write(state, chosen, numbers, writer)
+        await writer.close()
+        # A block of its own, which the page shows as a quiet note; programs read it too.
+        await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
     else:
         state.cited = set()
         await writer.text(_("No passage answers this directly. The nearest ones are listed below as sources."))

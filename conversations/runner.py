@@ -57,6 +57,10 @@ class TurnRunner:
         self._stop_requested = True
         self._task.cancel()
 
+    def interrupt(self) -> None:
+        """End the turn because the server stops, keeping what came."""
+        self._task.cancel()
+
     async def wait(self) -> None:
         """Wait until the turn has ended and is stored."""
         await asyncio.wait({self._task})
@@ -81,6 +85,7 @@ class TurnRunner:
                 await self._publish(event)
         except asyncio.CancelledError:
             status = "stopped" if self._stop_requested else "interrupted"
+            error = None if self._stop_requested else ErrorEvent(code="interrupted", message=store.interruption())
         except NodeFailed as failure:
             status, error = "failed", self._error(failure)
             if self.state.started is None:

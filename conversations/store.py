@@ -171,13 +171,18 @@ def interrupt_stale(**where: int) -> int:
     return sum(_interrupt(message) for message in stale)
 
 
+def interruption() -> str:
+    """Say what became of an answer whose server stopped."""
+    return _("The server stopped while this was being written. What came is kept.")
+
+
 def _interrupt(message: Message) -> int:
     answer = fold(message.stream_log)
     ending: list[Event] = [
         ErrorEvent(
             seq=message.last_seq + 1,
             code="interrupted",
-            message=_("The server stopped while this was being written. What came is kept."),
+            message=interruption(),
         ),
         DoneEvent(seq=message.last_seq + 2, status="interrupted"),
     ]

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -76,6 +77,16 @@ async def edit(user: Any, turn_id: int, question: str, language: str = "en") -> 
     """Ask another question in the place of a turn's, as a sibling turn. Raises `Http404`, `TurnRefused`."""
     turn = await in_database(_own_turn, user, turn_id)
     return await _sibling(user, turn, question, language)
+
+
+async def interrupt_all(seconds: float = 3.0) -> None:
+    """End every turn of this process because it stops; what came is stored as interrupted. Waits so long at most."""
+    runners = list(_runners)
+    for runner in runners:
+        runner.interrupt()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*(runner.wait() for runner in runners))
 
 
 def running() -> int:

@@ -5,6 +5,7 @@ while the database starts; it listens on a socket that the supervisor keeps open
 rather than fail while the web server is started anew.
 """
 
+import asyncio
 import http.client
 import os
 import secrets
@@ -17,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -203,8 +205,9 @@ class Supervisor:
 
 def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> None:
     """Serve HTTP and WebSockets with Daphne until asked to stop."""
-    from daphne.server import Server
+    from daphne.server import Server  # first, since it installs the reactor
     from django.core import checks
+    from twisted.internet import reactor
 
     grave = [message for message in checks.run_checks() if message.is_serious() and not message.is_silenced()]
     for message in grave:
@@ -220,7 +223,17 @@ def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> 
         host, port = listener.getsockname()[:2]
         listener.close()
         endpoint = f"tcp6:port={port}:interface={host.replace(':', chr(92) + ':')}"
+    cast(Any, reactor).addSystemEventTrigger("before", "shutdown", _interrupt_turns)
     Server(application, endpoints=[endpoint], server_name="ragsite").run()
+
+
+def _interrupt_turns() -> object:
+    """Have the answers that are being written stored before the server goes; the reactor waits for it."""
+    from twisted.internet.defer import Deferred
+
+    from conversations import turns
+
+    return Deferred.fromFuture(asyncio.ensure_future(turns.interrupt_all()))
 
 
 def _work(listener: socket.socket) -> None:

@@ -315,3 +315,17 @@ async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
     asking.cancel()
     await turns.wait_for_all()
     assert (await answer_of(session)).status == Message.Status.COMPLETED
+
+
+async def test_a_server_that_stops_keeps_what_came(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Hold the reset button"), TextPiece(" for ten"), 60.0])
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    async for event in broker.listen(started.assistant_message_id):
+        if isinstance(event, Delta):
+            await turns.interrupt_all()
+            break
+    message = await answer_of(session)
+    assert message.status == Message.Status.INTERRUPTED and message.error_code == "interrupted"
+    assert message.content.startswith("Hold the reset button")
