@@ -266,8 +266,6 @@ BUNDLED_MODEL_DIR = BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
 RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, minimum=1)
 DEFAULT_TOP_K = env.integer("DEFAULT_TOP_K", 5, minimum=1, maximum=100)
-VECTOR_K = env.integer("VECTOR_K", 6, minimum=1, maximum=1000)
-FULLTEXT_K = env.integer("FULLTEXT_K", 12, minimum=1, maximum=1000)
 FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
 # Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
 FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
@@ -287,12 +285,9 @@ DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum
 # --- Conversation ---------------------------------------------------------------------------------
 
 MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, maximum=100)
-MAX_RELEVANT_TURNS = env.integer("MAX_RELEVANT_TURNS", 2, maximum=100)
 MAX_HISTORY_MESSAGES = 20
 MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
-CONVERSATION_EXPIRE_DAYS = env.integer("CONVERSATION_EXPIRE_DAYS", 0)
-PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30)
 PIPELINE_NODES = [
     "conversations.pipeline.nodes.system_context.SystemContext",
     "conversations.pipeline.nodes.save_question.SaveQuestion",
