@@ -1,6 +1,5 @@
 """Knowledge bases, members, and documents from upload to removal."""
 
-
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
