@@ -54,7 +54,7 @@ def _clarify() -> str:
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
-    question = state.retrieval_query or state.question
+    question = state.focus or state.question
     similarity = await similarity_to(question)
     chosen = await asyncio.to_thread(extract, question, state.hits, similarity)
     order = chosen.hits or list(range(min(3, len(state.hits))))

@@ -36,19 +36,36 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _LEADING = re.compile(
-    r"^\s*(and|but|so|also|or|then|what about|how about|why( not)?|what else|for example|such as)\b"
-    r"|^\s*(那么?|还有|另外|然后|以及|为什么|为何|怎么|如何|例如|比如)",
+    r"^\s*(and|but|so|also|or|then|what about|how about|why not|what else|for example|such as)\b"
+    r"|^\s*(那么?|还有|另外|然后|以及|例如|比如)",
+    re.IGNORECASE,
+)
+
+
+_ASKS = re.compile(
+    r"\b(what|how|which|who|whom|whose|when|where|why|is|are|does|do|did|can|could|should|will)\b"
+    r"|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
+    re.IGNORECASE,
+)
+# Of what thing, is in the question before.
+_ASKS_A_MEASURE = re.compile(
+    r"\b(how (long|many|much|often|far|big|large|old|about)|when|where|why)\b"
+    r"|多久|多长|多大|多少|几[个天年月次台人]|什么时候|何时",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why."""
+    """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
+
+    `focus` is what passages are judged by: the question, with the one before it where it leans on that.
+    """
 
     action: str
     queries: tuple[tuple[str, float], ...] = ()
     reason: str = ""
+    focus: str = ""
 
 
 def understand(question: str, history: Sequence[PastTurn]) -> Understanding:
@@ -60,14 +77,15 @@ def understand(question: str, history: Sequence[PastTurn]) -> Understanding:
     if not history:
         if not words:
             return Understanding("clarify", reason="no searchable word")
-        return Understanding("retrieve_vector", ((text, 1.0),), "stands alone")
+        return Understanding("retrieve_vector", ((text, 1.0),), "stands alone", text)
     reason = leaning(text, words)
     if not reason:
-        return Understanding("retrieve_vector", ((text, 1.0),), "stands alone")
+        return Understanding("retrieve_vector", ((text, 1.0),), "stands alone", text)
     joined = join_with_history(text, history)
+    focus = join_with_history(text, history[-1:])
     if not words:
-        return Understanding("retrieve_vector", ((joined, 1.0),), reason)
-    return Understanding("retrieve_vector", ((text, 1.0), (joined, JOINED_WEIGHT)), reason)
+        return Understanding("retrieve_vector", ((joined, 1.0),), reason, focus)
+    return Understanding("retrieve_vector", ((text, 1.0), (joined, JOINED_WEIGHT)), reason, focus)
 
 
 def leaning(question: str, words: Sequence[str]) -> str:
@@ -76,9 +94,8 @@ def leaning(question: str, words: Sequence[str]) -> str:
         return "pronoun"
     if _LEADING.search(question) and len(set(words)) <= 4:
         return "continuation"
-    if len(set(words)) <= 2:
-        return "fragment"
-    return ""
+    fragment = len(set(words)) <= 2 and (not _ASKS.search(question) or _ASKS_A_MEASURE.search(question))
+    return "fragment" if fragment or not words else ""
 
 
 def join_with_history(question: str, history: Sequence[PastTurn]) -> str:

@@ -65,6 +65,8 @@ class State:
     action: str = "retrieve_vector"
     queries: list[Query] = field(default_factory=list)
     retrieval_query: str = ""
+    # what passages are judged by; the question when empty
+    focus: str = ""
     # search
     knowledge_base_ids: tuple[int, ...] = ()
     general_knowledge_allowed: bool = True

@@ -46,8 +46,11 @@ def test_nothing_to_search_for_is_asked_back(text: str) -> None:
     assert understand(text, []).action == "clarify"
 
 
-def test_a_stand_alone_question_is_searched_as_it_stands() -> None:
-    question = "What is the warranty period of the rack mounting kit?"
+@pytest.mark.parametrize(
+    "question",
+    ["What is the warranty period of the rack mounting kit?", "如何录制宏？", "What is vacuuming?", "端口隔离是什么？"],
+)
+def test_a_stand_alone_question_is_searched_as_it_stands(question: str) -> None:
     assert understand(question, HISTORY).queries == ((question, 1.0),)
 
 
@@ -60,6 +63,15 @@ def test_a_question_that_leans_on_history_is_also_searched_with_it(text: str) ->
     joined, weight = result.queries[1]
     assert "TL-SE2109" in joined and joined.endswith(text)
     assert 0 < weight < 1
+    assert result.focus == joined  # one turn of history: all of it is the one before
+
+
+def test_passages_are_judged_by_the_question_and_the_one_before_it() -> None:
+    older = PastTurn(0, "Which fans are there?", "Two.")
+    assert (
+        understand("How long does it take?", [older, *HISTORY]).focus
+        == f"{HISTORY[0].question}\nHow long does it take?"
+    )
 
 
 def test_without_history_nothing_is_joined() -> None:

@@ -22,6 +22,6 @@ class Reorder(Node):
     async def run(self, state: State, emit: Emit) -> State:
         """Change the order of `hits`."""
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
-        state.hits = reorder(state.retrieval_query or state.question, state.hits)
+        state.hits = reorder(state.focus or state.question, state.hits)
         state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "before": before[hit.chunk_id]} for hit in state.hits])
         return state

@@ -25,6 +25,7 @@ class Understand(Node):
         state.action = result.action
         state.queries = [Query(text, weight) for text, weight in result.queries]
         state.retrieval_query = result.queries[-1][0] if result.queries else ""
+        state.focus = result.focus
         state.note(
             self.key,
             action=result.action,
