@@ -91,8 +91,13 @@ class MemberList(generics.ListCreateAPIView[Membership]):
         """Return the members by name."""
         return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
 
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Share with a user by name, or change their role; who may, is asked before what."""
+        access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
+        return super().post(request, *args, **kwargs)
+
     def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
-        """Share with a user by name, or change their role."""
+        """Store the share."""
         base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
         data = serializer.validated_data
         role = data.get("role", Membership.Role.VIEWER)

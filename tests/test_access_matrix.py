@@ -183,8 +183,6 @@ MATRIX: dict[str, Ids] = {
     "feedback": answer,
     "citation": citation,
 }
-# What makes sense of a request whose fields are checked before the thing is looked up.
-BODIES: dict[str, dict[str, str]] = {"api-members": {"username": "stranger"}}
 # Routes that send a stranger elsewhere, with the reason; they must do the same for an id that doesn't exist.
 ELSEWHERE: dict[str, str] = {
     "restore-session": "what can't be restored, whoever's it was, leads to the person's own latest chat",
@@ -230,7 +228,7 @@ async def signed_in(user: User) -> AsyncClient:
 async def send(client: AsyncClient, method: str, name: str, url: str) -> Any:
     if method == "get":
         return await client.get(url)
-    return await getattr(client, method)(url, BODIES.get(name), content_type="application/json")
+    return await getattr(client, method)(url, content_type="application/json")
 
 
 async def problems(name: str, ids: Ids, world: World, as_stranger: AsyncClient, as_owner: AsyncClient) -> list[str]:
