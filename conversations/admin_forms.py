@@ -6,8 +6,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import prompts, secrets
+from conversations import prompts
 from conversations.models import ModelProfile, PromptTemplate
+from ragsite.llm import secrets
 
 if TYPE_CHECKING:
     PromptForm = forms.ModelForm[PromptTemplate]

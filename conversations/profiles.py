@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from conversations import secrets
 from conversations.models import ModelProfile
+from ragsite.llm import secrets
 from ragsite.llm.errors import LLMError
 from ragsite.llm.types import ChatMessage, Endpoint
 

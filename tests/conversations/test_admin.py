@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from conversations import prompts, secrets
+from conversations import prompts
 from conversations.models import (
     ChatSession,
     ContextEntry,
@@ -20,6 +20,7 @@ from conversations.models import (
     Turn,
 )
 from conversations.profiles import Outcome
+from ragsite.llm import secrets
 from ragsite.llm.errors import Unauthorized
 from ragsite.models import ApiToken
 from tests import factories
