@@ -125,7 +125,9 @@ class Document(models.Model):
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("added by")
     )
-    file = models.FileField(_("file"), upload_to=document_path, max_length=255)
+    # Empty for a passage of a corpus, which is known by its `external_id` there and can't be read anew.
+    file = models.FileField(_("file"), upload_to=document_path, max_length=255, blank=True)
+    external_id = models.CharField(_("id in its corpus"), max_length=255, blank=True)
     original_filename = models.CharField(_("file name"), max_length=255)
     media_type = models.CharField(_("media type"), max_length=127)
     sha256 = models.CharField(max_length=64)
@@ -153,6 +155,11 @@ class Document(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(fields=["knowledge_base", "sha256"], name="document_bytes_unique_per_base"),
+            models.UniqueConstraint(
+                fields=["knowledge_base", "external_id"],
+                condition=~Q(external_id=""),
+                name="document_external_id_unique_per_base",
+            ),
             models.CheckConstraint(condition=Q(progress__lte=100), name="document_progress_is_percent"),
             models.CheckConstraint(
                 condition=Q(status__in=["queued", "parsing", "chunked", "indexing", "ready", "failed", "cancelled"]),

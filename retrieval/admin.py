@@ -66,4 +66,4 @@ class EvaluationRunAdmin(RecordAdmin):
 
     list_display = ["evaluation_set", "settings", "figures", "created_at"]
     list_select_related = ["evaluation_set"]
-    list_filter = ["evaluation_set"]
+    list_filter = ["status"]

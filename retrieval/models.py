@@ -1,6 +1,5 @@
 """The search index beside the documents: narrow rows, without text."""
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
@@ -8,6 +7,20 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, SparseVectorField
+
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+
+__all__ = [
+    "TERM_DIMENSIONS",
+    "CorpusSize",
+    "EmbeddingSpace",
+    "EvaluationQuestion",
+    "EvaluationResult",
+    "EvaluationRun",
+    "EvaluationSet",
+    "IndexEntry",
+    "TermFrequency",
+]
 
 # Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
 TERM_DIMENSIONS = 1_000_000_000
@@ -125,48 +138,3 @@ class CorpusSize(models.Model):
 
     def __str__(self) -> str:
         return f"{self.knowledge_base_id}: {self.chunks}"
-
-
-class EvaluationSet(models.Model):
-    """Questions with their right passages, to score retrieval against.
-
-    `questions` is a list of `{"id", "text", "relevant": {external id or chunk id: grade}}`.
-    """
-
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="evaluation_sets")
-    knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
-    name = models.CharField(_("name"), max_length=120)
-    questions = models.JSONField(default=list)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        """Names are unique per owner."""
-
-        verbose_name = _("evaluation set")
-        verbose_name_plural = _("evaluation sets")
-        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="evaluation_set_name_unique")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class EvaluationRun(models.Model):
-    """One scoring of a set under one setting."""
-
-    evaluation_set = models.ForeignKey(EvaluationSet, on_delete=models.CASCADE, related_name="runs")
-    settings = models.JSONField(default=dict)
-    # {"ndcg@10": 0.712, "recall@5": …, "recall@10": …, "mrr@10": …}
-    figures = models.JSONField(default=dict)
-    hits = models.JSONField(default=list)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        """Newest last, as they are plotted."""
-
-        verbose_name = _("evaluation run")
-        verbose_name_plural = _("evaluation runs")
-        ordering = ["created_at", "id"]
-        indexes = [models.Index(fields=["evaluation_set", "created_at"])]
-
-    def __str__(self) -> str:
-        return f"{self.evaluation_set} · {self.created_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,1 @@
+"""Scoring retrieval against questions whose right passages are known."""

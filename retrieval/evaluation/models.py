@@ -1,0 +1,143 @@
+"""Question sets, the runs that scored them, and what each run found for each question."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class EvaluationSet(models.Model):
+    """Questions on one knowledge base, with the passages that answer them."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="evaluation_sets", verbose_name=_("owner")
+    )
+    knowledge_base = models.ForeignKey(
+        "knowledge.KnowledgeBase",
+        on_delete=models.CASCADE,
+        related_name="evaluation_sets",
+        verbose_name=_("knowledge base"),
+    )
+    name = models.CharField(_("name"), max_length=120)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """Names are unique per owner and base."""
+
+        verbose_name = _("evaluation set")
+        verbose_name_plural = _("evaluation sets")
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "knowledge_base", "name"], name="evaluation_set_name_unique")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class EvaluationQuestion(models.Model):
+    """A question of a set. `relevant` is a list of `references.Reference.to_dict()`."""
+
+    evaluation_set = models.ForeignKey(
+        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("evaluation set")
+    )
+    key = models.CharField(_("key"), max_length=255, help_text=_("its id in the file that it came from, or its own"))
+    text = models.TextField(_("question"))
+    relevant = models.JSONField(_("right passages"), default=list)
+    created_at = models.DateTimeField(_("added"), auto_now_add=True)
+
+    class Meta:
+        """In the order in which they were added."""
+
+        verbose_name = _("evaluation question")
+        verbose_name_plural = _("evaluation questions")
+        ordering = ["evaluation_set_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["evaluation_set", "key"], name="evaluation_question_key_unique")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class EvaluationRun(models.Model):
+    """One scoring of a set under one setting, in the background or at once."""
+
+    class Status(models.TextChoices):
+        """`queued → running → done`, or `failed` with the reason."""
+
+        QUEUED = "queued", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    UNFINISHED = (Status.QUEUED, Status.RUNNING)
+
+    evaluation_set = models.ForeignKey(
+        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
+    )
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
+    )
+    # `options.RunOptions.to_dict()`.
+    settings = models.JSONField(_("settings"), default=dict)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
+    progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
+    error = models.TextField(_("error"), blank=True)
+    # Questions scored, and notes for a person on what makes the figures less than whole.
+    question_count = models.PositiveIntegerField(_("questions"), default=0)
+    notes = models.JSONField(_("notes"), default=list)
+    # {"nDCG@10": 0.712, "recall@5": …, "recall@10": …, "MRR@10": …}; empty until it is done.
+    figures = models.JSONField(_("figures"), default=dict)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(_("started"), auto_now_add=True)
+    finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+
+    class Meta:
+        """Newest last, as they are plotted."""
+
+        verbose_name = _("evaluation run")
+        verbose_name_plural = _("evaluation runs")
+        ordering = ["created_at", "id"]
+        indexes = [
+            models.Index(fields=["evaluation_set", "created_at"]),
+            models.Index(
+                fields=["heartbeat_at"], condition=Q(status__in=["queued", "running"]), name="evaluation_run_unfinished"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["queued", "running", "done", "failed"]), name="evaluation_run_status"
+            ),
+            models.CheckConstraint(condition=Q(progress__lte=100), name="evaluation_run_progress_is_percent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.evaluation_set} · {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class EvaluationResult(models.Model):
+    """What a run found for one question; it outlives the question and the passages."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="results", verbose_name=_("run"))
+    key = models.CharField(_("key"), max_length=255)
+    text = models.TextField(_("question"))
+    ndcg_10 = models.FloatField("nDCG@10")
+    recall_5 = models.FloatField("recall@5")
+    recall_10 = models.FloatField("recall@10")
+    mrr_10 = models.FloatField("MRR@10")
+    # The first ten: [{"chunk_id", "document_id", "filename", "heading", "page", "snippet", "score", "grade"}]; the grade
+    # is 0 where the hit is not a right one, and null where it is in a document that was counted already.
+    hits = models.JSONField(_("hits"), default=list)
+    # What should have been among the first ten: [{"filename", "snippet", "grade"}].
+    missed = models.JSONField(_("missed"), default=list)
+    took_ms = models.FloatField(_("milliseconds"), default=0)
+
+    class Meta:
+        """In the order of the questions."""
+
+        verbose_name = _("evaluation result")
+        verbose_name_plural = _("evaluation results")
+        ordering = ["run_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="evaluation_result_key_unique")]
+
+    def __str__(self) -> str:
+        return self.text
