@@ -32,21 +32,21 @@ def _to_row(draft: ChunkDraft) -> dict[str, Any]:
     picture = draft.picture
     return {
         "kind": draft.kind,
-        "content": _clean(draft.content),
-        "lead": _clean(draft.lead),
-        "heading_path": [_clean(heading) for heading in draft.heading_path],
+        "content": clean(draft.content),
+        "lead": clean(draft.lead),
+        "heading_path": [clean(heading) for heading in draft.heading_path],
         "page_from": draft.page_from,
         "page_to": draft.page_to,
         "char_start": draft.char_start,
         "char_end": draft.char_end,
-        "table_columns": None if draft.columns is None else [_clean(cell) for cell in draft.columns],
-        "table_rows": None if draft.rows is None else [[_clean(cell) for cell in row] for row in draft.rows],
+        "table_columns": None if draft.columns is None else [clean(cell) for cell in draft.columns],
+        "table_rows": None if draft.rows is None else [[clean(cell) for cell in row] for row in draft.rows],
         "token_count": draft.token_count,
-        "picture": {"path": picture.path, "alt": _clean(picture.alt), "page": picture.page} if picture else None,
+        "picture": {"path": picture.path, "alt": clean(picture.alt), "page": picture.page} if picture else None,
     }
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Drop what PostgreSQL can't store: null characters and lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "ignore").decode("utf-8")
 
