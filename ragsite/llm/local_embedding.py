@@ -156,7 +156,7 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
             providers=["CPUExecutionProvider"],
             lazy_load=True,
         )
-        loaded.model.add_extra_session_options = _share_cores  # type: ignore[attr-defined]
+        loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
         loaded.model.load_onnx_model()  # type: ignore[attr-defined]
     except (
         OSError,
@@ -174,7 +174,7 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
     return loaded
 
 
-def _share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
+def share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
     """Have ONNX Runtime's threads sleep while they wait for each other; it is fastembed's hook for options.
 
     Spinning threads take the cores from all that runs beside them: with other work on two cores, documents took
