@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from conversations.meaning import Similarity
+from knowledge.sections import MARK
 from knowledge.sentences import split_sentences
 from retrieval.analysis import terms
 from retrieval.reorder import asked_terms, rarity, share
@@ -120,10 +121,14 @@ def _sentences(position: int, hit: Hit) -> list[_Sentence]:
             for number, row in enumerate(hit.rows)
         ]
     found: list[_Sentence] = []
+    section: set[str] = set()
     before: set[str] = set()
     for number, text in enumerate(units(hit.content)):
         own = set(terms(text))
-        found.append(_Sentence(position, number, text.strip(), own, heading | before))
+        if text.startswith(MARK):
+            section, before = own, set()
+            continue
+        found.append(_Sentence(position, number, text.strip(), own, heading | section | before))
         before = own
     return [sentence for sentence in found if sentence.text]
 
@@ -252,7 +257,18 @@ def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[in
             wanted.update(range(position + 1, min(position + 7, len(texts))))
         elif len(positions) == 1 and position + 1 < len(texts):
             wanted.add(position + 1)
-    return sorted(position for position in wanted if texts[position].strip())
+    return _with_headings(texts, sorted(position for position in wanted if texts[position].strip()))
+
+
+def _with_headings(texts: list[str], positions: list[int]) -> list[int]:
+    """Return the positions with the heading right above one, and without those that nothing quoted follows."""
+    above = {position - 1 for position in positions if position and texts[position - 1].startswith(MARK)}
+    wanted = sorted({*positions, *above})
+    return [
+        position
+        for position, following in zip(wanted, [*wanted[1:], None], strict=True)
+        if not texts[position].startswith(MARK) or (following is not None and not texts[following].startswith(MARK))
+    ]
 
 
 def _columns(text: str) -> int:

@@ -12,6 +12,7 @@ from conversations.meaning import similarity_to
 from conversations.pipeline.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
+from knowledge.sections import MARK
 from retrieval.search import Hit
 
 # What `Turn.model` says of an answer that no model wrote.
@@ -101,9 +102,12 @@ def _paragraph(quote: Quote, number: int) -> str:
         if sentence.startswith("```"):
             parts.append(f"{gap}\n\n{sentence.rstrip()}\n\n")
             continue
+        if sentence.startswith(MARK):
+            parts.append(f"\n\n**{escape_markdown(sentence.removeprefix(MARK).strip())}**\n\n")
+            continue
         space = sentence[len(sentence.rstrip()) :]
         parts.append(gap + escape_markdown(sentence.strip()) + _break(space))
-    text = "".join(parts).rstrip()
+    text = "".join(parts).strip()
     return f"{text}\n\n[{number}]\n\n" if text.endswith("```") else f"{text} [{number}]\n\n"
 
 

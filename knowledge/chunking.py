@@ -1,8 +1,9 @@
 """Elements in, chunks out. Pure: no Django, no files, no models.
 
-A chunk lies within one section: it ends before any heading. Text is cut between sentences, preferably between
+A chunk lies within one section, and never crosses a heading of its own level or above; a section that fits into one
+chunk takes the sections below it along (see `sections`). Text is cut between sentences, preferably between
 paragraphs, code between lines, tables between rows. The contents of a document's chunks are disjoint and in
-order; joined by blank lines they read as the document without its headings, which stand in `heading_path`.
+order; joined by blank lines they read as the document without those headings that stand in `heading_path`.
 """
 
 import re
@@ -11,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.sections import MARK, SubHeading, fold, heads_section
 from knowledge.sentences import cut_long, split_sentences
 
 Measure = Callable[[str], int]
 
-_LONGEST_HEADING = 300  # characters; longer "headings" are paragraphs set in a heading's style
 _CAPTION = re.compile(
     r"(?:Figure|Fig\.?|Image|Photo|Chart|Diagram|图片?|圖)\s*[\dA-Z一二三四五六七八九十][\w.\-–]*", re.I
 )
@@ -28,7 +29,7 @@ _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know co
 class ChunkDraft:
     """A chunk before it is stored.
 
-    `content` is plain text with Markdown's lists ("- ") and code fences; a table's is one line per row with its
+    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; a table's is one line per row with its
     cells between " | ". `lead` repeats whole sentences before it in the same section. `heading_path` goes from the
     outermost heading inwards. `char_start` and `char_end` are offsets into the document's contents joined by a
     blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set where `kind` is "image".
@@ -61,7 +62,7 @@ def chunk(
         return max(count_tokens(text), len(text) // _CHARACTERS_PER_TOKEN)
 
     offset = 0
-    for draft in _Chunker(size, overlap, measure).run(elements):
+    for draft in _Chunker(size, overlap, measure).run(fold(elements, limit=size, measure=measure)):
         end = offset + len(draft.content)
         yield replace(draft, char_start=offset, char_end=end)
         offset = end + 2
@@ -97,7 +98,7 @@ class _Chunker:
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
         for element in elements:
             self.page = element.page if element.page is not None else self.page
-            if isinstance(element, Heading) and 0 < len(_line(element.text)) <= _LONGEST_HEADING:
+            if isinstance(element, Heading) and heads_section(element):
                 yield from self._open_section(element)
             elif not isinstance(element, PageBreak):
                 yield from self._add(element)
@@ -131,6 +132,8 @@ class _Chunker:
             self.floats.append((self.units[-1] if self.units else None, element))
         elif isinstance(element, Code):
             yield from self._text(list(self._code_units(element)))
+        elif isinstance(element, SubHeading):
+            yield from self._text([self._heading_unit(element.text)])
         elif isinstance(element, Paragraph | Heading) and not self._takes_as_caption(element.text):
             yield from self._text(list(self._prose_units(element.text)))
 
@@ -155,6 +158,10 @@ class _Chunker:
             for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
                 cost = tokens if piece is sentence else self.measure(piece)
                 yield _Unit(piece, cost, self.blocks, self.page, None, listed)
+
+    def _heading_unit(self, text: str) -> _Unit:
+        self.blocks += 1
+        return _Unit(MARK + text, self.measure(text), self.blocks, self.page)
 
     def _code_units(self, code: Code) -> Iterator[_Unit]:
         self.blocks += 1

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from knowledge import error_words, queries
 from knowledge.models import Document
+from knowledge.sections import MARK
 
 register = template.Library()
 
@@ -71,7 +72,7 @@ def file_icon(document: Document) -> str:
 
 @register.filter
 def reading(content: str) -> list[dict[str, Any]]:
-    """Split a passage into what a page shows: `{"kind": "p" | "list" | "code", "text" or "items"}`."""
+    """Split a passage into what a page shows: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`."""
     blocks: list[dict[str, Any]] = []
     end = 0
     for fence in _FENCE.finditer(content):
@@ -91,6 +92,8 @@ def _prose(text: str) -> list[dict[str, Any]]:
                 blocks[-1]["items"] += items
             else:
                 blocks.append({"kind": "list", "items": items})
+        elif len(lines) == 1 and lines[0].startswith(MARK):
+            blocks.append({"kind": "heading", "text": lines[0].removeprefix(MARK)})
         elif lines:
             blocks.append({"kind": "p", "text": "\n".join(lines)})
     return blocks

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.extractive import Quote
 from conversations.markdown import render
 from conversations.pipeline.blocks import MarkerFilter, escape_markdown
+from conversations.quoting import _paragraph
 
 ANSWER = "One [1]. Two [2][7], an array a[0] and 【3】 and [12] open [1"
 
@@ -46,3 +48,8 @@ def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
 
     shown = html.unescape(re.sub(r"<[^>]+>", "", str(render(escape_markdown(text)))))
     assert shown.strip() == text
+
+
+def test_a_heading_inside_a_quoted_passage_stands_out() -> None:
+    quote = Quote(0, ["#### Syntax *x*\n\n", "It is short."], set())
+    assert _paragraph(quote, 2) == "**Syntax \\*x\\***\n\nIt is short. [2]\n\n"

@@ -97,3 +97,23 @@ def test_nearness_in_meaning_can_carry_a_sentence_without_common_words() -> None
         return [0.9 if "factory" in text else 0.1 for text in texts]
 
     assert extract("wipe device", [MANUAL], near).quotes[0].sentences[0].startswith("Hold the reset button")
+
+
+def test_a_heading_inside_a_passage_is_quoted_with_what_it_heads_and_never_alone() -> None:
+    text = "The function returns the absolute value. " * 12
+    passage = hit(f"{text}\n\n#### Syntax\n\nThe brackets hold the number.\n\n#### Example\n\nABS(-5) is five.")
+    chosen = extract("What do the brackets hold?", [passage])
+    assert [sentence.strip() for sentence in chosen.quotes[0].sentences] == [
+        "#### Syntax",
+        "The brackets hold the number.",
+    ]
+
+
+def test_a_heading_inside_a_passage_tells_what_its_sentences_are_about() -> None:
+    filler = "Nothing of interest is said in this long sentence about other matters. " * 8
+    passage = hit(
+        f"{filler}\n\n#### Warranty of the battery\n\nIt lasts two years.\n\n#### Weight\n\nIt is two pounds."
+    )
+    chosen = extract("How long is the warranty of the battery?", [passage])
+    assert any("two years" in sentence for sentence in chosen.quotes[0].sentences)
+    assert not any("pounds" in sentence for sentence in chosen.quotes[0].sentences)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,20 +32,62 @@ def sentences_of(number: int, length: int = 5) -> str:
 # Sections
 
 
-def test_a_chunk_ends_at_every_heading_and_knows_its_path() -> None:
-    found = chunks(
+def guide(first: str) -> list[Element]:
+    return [
         Heading(text="Guide", level=1),
-        Paragraph(text="Before all."),
+        Paragraph(text=first),
         Heading(text="Install", level=2),
         Paragraph(text="Run it."),
         Heading(text="Use", level=2),
         Paragraph(text="Ask it."),
-    )
+    ]
+
+
+def test_a_chunk_of_a_large_section_ends_at_every_heading_and_knows_its_path() -> None:
+    found = chunks(*guide(sentences_of(4)), size=20)
 
     assert [(item.content, item.heading_path) for item in found] == [
-        ("Before all.", ["Guide"]),
+        (sentences_of(4), ["Guide"]),
         ("Run it.", ["Guide", "Install"]),
         ("Ask it.", ["Guide", "Use"]),
+    ]
+
+
+def test_a_small_section_takes_those_below_it_along() -> None:
+    found = chunks(*guide("Before all."), Heading(text="Next", level=1), Paragraph(text="Other."), size=20)
+
+    assert [(item.content, item.heading_path) for item in found] == [
+        ("Before all.\n\n#### Install\n\nRun it.\n\n#### Use\n\nAsk it.", ["Guide"]),
+        ("Other.", ["Next"]),
+    ]
+
+
+def test_a_section_with_a_table_is_not_folded() -> None:
+    table = Table(columns=("a",), rows=(("1",),))
+    found = chunks(
+        Heading(text="A", level=1), Paragraph(text="x."), Heading(text="B", level=2), table, Paragraph(text="y.")
+    )
+
+    assert [(item.kind, item.heading_path) for item in found] == [
+        ("text", ["A"]),
+        ("table", ["A", "B"]),
+        ("text", ["A", "B"]),
+    ]
+
+
+def test_the_small_sections_of_a_large_one_are_folded() -> None:
+    found = chunks(
+        Heading(text="All", level=1),
+        Paragraph(text=sentences_of(4)),
+        Heading(text="ABS", level=2),
+        Paragraph(text="The absolute value."),
+        Heading(text="Syntax", level=3),
+        Paragraph(text="ABS(number)"),
+        size=20,
+    )
+
+    assert [(item.content, item.heading_path) for item in found[1:]] == [
+        ("The absolute value.\n\n#### Syntax\n\nABS(number)", ["All", "ABS"])
     ]
 
 
@@ -291,7 +333,7 @@ def test_nothing_is_lost_and_spans_are_disjoint(elements: list[Element], size: i
     for before, after in pairwise(found):
         assert before.char_end + 2 == after.char_start
     assert all(item.char_end - item.char_start == len(item.content) for item in found)
-    running = (item.content.replace("```", "") for item in found if item.kind == "text")
+    running = (item.content.replace("```", "").replace("####", "") for item in found if item.kind == "text")
     prose = (item.text for item in elements if isinstance(item, Paragraph | Code))
     assert squeezed(running).translate(_NO_HEADINGS) == squeezed(prose)
     rows = [row for item in elements if isinstance(item, Table) and any(item.columns) for row in item.rows]
@@ -309,12 +351,16 @@ def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 12)), min_size=1, max_size=8))
-def test_never_across_a_heading(sections: list[tuple[int, int]]) -> None:
+def test_never_across_a_heading_of_its_own_level_or_above(sections: list[tuple[int, int]]) -> None:
     elements: list[Element] = []
     for number, (level, length) in enumerate(sections):
         elements.append(Heading(text=f"H{number}", level=level))
         elements += [Paragraph(text=f"S{number}.") for _ in range(length)]
 
     for item in chunk(elements, size=5, overlap=2, count_tokens=words):
-        section = item.heading_path[-1].removeprefix("H")
-        assert set((item.content + " " + item.lead).split()) <= {f"S{section}.", f"H{section}"}
+        start = int(item.heading_path[-1].removeprefix("H"))
+        level = sections[start][0]
+        inside = {start, *takewhile(lambda n, level=level: sections[n][0] > level, range(start + 1, len(sections)))}
+        assert {int(number) for number in re.findall(r"[SH](\d+)", item.content + item.lead)} <= inside
+        if len(re.findall("####", item.content)):
+            assert item.token_count <= 5

@@ -107,6 +107,11 @@ def test_the_text_is_shown_as_it_was_read(as_owner: Client, as_colleague: Client
     assert url("document-delete", document.pk) not in body(as_colleague.get(url("document", document.pk)))
 
 
+def test_a_heading_inside_a_passage_is_shown_as_one(as_owner: Client, document: Document) -> None:
+    factories.make_chunk(document, "Cups.\n\n#### Glass\n\nClear.", heading_path=["Ware"])
+    assert "<h4>Glass</h4>" in body(as_owner.get(url("document", document.pk)))
+
+
 def test_the_cited_passage_is_marked(as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(ordinal=1)
     page = body(as_owner.get(url("document", document.pk), {"chunk": chunk.pk}))

@@ -1,0 +1,68 @@
+"""Snippets: the stretch of a passage that speaks of the question, and its words marked."""
+
+import re
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from knowledge.sections import plain
+from retrieval.analysis import terms
+
+SNIPPET_CHARACTERS = 480
+_SPACES = re.compile(r"[ \t]+")
+_STARTS = re.compile(r"(?<=[.!?。！？；\n])\s*")
+_WORD = re.compile(r"[A-Za-zÀ-ɏ0-9][\wÀ-ɏ'’-]{2,}|[㐀-䶿一-鿿]{2,}")
+_COMMON = frozenset(
+    {
+        "the", "and", "for", "with", "that", "this", "what", "which", "who", "how", "why", "when", "where", "are",
+        "was", "were", "does", "did", "can", "could", "should", "would", "will", "has", "have", "had", "not", "from",
+        "into", "about", "your", "you", "they", "their", "our", "its", "there", "than", "then", "them", "any", "all",
+    }
+)  # fmt: skip
+
+
+def snippet(content: str, question: str, characters: int = SNIPPET_CHARACTERS) -> str:
+    """Return at most about that many characters of a passage: the stretch that holds most of the question's words."""
+    text = _SPACES.sub(" ", plain(content)).strip()
+    if len(text) <= characters:
+        return text
+    wanted = set(terms(question))
+    starts = [0, *(match.end() for match in _STARTS.finditer(text) if match.end() < len(text))]
+
+    def worth(start: int) -> tuple[int, int, int]:
+        """Rank by words held; among equals the one that begins nearest to them, then the first."""
+        piece = text[start : start + characters]
+        return _overlap(piece, wanted), _overlap(piece[: characters // 4], wanted), -start
+
+    best = max(starts, key=worth)
+    piece = text[best : best + characters]
+    return ("… " if best else "") + piece.rstrip() + (" …" if best + characters < len(text) else "")
+
+
+def _overlap(text: str, wanted: set[str]) -> int:
+    return len(wanted & set(terms(text)))
+
+
+def marked(snippet: str, question: str) -> SafeString:
+    """Return a snippet as HTML with the question's words marked."""
+    words = _query_words(question)
+    if not words:
+        return escape(snippet)
+    pattern = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
+    parts: list[str] = []
+    end = 0
+    for match in pattern.finditer(snippet):
+        parts += [escape(snippet[end : match.start()]), "<mark>", escape(match[0]), "</mark>"]
+        end = match.end()
+    return mark_safe("".join([*parts, escape(snippet[end:])]).replace("</mark><mark>", ""))
+
+
+def _query_words(question: str) -> list[str]:
+    """Return the words worth marking, longest first: Latin words, and pairs of Han characters."""
+    words: set[str] = set()
+    for word in _WORD.findall(question)[:60]:
+        if word[0] > "⺀":
+            words |= {word[i : i + 2] for i in range(len(word) - 1)}
+        elif word.lower() not in _COMMON:
+            words.add(word)
+    return sorted(words, key=len, reverse=True)

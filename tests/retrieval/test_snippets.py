@@ -1,0 +1,26 @@
+"""Snippets: which stretch is shown, and which of its words are marked."""
+
+from retrieval.snippets import marked, snippet
+
+
+def test_a_snippet_shows_the_stretch_that_speaks_of_the_question() -> None:
+    content = "Nothing here. " * 60 + "The warranty lasts three years. " + "Nothing there. " * 60
+    shown = snippet(content, "How long is the warranty?")
+    assert "The warranty lasts three years." in shown
+    assert shown.startswith("…") and shown.endswith("…") and len(shown) < 500
+
+
+def test_a_short_passage_is_its_own_snippet() -> None:
+    assert snippet("Nine  ports.", "ports") == "Nine ports."
+
+
+def test_a_heading_inside_a_passage_is_a_plain_line_of_its_snippet() -> None:
+    assert snippet("Nine ports.\n\n#### Colour\n\nRed.", "ports") == "Nine ports.\n\nColour\n\nRed."
+
+
+def test_words_of_the_question_are_marked() -> None:
+    assert marked("Paid <leave> is paid", "How long is paid leave?") == (
+        "<mark>Paid</mark> &lt;<mark>leave</mark>&gt; is <mark>paid</mark>"
+    )
+    assert marked("端口隔离可以启用", "如何启用端口隔离") == "<mark>端口隔离</mark>可以<mark>启用</mark>"
+    assert marked("anything", "is it?") == "anything"
