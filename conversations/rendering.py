@@ -34,8 +34,8 @@ from conversations.events import (
 from conversations.models import Message
 from conversations.queries import TurnView
 from conversations.quoting import MODEL as QUOTING
-from conversations.snippets import marked
 from conversations.store import Started, citation_dict
+from retrieval.snippets import marked
 
 # What the reader is told while a step runs; others go by their own names.
 PROGRESS: dict[str, Any] = {

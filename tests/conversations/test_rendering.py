@@ -21,7 +21,7 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.rendering import AnswerPage, Stream, answer_html, duration, marked
+from conversations.rendering import AnswerPage, Stream, answer_html, duration
 from tests.conversations.oob import Page, squeeze
 
 CITATIONS = [
@@ -204,14 +204,6 @@ def test_nothing_in_an_answer_needs_inline_script_or_style() -> None:
     events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text="x [1]")]
     html = answer_html(page_of(fold([*events, DoneEvent(status="completed")])))
     assert not re.search(r"<(script|style)\b|\son\w+=|\sstyle=", html)
-
-
-def test_words_of_the_question_are_marked() -> None:
-    assert marked("Paid <leave> is paid", "How long is paid leave?") == (
-        "<mark>Paid</mark> &lt;<mark>leave</mark>&gt; is <mark>paid</mark>"
-    )
-    assert marked("端口隔离可以启用", "如何启用端口隔离") == "<mark>端口隔离</mark>可以<mark>启用</mark>"
-    assert marked("anything", "is it?") == "anything"
 
 
 @pytest.mark.parametrize(("ms", "text"), [(12, "12 ms"), (1820, "1.8 s"), (65_000, "1 min 5 s")])
