@@ -260,7 +260,18 @@ OLLAMA_URL = env.url("OLLAMA_URL", ("http", "https")) or "http://127.0.0.1:11434
 
 # --- Retrieval ------------------------------------------------------------------------------------
 
-EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "bundled")
+EMBEDDING_PROVIDER = env.choice("EMBEDDING_PROVIDER", "local", ("local", "openai"))
+EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", ("http", "https"))
+EMBEDDING_API_KEY = env.text("EMBEDDING_API_KEY")
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "bundled" if EMBEDDING_PROVIDER == "local" else "")
+if EMBEDDING_PROVIDER == "openai" and not (EMBEDDING_BASE_URL and EMBEDDING_MODEL):
+    raise ImproperlyConfigured("EMBEDDING_PROVIDER is 'openai'; it takes EMBEDDING_BASE_URL and EMBEDDING_MODEL too.")
+# None: the model's own. pgvector indexes up to 4,000 numbers of two bytes.
+EMBEDDING_DIMENSION = env.integer("EMBEDDING_DIMENSION", 0, minimum=1, maximum=4000) or None
+# None: those that the model's name tells. Empty ("all"): every language.
+EMBEDDING_LANGUAGES = env.languages("EMBEDDING_LANGUAGES", ("en", "zh"))
+# Seconds until an endpoint has to answer a batch.
+EMBEDDING_TIMEOUT = env.decimal("EMBEDDING_TIMEOUT", 60.0, minimum=0.1)
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", 0)
 BUNDLED_MODEL_DIR = BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
@@ -271,8 +282,39 @@ FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
 FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
 # How much a vector ranking counts beside one by words.
 VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.0, maximum=100.0)
+# Whether the first hits, and how many of them, are put in order by features that need no model.
+ENABLE_REORDER = env.boolean("ENABLE_REORDER", True)
+REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, minimum=2, maximum=1000)
+# Whether an answer is written from adjacent passages as one.
+MERGE_NEIGHBOURS = env.boolean("MERGE_NEIGHBOURS", True)
 VECTOR_THRESHOLD = env.optional_decimal("VECTOR_THRESHOLD")
 BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD")
+# Reranking: the first hits judged again by a model, and those kept that score at least the threshold (0 to 1).
+ENABLE_RERANK = env.boolean("ENABLE_RERANK", False)
+RERANK_METHOD = env.choice("RERANK_METHOD", "endpoint", ("endpoint", "local", "llm", "blend"))
+RERANKER_INPUT_TOP_N = env.integer("RERANKER_INPUT_TOP_N", 20, minimum=1, maximum=1000)
+RERANK_SCORE_THRESHOLD = env.decimal("RERANK_SCORE_THRESHOLD", 0.2, maximum=1.0)
+RERANK_TOP_K = env.integer("RERANK_TOP_K", 5, minimum=1, maximum=1000)
+RERANK_TIMEOUT = env.decimal("RERANK_TIMEOUT", 10.0, minimum=0.1)
+# Tokens that are read of a query and a passage together; few rerankers read more than 512.
+RERANK_MAX_TOKENS = env.integer("RERANK_MAX_TOKENS", 512, minimum=32, maximum=32_768)
+# What a blend is made of: weights of methods, and of the fused score.
+RERANK_BLEND = env.weights(
+    "RERANK_BLEND", {"fused": 0.3, "endpoint": 0.7}, allowed=("fused", "endpoint", "local", "llm")
+)
+if not any(weight for name, weight in RERANK_BLEND.items() if name != "fused"):
+    raise ImproperlyConfigured("RERANK_BLEND gives no reranker a weight; name endpoint, local or llm.")
+RERANK_BASE_URL = env.url("RERANK_BASE_URL", ("http", "https"))
+RERANK_API_KEY = env.text("RERANK_API_KEY")
+RERANK_MODEL = env.text("RERANK_MODEL")
+RERANK_STYLE = env.choice("RERANK_STYLE", "auto", ("auto", "jina", "cohere", "tei"))
+RERANK_LOCAL_MODEL = env.text("RERANK_LOCAL_MODEL", "Xenova/ms-marco-MiniLM-L-6-v2")
+# What makes each method's reranker: coroutines without arguments, by their dotted paths.
+RERANKERS = {
+    "endpoint": "conversations.reranking.endpoint",
+    "local": "conversations.reranking.local",
+    "llm": "conversations.reranking.language_model",
+}
 # The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
 # searching; and how many rows a filtered walk visits at most.
 HNSW_M = env.integer("HNSW_M", 16, minimum=4, maximum=100)
@@ -297,6 +339,8 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.fusion.Fusion",
     "conversations.pipeline.nodes.metadata.Metadata",
     "conversations.pipeline.nodes.reorder.Reorder",
+    "conversations.pipeline.nodes.rerank.Rerank",
+    "conversations.pipeline.nodes.select.Select",
     "conversations.pipeline.nodes.budget.Budget",
     "conversations.pipeline.nodes.generate.Generate",
     "conversations.pipeline.nodes.save.Save",

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from knowledge.sentences import split_sentences
 from retrieval.analysis import terms
-from retrieval.search import Hit
+from retrieval.types import Hit
 from retrieval.words import QUESTION_WORDS
 
 
@@ -54,11 +54,11 @@ class Features:
         )
 
 
-def reorder(query: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits (best first) with the most promising ones first; hits of equal worth keep their order."""
+def reorder(query: str, hits: Sequence[Hit]) -> list[tuple[Hit, float]]:
+    """Return the hits (best first) with their worth, the most promising first; equal ones keep their order."""
     wanted = asked_terms(query)
-    if len(hits) < 2 or not wanted:
-        return list(hits)
+    if not wanted or not hits:
+        return [(hit, 0.0) for hit in hits]
     sentences = [[set(terms(text)) for text in split_sentences(hit.content)] for hit in hits]
     weights = rarity(wanted, [sentence for group in sentences for sentence in group])
     asked = [term for term in terms(query) if term in wanted]
@@ -81,8 +81,8 @@ def reorder(query: str, hits: Sequence[Hit]) -> list[Hit]:
             document=documents[hit.document_id] / most,
         )
 
-    worth = {hit.chunk_id: features(hit, group).worth for hit, group in zip(hits, sentences, strict=True)}
-    return sorted(hits, key=lambda hit: -worth[hit.chunk_id])
+    ranked = [(hit, features(hit, group).worth) for hit, group in zip(hits, sentences, strict=True)]
+    return sorted(ranked, key=lambda item: -item[1])
 
 
 def _shared_pairs(asked: Sequence[str], hit: Hit) -> float:

@@ -1,23 +1,23 @@
-"""The one entrance to search: both sides side by side, fused, described."""
+"""The one entrance to search: both sides side by side, fused, described, put in order.
 
-import asyncio
-import logging
+The pipeline runs the same steps one by one, each in a node of its own.
+"""
+
 import time
-from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
 
 from django.conf import settings
-from django.db import Error as DatabaseFailure
-from django.utils.translation import gettext as _
 
 from knowledge.models import Chunk
 from ragsite.db import in_database
-from ragsite.language import language_of
-from ragsite.llm.errors import LLMError
-from retrieval import fusion, spaces
-from retrieval.engine import Hits, engine
-from retrieval.fusion import FusedChunk, Query, Ranking, Side, Source
+from retrieval import fusion
+from retrieval.fusion import FusedChunk, Query, Ranking, Source
+from retrieval.neighbours import at_most_per_document, merge_neighbours
+from retrieval.reorder import reorder
+from retrieval.rerank import rerank
+from retrieval.rerank_options import RerankOptions
+from retrieval.sides import retrieve
+from retrieval.types import Hit, Mode, SearchFailed, SearchRequest, SearchResult, Stage
 
 __all__ = [
     "FusedChunk",
@@ -29,110 +29,55 @@ __all__ = [
     "SearchRequest",
     "SearchResult",
     "Source",
+    "Stage",
     "describe",
     "fuse",
+    "pool_size",
+    "reordered",
+    "rerank_options",
+    "reranked",
     "retrieve",
     "search",
+    "selected",
 ]
-
-Mode = Literal["hybrid", "vector", "fulltext"]
-_SIDES: dict[Mode, tuple[Side, ...]] = {"hybrid": ("vector", "bm25"), "vector": ("vector",), "fulltext": ("bm25",)}
-
-logger = logging.getLogger(__name__)
-
-
-class SearchFailed(Exception):
-    """No side could answer; the message is for a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What to look for and where: only in these knowledge bases, which the caller has checked.
-
-    Thresholds are absolute: cosine similarity, BM25 score; None takes the settings'.
-    """
-
-    queries: tuple[Query, ...]
-    knowledge_base_ids: tuple[int, ...]
-    k: int = field(default_factory=lambda: int(settings.FUSED_K))
-    mode: Mode = "hybrid"
-    vector_threshold: float | None = None
-    bm25_threshold: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage found, with all that is needed to show, quote and explain it."""
-
-    chunk_id: int
-    document_id: int
-    knowledge_base_id: int
-    content: str
-    kind: str
-    filename: str
-    heading: str
-    page: int | None
-    score: float
-    sources: list[Source]
-    columns: list[str] | None = None
-    rows: list[list[str]] | None = None
-    picture_id: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as the API shows it."""
-        return {
-            "chunk_id": self.chunk_id,
-            "document_id": self.document_id,
-            "knowledge_base_id": self.knowledge_base_id,
-            "filename": self.filename,
-            "heading": self.heading,
-            "page": self.page,
-            "kind": self.kind,
-            "content": self.content,
-            "score": self.score,
-            "sources": [source.to_dict() for source in self.sources],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The hits, the rankings they come from, how long it took, and notes on what went wrong."""
-
-    hits: list[Hit]
-    rankings: list[Ranking]
-    took_ms: float
-    notes: list[str]
 
 
 async def search(request: SearchRequest) -> SearchResult:
-    """Search, fuse and describe. Raises `SearchFailed` when no side could answer."""
+    """Search, fuse, describe and order. Raises `SearchFailed` when no side could answer."""
     started = time.perf_counter()
     rankings = await retrieve(request)
-    hits = await describe(fuse(rankings, request.k))
-    notes = list(dict.fromkeys(ranking.note for ranking in rankings if ranking.note))
-    return SearchResult(hits, rankings, _ms_since(started), notes)
+    began = time.perf_counter()
+    fused = fuse(rankings, pool_size(request), request.rrf_constant)
+    stages = [Stage("fuse", _ms_since(began), [(chunk.chunk_id, chunk.score) for chunk in fused])]
+    began = time.perf_counter()
+    hits = await describe(fused)
+    stages.append(Stage("describe", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
+    hits, ordered = reordered(request, hits)
+    hits, judged = await reranked(request, hits)
+    hits, chosen = selected(request, hits)
+    stages += [*ordered, *judged, *chosen]
+    notes = [ranking.note for ranking in rankings] + [stage.note for stage in stages]
+    return SearchResult(hits, rankings, _ms_since(started), list(dict.fromkeys(filter(None, notes))), stages)
 
 
-async def retrieve(request: SearchRequest) -> list[Ranking]:
-    """Ask both sides for every query, all side by side.
-
-    A side that fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises
-    `SearchFailed`.
-    """
-    queries = [query for query in request.queries if query.text.strip()]
-    if not queries or not request.knowledge_base_ids:
-        return []
-    unknown = await _unknown_languages(queries) if request.mode == "hybrid" else set()
-    asked = await asyncio.gather(*(_ask_sides(query, request, query in unknown) for query in queries))
-    rankings = [ranking for group in asked for ranking in group]
-    if all(ranking.failed for ranking in rankings):
-        raise SearchFailed(rankings[0].note)
-    return rankings
+def pool_size(request: SearchRequest) -> int:
+    """Return how many fused chunks the stages work on: more than k, where they may move or drop some."""
+    deep = request.k * 2 if request.merge_neighbours else request.k
+    if request.per_document:
+        deep = max(deep, settings.FUSION_DEPTH)
+    options = rerank_options(request)
+    judged = options.input_top_n if options.weights else 0
+    return max(deep, judged, settings.REORDER_TOP_N if _reorders(request) else 0)
 
 
-def fuse(rankings: Iterable[Ranking], k: int) -> list[FusedChunk]:
-    """Return the k best chunks of the rankings, by the constant of the settings."""
-    return fusion.fuse(rankings, k, settings.RRF_CONSTANT)
+def rerank_options(request: SearchRequest) -> RerankOptions:
+    """Return how a request's hits are reranked: as it says, or as the site is set to, but with its k."""
+    return request.rerank or RerankOptions.from_settings(top_k=request.k)
+
+
+def fuse(rankings: Iterable[Ranking], k: int, constant: int | None = None) -> list[FusedChunk]:
+    """Return the k best chunks of the rankings, by the constant of the settings unless told."""
+    return fusion.fuse(rankings, k, settings.RRF_CONSTANT if constant is None else constant)
 
 
 async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
@@ -143,53 +88,43 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     return [_hit(chunks[found.chunk_id], found) for found in fused if found.chunk_id in chunks]
 
 
-async def _unknown_languages(queries: Sequence[Query]) -> set[Query]:
-    """Return the queries whose language the embedding model doesn't know."""
-    space = await in_database(spaces.active_space)
-    return {query for query in queries if (language := language_of(query.text)) and not space.knows(language)}
+def reordered(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+    """Return the hits with the first `REORDER_TOP_N` in the order of their features, where that is wanted."""
+    if not _reorders(request) or len(hits) < 2:
+        return hits, []
+    began = time.perf_counter()
+    first, rest = hits[: settings.REORDER_TOP_N], hits[settings.REORDER_TOP_N :]
+    ranked = reorder(request.judged_by, first)
+    stage = Stage("reorder", _ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
+    return [*(hit for hit, _worth in ranked), *rest], [stage]
 
 
-async def _ask_sides(query: Query, request: SearchRequest, unknown: bool) -> list[Ranking]:
-    """Ask the sides of the request's mode, side by side.
-
-    Vectors of a model that doesn't know the query's language have no vote, and so are only asked when the words
-    found nothing.
-    """
-    if not unknown:
-        return list(await asyncio.gather(*(_ask(side, query, request) for side in _SIDES[request.mode])))
-    words = await _ask("bm25", query, request)
-    if not words.hits:
-        return [words, await _ask("vector", query, request)]
-    note = _("The embedding model doesn't know this language, so only the words count.")
-    return [words, Ranking("vector", query, 0.0, [], 0.0, note)]
+async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+    """Return the hits that a reranker finds best, where that is wanted."""
+    options = rerank_options(request)
+    outcome = await rerank(request.judged_by, hits, options)
+    if not options.weights:
+        return outcome.hits, []
+    ordered = [(hit.chunk_id, hit.score if hit.rerank_score is None else hit.rerank_score) for hit in outcome.hits]
+    return outcome.hits, [Stage("rerank", outcome.ms, ordered, outcome.note)]
 
 
-async def _ask(side: Side, query: Query, request: SearchRequest) -> Ranking:
-    depth = max(settings.FUSION_DEPTH, request.k)
-    started = time.perf_counter()
-    bases = request.knowledge_base_ids
-    asked: Awaitable[Hits]
-    if side == "bm25":
-        asked = engine.search_words(query.text, bases, depth)
-        threshold = settings.BM25_THRESHOLD if request.bm25_threshold is None else request.bm25_threshold
-    else:
-        asked = engine.search_meaning(query.text, bases, depth)
-        threshold = settings.VECTOR_THRESHOLD if request.vector_threshold is None else request.vector_threshold
-    weight = query.weight * (settings.VECTOR_WEIGHT if side == "vector" else 1.0)
-    try:
-        hits = await asyncio.wait_for(asked, settings.SEARCH_TIMEOUT)
-    except (DatabaseFailure, LLMError, TimeoutError) as error:
-        logger.warning("The %s side of a search failed: %s", side, error.__class__.__name__, exc_info=True)
-        return Ranking(side, query, 0.0, [], _ms_since(started), _failure(side), failed=True)
-    if threshold is not None:
-        hits = [hit for hit in hits if hit[1] >= threshold]
-    return Ranking(side, query, weight, hits, _ms_since(started))
+def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+    """Return the k best hits: neighbours merged and documents capped, where that is wanted."""
+    stages = []
+    if request.merge_neighbours:
+        began = time.perf_counter()
+        hits = merge_neighbours(hits)
+        stages.append(Stage("neighbours", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
+    if request.per_document:
+        began = time.perf_counter()
+        hits = at_most_per_document(hits, request.per_document)
+        stages.append(Stage("documents", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
+    return hits[: request.k], stages
 
 
-def _failure(side: Side) -> str:
-    if side == "bm25":
-        return _("The search by words failed; the hits are those of the search by meaning.")
-    return _("The search by meaning failed; the hits are those of the search by words.")
+def _reorders(request: SearchRequest) -> bool:
+    return bool(settings.ENABLE_REORDER) if request.reorder is None else request.reorder
 
 
 def _load(chunk_ids: list[int]) -> dict[int, Chunk]:
@@ -211,6 +146,8 @@ def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
         columns=chunk.table_columns,
         rows=chunk.table_rows,
         picture_id=chunk.picture_id,
+        ordinal=chunk.ordinal,
+        page_to=chunk.page_to,
     )
 
 

@@ -9,7 +9,7 @@ from conversations.events import Answer
 from conversations.store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
-from retrieval.search import Hit, Query, Ranking
+from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class State:
     # search
     knowledge_base_ids: tuple[int, ...] = ()
     general_knowledge_allowed: bool = True
+    search_request: SearchRequest | None = None  # None where there was nothing to search
     rankings: list[Ranking] = field(default_factory=list)
     # fusion: (chunk id, score, sources); metadata: the hits themselves
     fused: list[Any] = field(default_factory=list)

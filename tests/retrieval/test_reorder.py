@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from retrieval.fusion import Source
 from retrieval.reorder import reorder
-from retrieval.search import Hit
+from retrieval.types import Hit
 
 
 def hit(chunk_id: int, content: str, heading: str = "", cosine: float = 0.0, score: float = 0.1) -> Hit:
@@ -27,7 +27,7 @@ ANSWER = hit(2, "The switch has nine ports.")
 
 
 def order(query: str, *hits: Hit) -> list[int]:
-    return [found.chunk_id for found in reorder(query, hits)]
+    return [found.chunk_id for found, _worth in reorder(query, hits)]
 
 
 def test_the_passage_that_covers_the_question_goes_first() -> None:

@@ -6,11 +6,11 @@ from django.db import OperationalError
 
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.signals import document_chunked
+from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
-from retrieval import search as entrance
 from retrieval import spaces
 from retrieval.engine import engine
-from retrieval.search import Query, SearchFailed, SearchRequest, search
+from retrieval.search import Query, SearchFailed, SearchRequest, describe, fuse, retrieve, search
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,7 +72,7 @@ async def test_vectors_speak_when_no_word_is_known(base: KnowledgeBase) -> None:
 
 
 async def test_other_bases_are_not_searched(base: KnowledgeBase, colleague: User) -> None:
-    other = await entrance.in_database(
+    other = await in_database(
         lambda: fill(factories.make_knowledge_base(colleague), ["The TL-SE2109 switch of a colleague."])
     )
     result = await search(request(base, "TL-SE2109"))
@@ -132,10 +132,10 @@ async def test_a_slow_side_is_not_waited_for(
 
 
 async def test_a_chunk_deleted_meanwhile_is_dropped(base: KnowledgeBase) -> None:
-    rankings = await entrance.retrieve(request(base, "gigabit switch"))
-    fused = entrance.fuse(rankings, 10)
+    rankings = await retrieve(request(base, "gigabit switch"))
+    fused = fuse(rankings, 10)
     await Chunk.objects.filter(pk=fused[0].chunk_id).adelete()
-    assert [hit.chunk_id for hit in await entrance.describe(fused)] == [chunk.chunk_id for chunk in fused[1:]]
+    assert [hit.chunk_id for hit in await describe(fused)] == [chunk.chunk_id for chunk in fused[1:]]
 
 
 async def test_several_queries_vote_by_their_weights(base: KnowledgeBase) -> None:

@@ -1,11 +1,10 @@
 """Step 5: one ranking out of many."""
 
-from django.conf import settings
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from retrieval.search import fuse
+from retrieval.search import fuse, pool_size
 
 
 class Fusion(Node):
@@ -22,7 +21,9 @@ class Fusion(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `fused`."""
-        state.fused = list(fuse(state.rankings, settings.FUSED_K))
+        if state.search_request is None:
+            return state
+        state.fused = list(fuse(state.rankings, pool_size(state.search_request)))
         state.note(
             self.key,
             hits=[

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from retrieval.reorder import reorder
+from retrieval.search import reordered
 
 
 class Reorder(Node):
@@ -17,11 +17,12 @@ class Reorder(Node):
 
     def wanted(self, state: State) -> bool:
         """There must be an order to choose."""
-        return len(state.hits) > 1
+        return state.search_request is not None and len(state.hits) > 1
 
     async def run(self, state: State, emit: Emit) -> State:
         """Change the order of `hits`."""
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
-        state.hits = reorder(state.focus or state.question, state.hits)
+        if state.search_request is not None:
+            state.hits, _stages = reordered(state.search_request, state.hits)
         state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "before": before[hit.chunk_id]} for hit in state.hits])
         return state

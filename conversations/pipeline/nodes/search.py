@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -37,11 +38,21 @@ class Search(Node):
         ids, general = await in_database(_searchable, state.user_id, state.session_id)
         state.knowledge_base_ids, state.general_knowledge_allowed = ids, general
         if ids:
-            state.rankings = await retrieve(SearchRequest(queries=tuple(state.queries), knowledge_base_ids=ids))
+            state.search_request = _request(state, ids)
+            state.rankings = await retrieve(state.search_request)
         for side in SIDES:
             await emit(_finished(side, state, elapsed(began)))
         state.note(self.key, knowledge_bases=list(ids), rankings=[_ranking_detail(item) for item in state.rankings])
         return state
+
+
+def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
+    return SearchRequest(
+        queries=tuple(state.queries),
+        knowledge_base_ids=knowledge_base_ids,
+        merge_neighbours=settings.MERGE_NEIGHBOURS,
+        focus=state.focus or state.question,
+    )
 
 
 def _searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:

@@ -1,0 +1,32 @@
+"""Before the evidence is chosen: what stands together joined, and the best kept."""
+
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+from retrieval.search import selected
+
+
+class Select(Node):
+    """Joins neighbouring hits and keeps the best."""
+
+    key = "select"
+    title = gettext_lazy("Join neighbouring passages")
+    timeout = 5.0
+    on_error = "skip"
+
+    def wanted(self, state: State) -> bool:
+        """There must be something to choose from."""
+        return state.search_request is not None and bool(state.hits)
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Cut `hits` to k."""
+        if state.search_request is not None:
+            state.hits, _stages = selected(state.search_request, state.hits)
+        state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "merged": list(hit.merged)} for hit in state.hits])
+        return state
+
+    def message(self, state: State) -> str:
+        """Count what is left."""
+        count = len(state.hits)
+        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}

@@ -1,0 +1,63 @@
+"""Hits that stand close together: neighbours joined, and documents kept from filling the list. Pure."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from retrieval.types import Hit
+
+
+def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits (best first) with runs of adjacent text passages of one section joined into one hit each.
+
+    The joined hit stands where the best of its run stood, and is that hit but for its content, in the document's
+    order and separated by blank lines; its pages, from the first to the last; its `merged` ids, in the document's
+    order; and its sources, those of all the run. Contents of neighbours don't overlap: what a passage repeats of the
+    one before is kept apart, as its lead. Tables and pictures stay by themselves, since they are shown as such.
+    """
+    runs = {hit.chunk_id: run for run in _runs(hits) for hit in run}
+    merged: dict[int, Hit] = {}
+    for hit in hits:
+        run = runs[hit.chunk_id]
+        merged.setdefault(run[0].chunk_id, _joined(hit, run) if len(run) > 1 else hit)
+    return list(merged.values())
+
+
+def at_most_per_document(hits: Iterable[Hit], most: int) -> list[Hit]:
+    """Return the hits without those that come after `most` others of their document."""
+    seen: Counter[int] = Counter()
+    kept = []
+    for hit in hits:
+        seen[hit.document_id] += 1
+        if seen[hit.document_id] <= most:
+            kept.append(hit)
+    return kept
+
+
+def _runs(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the hits in runs of adjacent ones, each in the document's order; a run may be one hit."""
+    sections: dict[tuple[int, str], list[Hit]] = defaultdict(list)
+    for hit in hits:
+        sections[hit.document_id, hit.heading].append(hit)
+    runs: list[list[Hit]] = []
+    for section in sections.values():
+        in_order = sorted(section, key=lambda hit: hit.ordinal)
+        runs.append(in_order[:1])
+        for before, hit in pairwise(in_order):
+            if before.kind == hit.kind == "text" and hit.ordinal == before.ordinal + 1:
+                runs[-1].append(hit)
+            else:
+                runs.append([hit])
+    return runs
+
+
+def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
+    return replace(
+        best,
+        content="\n\n".join(hit.content for hit in run),
+        page=run[0].page,
+        page_to=run[-1].page_to,
+        sources=[source for hit in (best, *(hit for hit in run if hit is not best)) for source in hit.sources],
+        merged=tuple(hit.chunk_id for hit in run),
+    )

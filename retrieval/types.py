@@ -1,0 +1,117 @@
+"""What goes into a search and what comes out of it."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.conf import settings
+
+from retrieval.fusion import Query, Ranking, Side, Source
+from retrieval.rerank_options import RerankOptions
+
+Mode = Literal["hybrid", "vector", "fulltext"]
+SIDES: dict[Mode, tuple[Side, ...]] = {"hybrid": ("vector", "bm25"), "vector": ("vector",), "fulltext": ("bm25",)}
+
+
+class SearchFailed(Exception):
+    """No side could answer; the message is for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What to look for and where: only in these knowledge bases, which the caller has checked.
+
+    Thresholds are absolute: cosine similarity, BM25 score. `per_document` is the most hits of one document, None for
+    any number; another field that is None takes the setting's value. `focus` is what passages are judged by when they
+    are put in order, the first query when empty. Equal requests have equal answers until something is indexed or
+    deleted, so a request is the key under which its result is cached.
+    """
+
+    queries: tuple[Query, ...]
+    knowledge_base_ids: tuple[int, ...]
+    k: int = field(default_factory=lambda: int(settings.FUSED_K))
+    mode: Mode = "hybrid"
+    vector_threshold: float | None = None
+    bm25_threshold: float | None = None
+    vector_weight: float | None = None
+    rrf_constant: int | None = None
+    reorder: bool | None = None
+    rerank: RerankOptions | None = None
+    merge_neighbours: bool = False
+    per_document: int | None = None
+    focus: str = ""
+
+    @property
+    def judged_by(self) -> str:
+        """What passages are judged by when they are put in order."""
+        return self.focus or next((query.text for query in self.queries), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found, with all that is needed to show, quote and explain it.
+
+    `score` is the fused one, `rerank_score` (0 to 1) that of a reranker where one judged it. `ordinal` is its place in
+    the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`.
+    """
+
+    chunk_id: int
+    document_id: int
+    knowledge_base_id: int
+    content: str
+    kind: str
+    filename: str
+    heading: str
+    page: int | None
+    score: float
+    sources: list[Source]
+    columns: list[str] | None = None
+    rows: list[list[str]] | None = None
+    picture_id: int | None = None
+    ordinal: int = 0
+    page_to: int | None = None
+    merged: tuple[int, ...] = ()
+    rerank_score: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {
+            "chunk_id": self.chunk_id,
+            "document_id": self.document_id,
+            "knowledge_base_id": self.knowledge_base_id,
+            "filename": self.filename,
+            "heading": self.heading,
+            "page": self.page,
+            "kind": self.kind,
+            "content": self.content,
+            "score": self.score,
+            "rerank_score": self.rerank_score,
+            "sources": [source.to_dict() for source in self.sources],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one step of a search left: (chunk id, the score it was ordered by), best first, in `ms`.
+
+    `name` is a stable slug: fuse, describe, reorder, rerank, neighbours or documents. `note` tells, for a person, why
+    a step did not do its work.
+    """
+
+    name: str
+    ms: float
+    hits: list[tuple[int, float]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits, the rankings they come from, how long it took, and notes on what went wrong.
+
+    `stages` are the steps from the fused rankings to the hits, in order.
+    """
+
+    hits: list[Hit]
+    rankings: list[Ranking]
+    took_ms: float
+    notes: list[str]
+    stages: list[Stage] = field(default_factory=list)
