@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from knowledge import access, claims, ingestion, services
+from knowledge import claims, ingestion, services
+from knowledge.management.lookups import base_to_add_to, find_user
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.registry import extensions
 
@@ -37,8 +37,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Add the files; failures are told with their reasons and make the exit code 1."""
-        user = _user(options["user"])
-        base = _knowledge_base(user, options["knowledge_base"])
+        user = find_user(options["user"])
+        base = base_to_add_to(user, options["knowledge_base"])
         paths = list(_files(options["paths"]))
         if not paths:
             raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
@@ -71,19 +71,6 @@ class Command(BaseCommand):
             else:
                 added.append(result.document)
         return added, here, failures
-
-
-def _user(username: str) -> AbstractBaseUser:
-    user = get_user_model().objects.filter(username=username).first()
-    if user is None:
-        raise CommandError(f"There is no user {username!r}.")
-    return user
-
-
-def _knowledge_base(user: AbstractBaseUser, name: str) -> KnowledgeBase:
-    """Return the user's base of this name, else one that they may edit, else a new one of theirs."""
-    own = access.owned(user).filter(name=name).first()
-    return own or access.editable(user).filter(name=name).first() or services.create_knowledge_base(user, name)
 
 
 def _files(paths: list[Path]) -> Iterator[Path]:

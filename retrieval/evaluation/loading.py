@@ -1,0 +1,86 @@
+"""Making the passages of a corpus searchable, many at a time."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from knowledge import corpora
+from knowledge.access import Actor
+from knowledge.corpora import Passage
+from knowledge.models import KnowledgeBase
+from ragsite.llm.embedding import Embedder
+from retrieval import spaces, vectors
+from retrieval.engine import engine
+from retrieval.index import IndexRow
+from retrieval.models import EmbeddingSpace
+
+# Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
+BATCH = 128
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """How many passages came in, new or with another text than before, and how many were here as they are."""
+
+    added: int = 0
+    here: int = 0
+
+
+def load(
+    knowledge_base: KnowledgeBase, user: Actor, passages: Iterable[Passage], progress: Callable[[int], None]
+) -> Loaded:
+    """Store and index what the base does not hold yet; `progress` is told how many more passages are done.
+
+    A batch is stored with its words and vectors in one transaction, so that what is here is complete, and a load that
+    was cut off goes on where it was. While one batch is stored the next one is embedded. Raises `LLMError` when the
+    embedding model fails.
+    """
+    loaded = Loaded()
+    space = spaces.active_space()
+    for batch in _embedded(knowledge_base, spaces.embedder_of(space), passages):
+        if batch.missing:
+            _store(knowledge_base, user, batch, space)
+        loaded.added += len(batch.missing)
+        loaded.here += batch.size - len(batch.missing)
+        progress(batch.size)
+    return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Passages of the file, those of them that are missing, and their vectors once they are computed."""
+
+    size: int
+    missing: Sequence[Passage]
+    vectors: "Future[Vectors]"
+
+
+def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Iterable[Passage]) -> Iterator[_Batch]:
+    """Yield batches, one ahead of which is being embedded."""
+    remaining = iter(passages)
+    ahead: _Batch | None = None
+    with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
+        while read := list(islice(remaining, BATCH)):
+            missing = corpora.missing(knowledge_base, read)
+            texts = [each.searchable_text for each in missing]
+            batch = _Batch(len(read), missing, executor.submit(embedder.embed_documents, texts))
+            if ahead is not None:
+                yield ahead
+            ahead = batch
+        if ahead is not None:
+            yield ahead
+
+
+def _store(knowledge_base: KnowledgeBase, user: Actor, batch: _Batch, space: EmbeddingSpace) -> None:
+    computed = batch.vectors.result()
+    with transaction.atomic():
+        chunks = corpora.add(knowledge_base, user, batch.missing)
+        engine.index(IndexRow(chunk.pk, chunk.document_id, chunk.searchable_text) for chunk in chunks)
+        vectors.store(space, [chunk.pk for chunk in chunks], computed)

@@ -1,0 +1,79 @@
+"""Figures of ranked retrieval. Pure.
+
+A ranking is a sequence of ids, best first, each at most once; what is right is a mapping from id to grade, where a
+grade of 0 or less means not relevant. Everything is in [0, 1], and 0 where nothing is relevant.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# The names that tables, stored runs and pages use, in the order in which they are shown.
+FIGURES = ("nDCG@10", "recall@5", "recall@10", "MRR@10")
+
+
+def ndcg(ranked: Sequence[str], relevant: Mapping[str, int], k: int) -> float:
+    """Return the normalised discounted cumulative gain of the first k: Σ grade / log2(rank + 1), against the best one.
+
+    Järvelin and Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques" (TOIS 2002), with the grade itself as
+    the gain, as trec_eval's `ndcg_cut` has it, and with it pytrec_eval and BEIR.
+    """
+    gained = _discounted(max(0, relevant.get(item, 0)) for item in ranked[:k])
+    best = _discounted(sorted((grade for grade in relevant.values() if grade > 0), reverse=True)[:k])
+    return gained / best if best else 0.0
+
+
+def recall(ranked: Sequence[str], relevant: Mapping[str, int], k: int) -> float:
+    """Return the share of all that is relevant that is among the first k (trec_eval's `recall`)."""
+    wanted = {item for item, grade in relevant.items() if grade > 0}
+    return len(wanted.intersection(ranked[:k])) / len(wanted) if wanted else 0.0
+
+
+def reciprocal_rank(ranked: Sequence[str], relevant: Mapping[str, int], k: int) -> float:
+    """Return 1 / rank of the first relevant one among the first k, else 0; its mean is MRR@k.
+
+    Voorhees, "The TREC-8 Question Answering Track Report" (1999), cut at k.
+    """
+    ranks = (rank for rank, item in enumerate(ranked[:k], start=1) if relevant.get(item, 0) > 0)
+    return 1.0 / next(ranks, math.inf)
+
+
+def _discounted(gains: Iterable[int]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of one question, or their means over many."""
+
+    ndcg_10: float = 0.0
+    recall_5: float = 0.0
+    recall_10: float = 0.0
+    mrr_10: float = 0.0
+
+    @classmethod
+    def of(cls, ranked: Sequence[str], relevant: Mapping[str, int]) -> "Figures":
+        """Score one question's ranking."""
+        return cls(
+            ndcg(ranked, relevant, 10),
+            recall(ranked, relevant, 5),
+            recall(ranked, relevant, 10),
+            reciprocal_rank(ranked, relevant, 10),
+        )
+
+    @classmethod
+    def mean(cls, figures: Sequence["Figures"]) -> "Figures":
+        """Return the mean over questions, each counting the same; zeros where there are none."""
+        if not figures:
+            return cls()
+        return cls(
+            math.fsum(each.ndcg_10 for each in figures) / len(figures),
+            math.fsum(each.recall_5 for each in figures) / len(figures),
+            math.fsum(each.recall_10 for each in figures) / len(figures),
+            math.fsum(each.mrr_10 for each in figures) / len(figures),
+        )
+
+    def to_dict(self) -> dict[str, float]:
+        """Return them by the names of `FIGURES`."""
+        values = (self.ndcg_10, self.recall_5, self.recall_10, self.mrr_10)
+        return dict(zip(FIGURES, values, strict=True))

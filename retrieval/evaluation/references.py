@@ -1,0 +1,200 @@
+"""Naming the passages that answer a question, so that they are found again after their documents were read anew."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import BigIntegerField
+
+from knowledge.models import Chunk, Document
+from retrieval.analysis import terms
+
+# Of two passages' pairs of neighbouring terms, the share of the shorter one's that makes them the same passage.
+SAME = 0.5
+SNIPPET = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What answers a question, and how well (`grade` from 1).
+
+    By what it has: `passage`, an id in a corpus; or `document`, the name of a file, any passage of which is right; or
+    `document` and `text`, the words of one of its passages, with `chunk_id` and `document_id` as they were. `name` is
+    any of an id, a file's name or a chunk's id, as people write it; `settle` makes one of the others of it.
+    """
+
+    grade: int = 1
+    passage: str = ""
+    document: str = ""
+    text: str = ""
+    document_id: int | None = None
+    chunk_id: int | None = None
+    name: str = ""
+
+    @classmethod
+    def to(cls, chunk: Chunk, grade: int = 1) -> "Reference":
+        """Name a chunk, whose document is loaded."""
+        document = chunk.document
+        if document.external_id:
+            return cls(grade, passage=document.external_id)
+        text = chunk.content or chunk.searchable_text
+        return cls(grade, document=document.original_filename, text=text, document_id=document.pk, chunk_id=chunk.pk)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> "Reference":
+        """Return what `to_dict` was made of."""
+        return cls(**stored)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is not empty, for JSON."""
+        return {field: value for field, value in asdict(self).items() if value not in ("", None)}
+
+    @property
+    def shown(self) -> str:
+        """What it is called before a person."""
+        return self.name or self.passage or self.document or str(self.chunk_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reference as it stands in the knowledge base: found when any of the chunks, or of the documents', is."""
+
+    reference: Reference
+    filename: str
+    snippet: str
+    chunk_ids: frozenset[int] = frozenset()
+    document_ids: frozenset[int] = frozenset()
+
+
+def settle(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Reference | None]:
+    """Return each reference as it will be kept, or None for what the base does not have.
+
+    A name is looked up as an id of the corpus, then as a file's name, then, when it is a number, as a chunk's id.
+    """
+    wanted = list(dict.fromkeys(references))
+    documents = Document.objects.filter(knowledge_base_id=knowledge_base_id)
+    names = {each.name for each in wanted if each.name}
+    passages = set(
+        documents.filter(external_id__in=names | {each.passage for each in wanted if each.passage}).values_list(
+            "external_id", flat=True
+        )
+    )
+    files = set(
+        documents.filter(original_filename__in=names | {each.document for each in wanted if each.document}).values_list(
+            "original_filename", flat=True
+        )
+    )
+    numbers = {number for each in wanted if (number := _chunk_number(each)) is not None}
+    chunks = _chunks(knowledge_base_id, numbers)
+
+    def settled(each: Reference) -> Reference | None:
+        if each.passage or each.name in passages:
+            known = each.passage or each.name
+            return replace(each, name="", passage=known) if known in passages else None
+        if each.document or each.name in files:
+            known = each.document or each.name
+            return replace(each, name="", document=known) if known in files else None
+        chunk = chunks.get(_chunk_number(each) or 0)
+        return Reference.to(chunk, each.grade) if chunk is not None else None
+
+    return {each: settled(each) for each in wanted}
+
+
+def resolve(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Target | None]:
+    """Return where each settled reference is now, or None for what the base has no more."""
+    wanted = list(dict.fromkeys(references))
+    finder = _Finder(knowledge_base_id, wanted)
+    return {each: finder.find(each) for each in wanted}
+
+
+class _Finder:
+    """Looks up references, in a few queries for all of them together."""
+
+    def __init__(self, knowledge_base_id: int, references: Sequence[Reference]) -> None:
+        documents = Document.objects.filter(knowledge_base_id=knowledge_base_id)
+        chunk_ids = {each.chunk_id for each in references if each.chunk_id}
+        document_ids = {each.document_id for each in references if each.document_id}
+        names = {each.document for each in references if each.document}
+        self._passages = {
+            document.external_id: document
+            for document in documents.filter(external_id__in={each.passage for each in references if each.passage})
+        }
+        self._chunks = _chunks(knowledge_base_id, chunk_ids)
+        self._by_id = documents.in_bulk(document_ids)
+        self._by_name: dict[str, list[Document]] = {}
+        for document in documents.filter(original_filename__in=names):
+            self._by_name.setdefault(document.original_filename, []).append(document)
+        self._contents: dict[int, list[Chunk]] = {}
+
+    def find(self, reference: Reference) -> Target | None:
+        if reference.passage:
+            document = self._passages.get(reference.passage)
+            return document and Target(reference, document.original_filename, "", document_ids=_ids([document]))
+        if not reference.text:
+            documents = self._documents(reference)
+            return (
+                Target(reference, documents[0].original_filename, "", document_ids=_ids(documents))
+                if documents
+                else None
+            )
+        return self._passage(reference)
+
+    def _documents(self, reference: Reference) -> list[Document]:
+        """Return the document that was meant; or those of its name, when it was uploaded anew."""
+        document = self._by_id.get(reference.document_id or 0)
+        return [document] if document else self._by_name.get(reference.document, [])
+
+    def _passage(self, reference: Reference) -> Target | None:
+        """Return the chunk that was meant, if it still has the words; else those of its document that have them."""
+        chunk = self._chunks.get(reference.chunk_id or 0)
+        if chunk is not None and (chunk.content or chunk.searchable_text) == reference.text:
+            return _target(reference, [chunk])
+        everywhere = [other for document in self._documents(reference) for other in self._chunks_of(document)]
+        same = [other for other in everywhere if other.content == reference.text]
+        return _target(reference, same or alike(reference.text, everywhere))
+
+    def _chunks_of(self, document: Document) -> list[Chunk]:
+        if document.pk not in self._contents:
+            self._contents[document.pk] = list(document.chunks.select_related("document"))
+        return self._contents[document.pk]
+
+
+def alike(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Return the chunks that hold much of a passage's words, or whose words it holds, in the same order."""
+    wanted = _pairs(text)
+    found = []
+    for chunk in chunks:
+        pairs = _pairs(chunk.content)
+        if wanted and pairs and len(wanted & pairs) >= SAME * min(len(wanted), len(pairs)):
+            found.append(chunk)
+    return found
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    found = terms(text)
+    return set(pairwise(found)) or {(term, "") for term in found}
+
+
+def _target(reference: Reference, chunks: Sequence[Chunk]) -> Target | None:
+    if not chunks:
+        return None
+    filename = chunks[0].document.original_filename
+    return Target(reference, filename, reference.text[:SNIPPET], chunk_ids=frozenset(chunk.pk for chunk in chunks))
+
+
+def _ids(documents: Iterable[Document]) -> frozenset[int]:
+    return frozenset(document.pk for document in documents)
+
+
+def _chunks(knowledge_base_id: int, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+    chunks = Chunk.objects.filter(document__knowledge_base_id=knowledge_base_id).select_related("document")
+    return chunks.in_bulk(list(chunk_ids))
+
+
+def _chunk_number(reference: Reference) -> int | None:
+    """Return the chunk's id that a reference from a file is, or may be."""
+    number = reference.chunk_id
+    if reference.name:
+        number = int(reference.name) if reference.name.isdecimal() and len(reference.name) < 20 else None
+    return number if number is not None and 0 < number <= BigIntegerField.MAX_BIGINT else None

@@ -1,0 +1,249 @@
+"""Writing question sets: making them, adding and removing questions, and handing them out as files."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from knowledge.access import Actor, key
+from knowledge.models import Chunk, KnowledgeBase
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
+from retrieval.evaluation.questions import QuestionDraft, read_questions, write_questions
+from retrieval.evaluation.references import Reference, resolve, settle
+
+# A run asks them all; a set is for measuring, not for storing logs.
+MOST_QUESTIONS = 20_000
+_SHOWN_ERRORS = 5
+_BATCH = 500
+
+
+class SetRefused(Exception):
+    """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
+
+    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What answers a question, as it is found now; without ids where the base has it no more."""
+
+    filename: str
+    snippet: str
+    grade: int
+    document_id: int | None
+    chunk_id: int | None
+
+
+def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
+    """Read a file of questions (see `questions`); raises `SetRefused` (bad_line, no_questions) naming the lines."""
+    drafts, errors = read_questions(lines)
+    if errors:
+        shown = " · ".join(str(error) for error in errors[:_SHOWN_ERRORS])
+        more = len(errors) - _SHOWN_ERRORS
+        if more > 0:
+            shown += " · " + ngettext("and {n} more line", "and {n} more lines", more).format(n=more)
+        raise SetRefused("bad_line", shown)
+    if not drafts:
+        raise SetRefused("no_questions", _("There is no question in this file."))
+    return drafts
+
+
+def create_set(
+    owner: Actor, knowledge_base: KnowledgeBase, name: str, drafts: Sequence[QuestionDraft] = ()
+) -> EvaluationSet:
+    """Make a set, which may be empty; raises `SetRefused`."""
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                made = EvaluationSet.objects.create(
+                    owner_id=key(owner), knowledge_base=knowledge_base, name=_checked_name(name)
+                )
+        except IntegrityError as error:
+            raise _name_refused(error, name) from None
+        add_questions(made, drafts)
+    return made
+
+
+def rename_set(evaluation_set: EvaluationSet, name: str) -> EvaluationSet:
+    """Give a set another name; raises `SetRefused`."""
+    evaluation_set.name = _checked_name(name)
+    try:
+        with transaction.atomic():
+            evaluation_set.save(update_fields=["name"])
+    except IntegrityError as error:
+        raise _name_refused(error, name) from None
+    return evaluation_set
+
+
+def delete_set(evaluation_set: EvaluationSet) -> None:
+    """Remove a set with its questions and runs; a run that is working ends without a result."""
+    evaluation_set.delete()
+
+
+def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> int:
+    """Add questions, change those whose key or text is there already, and return how many are new.
+
+    A question of the same key is replaced; one without a key joins its passages to those of the same text. Raises
+    `SetRefused` (unknown_passages, too_many), and then nothing has changed.
+    """
+    settled = _settled(evaluation_set.knowledge_base_id, drafts)
+    with transaction.atomic():
+        # Who adds next waits here, and then sees these.
+        EvaluationSet.objects.select_for_update().get(pk=evaluation_set.pk)
+        questions = _Questions(evaluation_set)
+        for draft in settled:
+            questions.put(draft)
+        return questions.save()
+
+
+def add_question(
+    evaluation_set: EvaluationSet, text: str, chunk_ids: Sequence[int], grade: int = 1
+) -> EvaluationQuestion:
+    """Add a question with the chunks of the set's base that answer it; the same question again gets these as well.
+
+    Raises `SetRefused` (no_questions, unknown_passages, too_many, too_long).
+    """
+    text = text.strip()
+    if not text:
+        raise SetRefused("no_questions", _("The question is empty."))
+    if len(text) > settings.MAX_QUESTION_CHARACTERS:
+        message = _("The question is longer than {limit} characters.")
+        raise SetRefused("too_long", message.format(limit=settings.MAX_QUESTION_CHARACTERS))
+    if not chunk_ids:
+        raise SetRefused("unknown_passages", _("Choose at least one passage that answers the question."))
+    chunks = Chunk.objects.filter(
+        pk__in=chunk_ids, document__knowledge_base_id=evaluation_set.knowledge_base_id
+    ).select_related("document")
+    found = {chunk.pk: Reference.to(chunk, grade) for chunk in chunks}
+    if missing := set(chunk_ids) - found.keys():
+        raise _unknown([str(chunk_id) for chunk_id in sorted(missing)])
+    add_questions(evaluation_set, [QuestionDraft("", text, tuple(found[each] for each in dict.fromkeys(chunk_ids)))])
+    return evaluation_set.questions.filter(text=text).latest("pk")
+
+
+def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
+    """Take a question out of a set; return whether it was there. Runs keep what they found for it."""
+    deleted, _by_model = evaluation_set.questions.filter(pk=question_id).delete()
+    return bool(deleted)
+
+
+def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
+    """Return a set's questions, in order."""
+    return [_draft(question) for question in evaluation_set.questions.order_by("pk")]
+
+
+def export(evaluation_set: EvaluationSet) -> Iterator[str]:
+    """Yield a set's questions as JSON lines that `parse_questions` takes."""
+    return write_questions(drafts_of(evaluation_set))
+
+
+def passages_of(question: EvaluationQuestion) -> list[Passage]:
+    """Return what answers a question, as it is found now."""
+    references = _draft(question).relevant
+    targets = resolve(question.evaluation_set.knowledge_base_id, references)
+    passages = []
+    for reference in references:
+        target = targets[reference]
+        filename = target.filename if target else reference.shown
+        document_id = min(target.document_ids, default=None) if target else None
+        chunk_id = min(target.chunk_ids, default=None) if target else None
+        snippet = target.snippet if target else reference.text[:300]
+        passages.append(Passage(filename, snippet, reference.grade, document_id, chunk_id))
+    return passages
+
+
+class _Questions:
+    """A set's questions while some are added: what is there by key and by text, and what has to be written."""
+
+    def __init__(self, evaluation_set: EvaluationSet) -> None:
+        self._set = evaluation_set
+        there = list(evaluation_set.questions.all())
+        self._by_key = {question.key: question for question in there}
+        self._by_text = {question.text: question for question in there}
+        self._new: list[EvaluationQuestion] = []
+        self._changed: dict[int, EvaluationQuestion] = {}
+
+    def put(self, draft: QuestionDraft) -> None:
+        question = self._by_key.get(draft.key) if draft.key else self._by_text.get(draft.text)
+        if question is None:
+            question = EvaluationQuestion(evaluation_set=self._set, key=draft.key or uuid.uuid4().hex, text=draft.text)
+            self._by_key[question.key] = self._by_text[question.text] = question
+            self._new.append(question)
+        before = (question.text, question.relevant)
+        # One without a key adds to what is known; a file's question is as the file has it.
+        known = [] if draft.key else question.relevant
+        question.text = draft.text
+        question.relevant = _joined(known, draft.relevant)
+        if question.pk and before != (question.text, question.relevant):
+            self._changed[question.pk] = question
+
+    def save(self) -> int:
+        if len(self._by_key) > MOST_QUESTIONS:
+            message = _("A set takes at most {limit} questions.")
+            raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
+        EvaluationQuestion.objects.bulk_create(self._new, batch_size=_BATCH)
+        EvaluationQuestion.objects.bulk_update(self._changed.values(), ["text", "relevant"], batch_size=_BATCH)
+        return len(self._new)
+
+
+def _joined(known: list[dict[str, object]], more: Iterable[Reference]) -> list[dict[str, object]]:
+    """Return stored references with others added; of the same passage the last grade counts."""
+    references = {replace(reference, grade=0): reference for reference in map(Reference.from_dict, known)}
+    references |= {replace(reference, grade=0): reference for reference in more}
+    return [reference.to_dict() for reference in references.values()]
+
+
+def _draft(question: EvaluationQuestion) -> QuestionDraft:
+    return QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
+
+
+def _settled(knowledge_base_id: int, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
+    """Return the drafts with references as they are kept; raises `SetRefused("unknown_passages")`."""
+    settled = settle(knowledge_base_id, (reference for draft in drafts for reference in draft.relevant))
+    unknown = [
+        reference.shown + (" " + _("(line {line})").format(line=draft.line) if draft.line else "")
+        for draft in drafts
+        for reference in draft.relevant
+        if settled[reference] is None
+    ]
+    if unknown:
+        raise _unknown(unknown)
+    return [
+        replace(draft, relevant=tuple(kept for each in draft.relevant if (kept := settled[each]) is not None))
+        for draft in drafts
+    ]
+
+
+def _unknown(shown: Sequence[str]) -> SetRefused:
+    message = ngettext(
+        "{n} passage or document is not in this knowledge base: {names}",
+        "{n} passages or documents are not in this knowledge base: {names}",
+        len(shown),
+    )
+    names = ", ".join(shown[:_SHOWN_ERRORS]) + (", …" if len(shown) > _SHOWN_ERRORS else "")
+    return SetRefused("unknown_passages", message.format(n=len(shown), names=names))
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name:
+        raise SetRefused("no_name", _("The set needs a name."))
+    if len(name) > 120:
+        raise SetRefused("too_long", _("The name is longer than {limit} characters.").format(limit=120))
+    return name
+
+
+def _name_refused(error: IntegrityError, name: str) -> SetRefused:
+    if "evaluation_set_name_unique" not in str(error):
+        raise error
+    return SetRefused("name_taken", _("You already have a set named “{name}” on this base.").format(name=name))

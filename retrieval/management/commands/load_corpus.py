@@ -1,0 +1,81 @@
+"""`manage.py load_corpus CORPUS.jsonl --knowledge-base NAME --user USER [--queries … --qrels … --set NAME]`."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.management.base import BaseCommand, CommandError
+from django.db import IntegrityError, transaction
+from tqdm import tqdm
+
+from knowledge.management.lookups import base_to_add_to, find_user
+from knowledge.models import KnowledgeBase
+from ragsite.llm.errors import LLMError
+from retrieval.evaluation import corpus, sets
+from retrieval.evaluation.corpus import CorpusError
+from retrieval.evaluation.models import EvaluationSet
+from retrieval.evaluation.questions import QuestionDraft
+from retrieval.evaluation.sets import SetRefused
+
+_AGAIN = "What is stored so far is complete; run the same command again to go on."
+
+
+class Command(BaseCommand):
+    """Loads a public benchmark as it is."""
+
+    help = (
+        "Load a corpus in BEIR's form into a knowledge base, one passage per line, and its queries as an evaluation "
+        "set. Doing it again adds nothing twice; a passage with another text takes the place of the one before."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the files, a base and its user."""
+        parser.add_argument("corpus", type=Path, metavar="CORPUS.jsonl", help='lines of {"_id", "title", "text"}')
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="made when it is missing")
+        parser.add_argument("--user", required=True, metavar="USER", help="who adds them")
+        parser.add_argument("--queries", type=Path, metavar="QUERIES.jsonl", help='lines of {"_id", "text"}')
+        parser.add_argument(
+            "--qrels", type=Path, metavar="QRELS.tsv", help="query id, passage id and grade, below a header"
+        )
+        parser.add_argument("--set", metavar="NAME", help="name of the evaluation set; that of the base unless told")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check all that was given, then store it."""
+        user = find_user(options["user"])
+        if (options["queries"] is None) != (options["qrels"] is None):
+            raise CommandError("--queries and --qrels go together: one names the questions, the other their answers.")
+        if options["set"] is not None and options["queries"] is None:
+            raise CommandError("--set names the set made of --queries and --qrels, which are missing.")
+        try:
+            known = corpus.passage_ids(options["corpus"])
+            drafts = corpus.questions(options["queries"], options["qrels"], known) if options["queries"] else []
+        except CorpusError as error:
+            raise CommandError(str(error)) from None
+        base = base_to_add_to(user, options["knowledge_base"])
+        self._load(base, user, options["corpus"], len(known))
+        if drafts:
+            self._store_set(base, user, options["set"] or base.name, drafts)
+
+    def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
+        from retrieval.evaluation.loading import load  # the embedding model, which a refusal above need not wait for
+
+        with tqdm(total=total, desc="Loading", unit="passage", file=sys.stderr) as bar:
+            try:
+                loaded = load(base, user, corpus.passages(path), bar.update)
+            except (CorpusError, LLMError) as error:
+                raise CommandError(f"{error} {_AGAIN}") from error
+            except IntegrityError as error:
+                raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
+        self.stdout.write(f"{loaded.added} passages added to {base.name!r}, {loaded.here} already here.")
+
+    def _store_set(self, base: KnowledgeBase, user: AbstractBaseUser, name: str, drafts: list[QuestionDraft]) -> None:
+        with transaction.atomic():
+            try:
+                stored = EvaluationSet.objects.filter(owner_id=user.pk, knowledge_base=base, name=name).first()
+                stored = stored or sets.create_set(user, base, name)
+                new = sets.add_questions(stored, drafts)
+            except SetRefused as error:
+                raise CommandError(error.message) from None
+        self.stdout.write(f"Evaluation set {stored.name!r}: {len(drafts)} questions, {new} of them new.")
