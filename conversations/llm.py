@@ -10,7 +10,7 @@ from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
 
 # What a purpose asks for when the environment configures one model for all of them.
-_TEMPERATURES = {"chat": 0.7, "understand": 0.3, "rewrite": 0.3, "answer": 0.3}
+_TEMPERATURES = {"chat": 0.7, "understand": 0.3, "rewrite": 0.3, "answer": 0.3, "rerank": 0.0}
 
 
 def profile_endpoint(purpose: str) -> Endpoint | None:
@@ -23,9 +23,11 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
 
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return where the model of a purpose is; None means that no model is configured for it."""
-    endpoint = await in_database(profile_endpoint, purpose)
-    if endpoint is not None:
-        return endpoint
+    return await in_database(profile_endpoint, purpose) or await default_endpoint_for(purpose)
+
+
+async def default_endpoint_for(purpose: str) -> Endpoint | None:
+    """Return the endpoint of the `LLM_*` settings as a purpose uses it, or None when none is set."""
     endpoint = default_endpoint()
     if endpoint is None:
         return None

@@ -96,10 +96,14 @@ class Connection:
 
     @asynccontextmanager
     async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:
-        """Send a request and yield its reply once the headers are there; leaving closes the connection."""
+        """Send a request and yield its reply once the headers are there; leaving closes the connection.
+
+        `path` is one of the API (`/models`), or a whole address.
+        """
         endpoint = self._endpoint
         try:
-            request = self._client.build_request(method, http.url(endpoint, path), json=json)
+            address = http.url(endpoint, path) if path.startswith("/") else path
+            request = self._client.build_request(method, address, json=json)
             async with asyncio.timeout_at(deadline):
                 response = await self._client.send(request, stream=True)
         except TimeoutError as error:

@@ -1,0 +1,154 @@
+"""Reranking: the first hits judged again by a model that reads them together with the query.
+
+It never fails a search: when no reranker answers, in time and in full, the order stays and a note says why.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ragsite.llm.errors import LLMError, TimedOut
+from ragsite.llm.rerank import Reranker, Scores
+from ragsite.llm.tokens import count_tokens, truncate_to_tokens
+from retrieval.rerank_options import FUSED, RerankOptions
+from retrieval.types import Hit
+
+__all__ = ["FEWEST", "RerankOptions", "Reranked", "rerank"]
+
+# Fewer hits than this are not worth a model's time: all of them are read anyway.
+FEWEST = 4
+# Tokens that a model puts around a query and a passage.
+_FRAME = 4
+
+_METHODS: dict[str, Any] = {
+    "endpoint": gettext_lazy("the rerank endpoint"),
+    "local": gettext_lazy("the local reranker"),
+    "llm": gettext_lazy("the language model"),
+}
+_REASONS: dict[str, Any] = {
+    "not_configured": gettext_lazy("is not set up"),
+    "unreachable": gettext_lazy("can't be reached"),
+    "timed_out": gettext_lazy("took too long"),
+    "rate_limited": gettext_lazy("is busy"),
+    "unauthorized": gettext_lazy("refuses the key"),
+    "model_not_found": gettext_lazy("has no such model"),
+    "bad_reply": gettext_lazy("sent something unreadable"),
+    "context_too_long": gettext_lazy("finds the passages too long"),
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """The hits in their order, with `rerank_score` where they were judged; each judged chunk's score; and what to tell.
+
+    Without `scores` nothing was reranked and the hits are those that came, all of them.
+    """
+
+    hits: list[Hit]
+    scores: dict[int, float] = field(default_factory=dict)
+    ms: float = 0.0
+    note: str = ""
+
+
+async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Reranked:
+    """Return the best hits, best first: judged, at or above the threshold, at most `top_k`.
+
+    Hits that a model left out follow those that it scored. When none reaches the threshold, the best stay all the
+    same, with a note: a threshold that fits one model is beyond another's reach.
+    """
+    if not options.weights or len(hits) < FEWEST or not query.strip():
+        return Reranked(list(hits))
+    began = time.perf_counter()
+    judged = list(hits[: options.input_top_n])
+    scores, failures = await _judge(query, judged, options)
+    ms = round((time.perf_counter() - began) * 1000, 2)
+    if scores is None:
+        return Reranked(list(hits), {}, ms, " ".join([*failures, _("The order stays as it was.")]))
+    ordered = _ordered(judged, scores)
+    kept = [hit for hit in ordered if hit.rerank_score is None or hit.rerank_score >= options.threshold]
+    if not kept:
+        kept = ordered
+        words = _("No passage reached the threshold of %(threshold)g; the best ones are kept.")
+        failures.append(words % {"threshold": options.threshold})
+    if len(kept) == len(hits[: options.input_top_n]):
+        kept += hits[options.input_top_n :]
+    named = {hit.chunk_id: score for hit, score in zip(judged, scores, strict=True) if score is not None}
+    return Reranked(kept[: options.top_k], named, ms, " ".join(failures))
+
+
+async def _judge(query: str, hits: Sequence[Hit], options: RerankOptions) -> tuple[Scores | None, list[str]]:
+    """Return each hit's score, blended where several are asked, and words on those that failed; None when all did."""
+    weights = options.weights
+    methods = [name for name in weights if name != FUSED]
+    asked, texts = await asyncio.to_thread(_fitted, query, hits)
+    outcomes = await asyncio.gather(*(_ask(name, asked, texts, options.timeout) for name in methods))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    lists = [
+        (weights[name], outcome)
+        for name, outcome in zip(methods, outcomes, strict=True)
+        if not isinstance(outcome, str)
+    ]
+    if not lists:
+        return None, failures
+    if FUSED in weights:
+        lists.append((weights[FUSED], _normalised(hits)))
+    return [_mean([(weight, scores[place]) for weight, scores in lists]) for place in range(len(hits))], failures
+
+
+async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) -> Scores | str:
+    """Return a method's scores, or words on why there are none."""
+    make: Callable[[], Awaitable[Reranker]] = import_string(settings.RERANKERS[method])
+    try:
+        async with asyncio.timeout(seconds):
+            reranker = await make()
+            try:
+                return await reranker.score(query, texts)
+            finally:
+                await reranker.aclose()
+    except (LLMError, TimeoutError) as error:
+        logger.warning("Reranking by %s failed: %s", method, error)
+        return _failure(method, error if isinstance(error, LLMError) else TimedOut())
+
+
+def _failure(method: str, error: LLMError) -> str:
+    why = str(_REASONS.get(error.code) or _("failed"))
+    words = _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS.get(method, method), "why": why}
+    return " ".join(filter(None, [words, error.detail]))
+
+
+def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:
+    """Return the query and the passages under their headings, each pair within the tokens that a reranker reads."""
+    room = settings.RERANK_MAX_TOKENS
+    query = truncate_to_tokens(query, room // 2)
+    limit = room - count_tokens(query) - _FRAME
+    texts = ("\n".join(filter(None, (hit.heading, hit.content))) for hit in hits)
+    return query, [truncate_to_tokens(text, limit) for text in texts]
+
+
+def _normalised(hits: Sequence[Hit]) -> Scores:
+    """Return the fused scores as shares of the best."""
+    best = max(hit.score for hit in hits) or 1.0
+    return [hit.score / best for hit in hits]
+
+
+def _mean(scores: Sequence[tuple[float, float | None]]) -> float | None:
+    """Return the weighted mean of the scores that there are, or None."""
+    given = [(weight, score) for weight, score in scores if score is not None]
+    total = sum(weight for weight, _score in given)
+    return sum(weight * score for weight, score in given) / total if total else None
+
+
+def _ordered(hits: Sequence[Hit], scores: Scores) -> list[Hit]:
+    """Return the hits with their scores, best first; equal ones, and those without, keep their order."""
+    scored = [replace(hit, rerank_score=score) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(scored, key=lambda hit: float("inf") if hit.rerank_score is None else -hit.rerank_score)

@@ -1,0 +1,54 @@
+"""How hits are reranked: by which method, how many, and what it takes to stay."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self, get_args
+
+from django.conf import settings
+
+Method = Literal["off", "endpoint", "local", "llm", "blend"]
+METHODS: tuple[str, ...] = get_args(Method)
+# In a blend, the name of the score that hits already have.
+FUSED = "fused"
+
+
+def _blend() -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(settings.RERANK_BLEND.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOptions:
+    """How to rerank. What is not given is taken from the settings. Hashable: it is part of a search's cache key.
+
+    The first `input_top_n` hits are judged; those that score at least `threshold` (0 to 1) stay, at most `top_k` of
+    them. `blend` has the weights of the methods, and of `fused`, in a blend. `timeout` is in seconds.
+    """
+
+    method: Method = "off"
+    input_top_n: int = field(default_factory=lambda: int(settings.RERANKER_INPUT_TOP_N))
+    threshold: float = field(default_factory=lambda: float(settings.RERANK_SCORE_THRESHOLD))
+    top_k: int = field(default_factory=lambda: int(settings.RERANK_TOP_K))
+    blend: tuple[tuple[str, float], ...] = field(default_factory=_blend)
+    timeout: float = field(default_factory=lambda: float(settings.RERANK_TIMEOUT))
+
+    @classmethod
+    def from_settings(cls, **changes: Any) -> Self:
+        """Return what the site is set to: `off`, or the method of the settings. `changes` are fields."""
+        return cls.from_name(settings.RERANK_METHOD if settings.ENABLE_RERANK else "off", **changes)
+
+    @classmethod
+    def from_name(cls, name: str, **changes: Any) -> Self:
+        """Return the options of a method named by a person; `changes` are fields.
+
+        To measure an order, ask for `threshold=0` and a `top_k` as deep as the figures go. Raises `ValueError` for a
+        name that is none.
+        """
+        if name not in METHODS:
+            raise ValueError(f"{name!r} is no way to rerank; it is one of: {', '.join(METHODS)}.")
+        return replace(cls(), method=name, **changes)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The methods to ask, and `fused`, with their weights."""
+        if self.method == "blend":
+            return {name: weight for name, weight in self.blend if weight > 0}
+        return {} if self.method == "off" else {self.method: 1.0}
