@@ -77,6 +77,37 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     return [part.strip() for part in text(name).split(",") if part.strip()] or list(default)
 
 
+def weights(name: str, default: dict[str, float], allowed: tuple[str, ...]) -> dict[str, float]:
+    """Return weights by name, written `name:weight, …`; the names are of those allowed, the weights not below 0."""
+    parts = words(name)
+    if not parts:
+        return dict(default)
+    found: dict[str, float] = {}
+    for part in parts:
+        word, colon, number = (piece.strip() for piece in part.partition(":"))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not colon or word not in allowed or word in found or not 0 <= weight < float("inf"):
+            raise ImproperlyConfigured(
+                f"{name} has {part!r}; it takes name:weight, …, each name once and a weight of at least 0; "
+                f"the names are: {', '.join(allowed)}."
+            )
+        found[word] = weight
+    return found
+
+
+def languages(name: str, known: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return a comma-separated list of known language codes, empty for `all`, or None when unset."""
+    codes = [code.lower() for code in words(name)]
+    if codes == ["all"]:
+        return ()
+    if unknown := [code for code in codes if code not in known]:
+        raise ImproperlyConfigured(f"{name} holds {unknown[0]!r}; it takes all, or any of: {', '.join(known)}.")
+    return tuple(codes) or None
+
+
 def path(name: str, default: Path) -> Path:
     """Return an absolute path; `~` is expanded."""
     return Path(text(name, str(default))).expanduser().resolve()

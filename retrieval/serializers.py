@@ -36,6 +36,7 @@ class HitSerializer(serializers.Serializer[None]):
     kind = serializers.ChoiceField(choices=["text", "table", "image"])
     content = serializers.CharField()
     score = serializers.FloatField()
+    rerank_score = serializers.FloatField(allow_null=True, help_text="0 to 1; null where no reranker judged it.")
     sources = SourceSerializer(many=True)
 
 
