@@ -80,9 +80,11 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
     for position, number in numbers.items():
         hit = state.hits[position]
         pictured = position in chosen.pictures and hit.chunk_id in state.pictures
-        # What is said of a picture stands under it.
+        # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
         if position in quotes and not pictured:
             await writer.text(_paragraph(quotes[position], number))
+        elif position in chosen.pictures and not pictured:
+            await writer.text(_paragraph(Quote(position, [hit.content]), number))
         if position in chosen.tables:
             await writer.text(_title(hit, number))
             await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])

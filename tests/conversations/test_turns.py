@@ -13,9 +13,11 @@ from conversations import broker, queries, store, turns
 from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from knowledge.models import Document, KnowledgeBase
+from knowledge.signals import document_chunked
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
+from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 
@@ -42,6 +44,20 @@ async def test_a_question_is_answered_by_quoting_with_its_source(
     first = await Citation.objects.aget(message=message, index=1)
     assert first.cited and "reset button" in first.snippet and first.filename == "handbook.txt"
     assert {source["type"] for source in first.sources} <= {"vector", "bm25"} and first.sources
+
+
+async def test_a_picture_that_could_not_be_kept_is_quoted_by_its_caption(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await in_database(_index_caption, handbook)
+    await run_turn(owner, session, "Show me the wiring diagram of the doorbell")
+    assert "The wiring diagram of the doorbell, seen from behind. [1]" in (await answer_of(session)).content
+
+
+def _index_caption(base: KnowledgeBase) -> None:
+    document = factories.make_document(base, "doorbell.pdf")
+    factories.make_chunk(document, "The wiring diagram of the doorbell, seen from behind.", kind="image")
+    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
 
 
 async def test_sources_come_before_the_text_that_uses_them(
