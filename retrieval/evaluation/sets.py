@@ -106,6 +106,14 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
         return questions.save()
 
 
+def replace_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> None:
+    """Have a set hold just these questions, known by their keys or else their lines; raises `SetRefused`."""
+    named = [draft if draft.key else replace(draft, key=f"line {draft.line}") for draft in drafts]
+    with transaction.atomic():
+        evaluation_set.questions.exclude(key__in=[draft.key for draft in named]).delete()
+        add_questions(evaluation_set, named)
+
+
 def add_question(
     evaluation_set: EvaluationSet, text: str, chunk_ids: Sequence[int], grade: int = 1
 ) -> EvaluationQuestion:

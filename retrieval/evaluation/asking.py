@@ -1,0 +1,135 @@
+"""Asking the questions of a run, a few at a time, and keeping what was found for each."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from ragsite.db import in_database
+from retrieval.evaluation.metrics import Figures
+from retrieval.evaluation.models import EvaluationRun
+from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.references import SNIPPET, Target
+from retrieval.evaluation.scoring import RANKS, is_by_document, score
+from retrieval.search import search
+from retrieval.types import Hit, SearchResult
+
+# More would wait for the same cores and database threads.
+SIDE_BY_SIDE = 4
+_REPORT_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to ask, and where its answers are."""
+
+    key: str
+    text: str
+    targets: Sequence[Target]
+
+    @property
+    def depth(self) -> int:
+        """How many hits to ask for: where documents are ranked, many may be of the same."""
+        return max(RANKS, settings.FUSION_DEPTH) if is_by_document(self.targets) else RANKS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found for a question, as `EvaluationResult` keeps it."""
+
+    figures: Figures
+    hits: list[dict[str, Any]]
+    missed: list[dict[str, Any]]
+    took_ms: float
+    notes: list[str]
+
+
+async def ask_all(
+    run: EvaluationRun, questions: Sequence[Asked], progress: Callable[[int, int], None] | None
+) -> list[Outcome]:
+    """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; the run shows how far it is.
+
+    Raises `SearchFailed`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
+    """
+    options = RunOptions.from_dict(run.settings)
+    base_id = run.evaluation_set.knowledge_base_id
+    report = _Report(run.pk, len(questions), progress)
+    outcomes: list[Outcome | None] = [None] * len(questions)
+    waiting = iter(enumerate(questions))
+
+    async def work() -> None:
+        for index, question in waiting:
+            result = await search(options.request(question.text, base_id, question.depth))
+            outcomes[index] = _outcome(question, result)
+            await report.one_more()
+
+    tasks = [asyncio.create_task(work()) for _ in range(SIDE_BY_SIDE)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+class _Report:
+    """Tells how far a run is: the caller at every question, the database at most twice a second."""
+
+    def __init__(self, run_id: int, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self._run_id = run_id
+        self._total = total
+        self._progress = progress
+        self._done = 0
+        self._stored_at = time.monotonic()
+
+    async def one_more(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+        if time.monotonic() - self._stored_at >= _REPORT_SECONDS:
+            self._stored_at = time.monotonic()
+            await in_database(self._store, 100 * self._done // self._total)
+
+    def _store(self, percent: int) -> None:
+        running = EvaluationRun.objects.filter(pk=self._run_id, status=EvaluationRun.Status.RUNNING)
+        if running.update(progress=percent, heartbeat_at=timezone.now()) != 1:
+            raise EvaluationRun.DoesNotExist
+
+
+def _outcome(question: Asked, result: SearchResult) -> Outcome:
+    scored = score(result.hits, question.targets)
+    return Outcome(
+        scored.figures,
+        [_hit(hit, grade) for hit, grade in zip(result.hits, scored.marks, strict=False)],
+        [_missed(target) for target in scored.missed],
+        result.took_ms,
+        result.notes,
+    )
+
+
+def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
+    return {
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "filename": hit.filename,
+        "heading": hit.heading,
+        "page": hit.page,
+        "snippet": hit.content[:SNIPPET],
+        "score": hit.score,
+        "grade": grade,
+    }
+
+
+def _missed(target: Target) -> dict[str, Any]:
+    return {
+        "chunk_id": min(target.chunk_ids, default=None),
+        "document_id": min(target.document_ids, default=None),
+        "filename": target.filename,
+        "snippet": target.snippet,
+        "grade": target.reference.grade,
+    }

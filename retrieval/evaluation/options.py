@@ -1,0 +1,101 @@
+"""The settings of a run: what a search can be asked to do otherwise than the site does."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+from django.utils.translation import gettext as _
+
+from retrieval.rerank_options import METHODS, RerankOptions
+from retrieval.types import Mode, Query, SearchRequest
+
+MODES: tuple[str, ...] = get_args(Mode)
+_NUMBERS: dict[str, tuple[type, float]] = {
+    "vector_weight": (float, 0.0),
+    "rrf_constant": (int, 1),
+    "vector_threshold": (float, -1.0),
+    "bm25_threshold": (float, 0.0),
+    "per_document": (int, 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to search. None is as the site's settings have it; `rerank` is a method's name; the rest as in a request."""
+
+    mode: Mode = "hybrid"
+    reorder: bool | None = None
+    rerank: str | None = None
+    vector_weight: float | None = None
+    rrf_constant: int | None = None
+    vector_threshold: float | None = None
+    bm25_threshold: float | None = None
+    per_document: int | None = None
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "RunOptions":
+        """Check settings from outside or from a stored run; raises `ValueError`, in words for a person."""
+        options = {name: value for name, value in given.items() if value is not None}
+        if unknown := options.keys() - cls.__dataclass_fields__.keys():
+            raise ValueError(_("There is no such setting: {names}").format(names=", ".join(sorted(unknown))))
+        _one_of(options, "mode", MODES)
+        _one_of(options, "rerank", METHODS)
+        if not isinstance(options.get("reorder", True), bool):
+            raise ValueError(_("“{name}” takes true or false.").format(name="reorder"))
+        for name, (kind, least) in _NUMBERS.items():
+            if name in options:
+                options[name] = _number(name, options[name], kind, least)
+        return cls(**options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings that differ from the site's, and the mode, for JSON."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """The settings in a line, as a person reads them."""
+        modes = {"hybrid": _("hybrid"), "vector": _("by meaning"), "fulltext": _("by words")}
+        parts = [modes[self.mode]]
+        if self.reorder is not None:
+            parts.append(_("reordered") if self.reorder else _("not reordered"))
+        if self.rerank is not None:
+            parts.append(_("reranked: {method}").format(method=self.rerank))
+        shown = {
+            _("vector weight"): self.vector_weight,
+            _("RRF constant"): self.rrf_constant,
+            _("vector threshold"): self.vector_threshold,
+            _("BM25 threshold"): self.bm25_threshold,
+            _("hits per document"): self.per_document,
+        }
+        return " · ".join([*parts, *(f"{name} {value:g}" for name, value in shown.items() if value is not None)])
+
+    def request(self, text: str, knowledge_base_id: int, k: int) -> SearchRequest:
+        """Return the search for a question; of what is reranked k hits stay whatever they score: ranks are wanted."""
+        whole = {"threshold": 0.0, "top_k": k}
+        rerank = RerankOptions.from_name(self.rerank, **whole) if self.rerank else RerankOptions.from_settings(**whole)
+        return SearchRequest(
+            queries=(Query(text),),
+            knowledge_base_ids=(knowledge_base_id,),
+            k=k,
+            mode=self.mode,
+            vector_threshold=self.vector_threshold,
+            bm25_threshold=self.bm25_threshold,
+            vector_weight=self.vector_weight,
+            rrf_constant=self.rrf_constant,
+            reorder=self.reorder,
+            rerank=rerank,
+            per_document=self.per_document,
+        )
+
+
+def _one_of(options: dict[str, Any], name: str, values: tuple[str, ...]) -> None:
+    if name in options and options[name] not in values:
+        message = _("“{name}” is one of: {values}.")
+        raise ValueError(message.format(name=name, values=", ".join(values)))
+
+
+def _number(name: str, value: Any, kind: type, least: float) -> Any:
+    allowed = int if kind is int else (int, float)
+    if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= 1_000_000:
+        whole = _("a whole number") if kind is int else _("a number")
+        raise ValueError(_("“{name}” takes {kind} from {least:g}.").format(name=name, kind=whole, least=least))
+    return kind(value)

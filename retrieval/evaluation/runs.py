@@ -1,0 +1,220 @@
+"""Running a question set through the search: here and now, or in a worker."""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from asgiref.sync import async_to_sync
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django_q.tasks import async_task
+
+from knowledge.access import Actor
+from ragsite.llm.errors import LLMError
+from retrieval.evaluation.asking import Asked, Outcome, ask_all
+from retrieval.evaluation.metrics import Figures
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.references import Reference, resolve
+from retrieval.evaluation.sets import SetRefused
+from retrieval.types import SearchFailed
+
+# A run reports at least after each question, and none takes longer than the time-outs of a search and a reranker.
+STALE_AFTER = timedelta(minutes=5)
+MOST_UNFINISHED = 10
+_BATCH = 500
+
+logger = logging.getLogger(__name__)
+
+
+class RunFailed(Exception):
+    """A run came to no figures; the message is for a person."""
+
+
+def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> EvaluationRun:
+    """Queue a run for a worker; asked twice for the same, return the one that is not finished yet.
+
+    Raises `SetRefused` (no_questions, busy).
+    """
+    fail_stalled()
+    with transaction.atomic():
+        EvaluationSet.objects.select_for_update().get(pk=evaluation_set.pk)
+        unfinished = evaluation_set.runs.filter(status__in=EvaluationRun.UNFINISHED)
+        same = unfinished.filter(settings=options.to_dict()).first()
+        if same is not None:
+            return same
+        if not evaluation_set.questions.exists():
+            raise SetRefused("no_questions", _("There is no question in this set yet."))
+        if unfinished.count() >= MOST_UNFINISHED:
+            raise SetRefused("busy", _("This set has {n} unfinished runs; wait for them.").format(n=MOST_UNFINISHED))
+        run = _create(evaluation_set, options, user, EvaluationRun.Status.QUEUED)
+        async_task("retrieval.tasks.run_evaluation", run.pk)
+    return run
+
+
+def run(
+    evaluation_set: EvaluationSet,
+    options: RunOptions,
+    user: Actor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EvaluationRun:
+    """Run a set in this process; `progress` is told how many of how many questions are done.
+
+    Raises `RunFailed`; the run is kept all the same, with its reason.
+    """
+    made = _create(evaluation_set, options, user, EvaluationRun.Status.RUNNING)
+    try:
+        _work(made, progress)
+    except (SearchFailed, LLMError) as error:
+        _fail(made.pk, str(error))
+        raise RunFailed(str(error)) from error
+    except BaseException as error:
+        _fail(made.pk, str(error) if isinstance(error, RunFailed) else _("It was interrupted."))
+        raise
+    made.refresh_from_db()
+    return made
+
+
+def execute(run_id: int) -> bool:
+    """Do a queued run; return whether this call did it and it came to figures. This is the task boundary."""
+    taken = EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.QUEUED).update(
+        status=EvaluationRun.Status.RUNNING, heartbeat_at=timezone.now()
+    )
+    if taken != 1:
+        return False
+    try:
+        _work(EvaluationRun.objects.select_related("evaluation_set").get(pk=run_id), None)
+    except EvaluationRun.DoesNotExist:
+        logger.info("Evaluation run %s was deleted while it worked", run_id)
+        return False
+    except (SearchFailed, RunFailed, LLMError) as error:
+        _fail(run_id, str(error))
+        return False
+    except DatabaseError:
+        logger.exception("Evaluation run %s met a database error", run_id)
+        _fail(run_id, _("The database could not be reached or refused the data. Retry in a moment."))
+        return False
+    except Exception as error:
+        logger.exception("Evaluation run %s failed", run_id)
+        message = _("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
+        _fail(run_id, message.format(error=type(error).__name__))
+        return False
+    return True
+
+
+def fail_stalled() -> int:
+    """End the runs whose worker is gone, and return their number. Cheap when there are none."""
+    stalled = EvaluationRun.objects.filter(
+        status=EvaluationRun.Status.RUNNING, heartbeat_at__lt=timezone.now() - STALE_AFTER
+    )
+    return stalled.update(
+        status=EvaluationRun.Status.FAILED,
+        error=_("The process that worked on this was stopped. Start it again."),
+        finished_at=timezone.now(),
+    )
+
+
+def _create(
+    evaluation_set: EvaluationSet, options: RunOptions, user: Actor | None, status: EvaluationRun.Status
+) -> EvaluationRun:
+    return EvaluationRun.objects.create(
+        evaluation_set=evaluation_set,
+        started_by_id=user.pk if user is not None else None,
+        settings=options.to_dict(),
+        status=status,
+        heartbeat_at=timezone.now(),
+    )
+
+
+def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> None:
+    """Ask, score and store. Raises `RunFailed`, `SearchFailed`, and `EvaluationRun.DoesNotExist` once it is deleted."""
+    asked, notes = _questions(run.evaluation_set)
+    if not asked:
+        raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
+    outcomes = async_to_sync(ask_all)(run, asked, progress)
+    notes += _counted([note for outcome in outcomes for note in outcome.notes])
+    figures = Figures.mean([outcome.figures for outcome in outcomes])
+    with transaction.atomic():
+        _finish(
+            run.pk,
+            status=EvaluationRun.Status.DONE,
+            progress=100,
+            question_count=len(outcomes),
+            notes=notes,
+            figures=figures.to_dict(),
+        )
+        EvaluationResult.objects.bulk_create(
+            [_result(run, each, outcome) for each, outcome in zip(asked, outcomes, strict=True)], batch_size=_BATCH
+        )
+
+
+def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
+    """Return the questions that can be asked, with where their answers are now, and notes on what is gone."""
+    questions = list(EvaluationQuestion.objects.filter(evaluation_set=evaluation_set).order_by("pk"))
+    references = [tuple(map(Reference.from_dict, question.relevant)) for question in questions]
+    targets = resolve(evaluation_set.knowledge_base_id, (each for group in references for each in group))
+    asked = [
+        Asked(question.key, question.text, found)
+        for question, group in zip(questions, references, strict=True)
+        if (found := [target for each in group if (target := targets[each]) is not None])
+    ]
+    notes = []
+    if gone := sum(targets[each] is None for group in references for each in group):
+        message = ngettext(
+            "{n} right passage is not in the knowledge base any more and was left out.",
+            "{n} right passages are not in the knowledge base any more and were left out.",
+            gone,
+        )
+        notes.append(message.format(n=gone))
+    if skipped := len(questions) - len(asked):
+        message = ngettext(
+            "{n} question was left out: none of its right passages is there.",
+            "{n} questions were left out: none of their right passages is there.",
+            skipped,
+        )
+        notes.append(message.format(n=skipped))
+    return asked, notes
+
+
+def _counted(notes: Sequence[str]) -> list[str]:
+    """Return each note once, with the number of questions that it is on."""
+    return [
+        ngettext("{note} ({n} question)", "{note} ({n} questions)", notes.count(note)).format(
+            note=note, n=notes.count(note)
+        )
+        for note in dict.fromkeys(notes)
+    ]
+
+
+def _result(run: EvaluationRun, asked: Asked, outcome: Outcome) -> EvaluationResult:
+    figures = outcome.figures
+    return EvaluationResult(
+        run=run,
+        key=asked.key,
+        text=asked.text,
+        ndcg_10=figures.ndcg_10,
+        recall_5=figures.recall_5,
+        recall_10=figures.recall_10,
+        mrr_10=figures.mrr_10,
+        hits=outcome.hits,
+        missed=outcome.missed,
+        took_ms=outcome.took_ms,
+    )
+
+
+def _finish(run_id: int, **fields: object) -> None:
+    """Store the end of a run that is still working; raises `EvaluationRun.DoesNotExist` when it is not."""
+    running = EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.RUNNING)
+    if running.update(finished_at=timezone.now(), **fields) != 1:
+        raise EvaluationRun.DoesNotExist
+
+
+def _fail(run_id: int, message: str) -> None:
+    try:
+        EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.RUNNING).update(
+            status=EvaluationRun.Status.FAILED, error=message, finished_at=timezone.now()
+        )
+    except DatabaseError:  # it stays without a heartbeat, and is ended by `fail_stalled`
+        logger.exception("The failure of evaluation run %s could not be stored", run_id)

@@ -1,0 +1,73 @@
+"""From a question's hits and right passages to its figures. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from retrieval.evaluation.metrics import Figures
+from retrieval.evaluation.references import Target
+from retrieval.types import Hit
+
+# The figures look at so many ranks.
+RANKS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What came of a question.
+
+    `marks` has for each hit that was looked at its grade, 0 for a wrong one, or None for one that does not count, since
+    what it is of was found before. `missed` is what is not among the ranks.
+    """
+
+    figures: Figures
+    marks: list[int | None]
+    missed: list[Target]
+
+
+def is_by_document(targets: Sequence[Target]) -> bool:
+    """Whether whole documents are sought, so that documents are ranked and several hits of one count once."""
+    return all(not target.reference.passage and not target.chunk_ids for target in targets)
+
+
+def score(hits: Sequence[Hit], targets: Sequence[Target]) -> Scored:
+    """Score hits, best first. Targets that have become the same passage are one."""
+    units = _Units(targets)
+    by_document = is_by_document(targets)
+    ranked: list[str] = []
+    marks: list[int | None] = []
+    for hit in hits:
+        unit = units.of(hit)
+        if unit is None:
+            unit = f"document {hit.document_id}" if by_document else f"chunk {hit.chunk_id}"
+        if unit in ranked:
+            marks.append(None)
+            continue
+        ranked.append(unit)
+        marks.append(units.grades.get(unit, 0))
+        if len(ranked) == RANKS:
+            break
+    missed = [target for target, unit in zip(targets, units.names, strict=True) if unit not in ranked]
+    return Scored(Figures.of(ranked, units.grades), marks, missed)
+
+
+class _Units:
+    """What is to be found: names for the targets, with their grades, and which hits are of them."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self.names: list[str] = []
+        self.grades: dict[str, int] = {}
+        self._chunks: dict[int, str] = {}
+        self._documents: dict[int, str] = {}
+        for number, target in enumerate(targets):
+            known = [self._chunks[each] for each in target.chunk_ids if each in self._chunks]
+            known += [self._documents[each] for each in target.document_ids if each in self._documents]
+            name = known[0] if known else f"target {number}"
+            self.names.append(name)
+            self.grades[name] = max(target.reference.grade, self.grades.get(name, 0))
+            self._chunks |= dict.fromkeys(target.chunk_ids - self._chunks.keys(), name)
+            self._documents |= dict.fromkeys(target.document_ids - self._documents.keys(), name)
+
+    def of(self, hit: Hit) -> str | None:
+        """Return the name of the target that a hit is of, if any; a passage comes before its document."""
+        named = (self._chunks.get(each) for each in (hit.chunk_id, *hit.merged))
+        return next((name for name in named if name is not None), None) or self._documents.get(hit.document_id)

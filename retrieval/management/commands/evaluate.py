@@ -1,0 +1,120 @@
+"""`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--reorder …] [--rerank …]`."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from tqdm import tqdm
+
+from knowledge.management.lookups import base_to_read, find_user
+from knowledge.models import KnowledgeBase
+from retrieval.evaluation import runs, sets
+from retrieval.evaluation.metrics import FIGURES
+from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import MODES, RunOptions
+from retrieval.evaluation.runs import RunFailed
+from retrieval.evaluation.sets import SetRefused
+from retrieval.rerank_options import METHODS
+
+
+class Command(BaseCommand):
+    """Scores a question set."""
+
+    help = (
+        "Run a question set through the search and print nDCG@10, recall@5, recall@10 and MRR@10. The run is kept, "
+        "with each question's hits. A file is kept as a set of its name, so that its runs can be compared."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take a set, a base, and how to search; what is not given is as the site's settings have it."""
+        parser.add_argument(
+            "set", metavar="SET", help="a set's name, or a JSONL file of questions and what answers them"
+        )
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME")
+        parser.add_argument("--user", metavar="USER", help="whose set and base, where several have one of the name")
+        parser.add_argument("--mode", choices=MODES, default="hybrid")
+        parser.add_argument("--reorder", choices=["on", "off"], help="reorder the first hits by their features")
+        parser.add_argument("--rerank", choices=METHODS, help="have the first hits judged by a model")
+        parser.add_argument("--vector-weight", type=float, metavar="X", help="vote of the vectors beside the words'")
+        parser.add_argument("--rrf-constant", type=int, metavar="N", help="of the reciprocal rank fusion")
+        parser.add_argument("--vector-threshold", type=float, metavar="X", help="least cosine similarity")
+        parser.add_argument("--bm25-threshold", type=float, metavar="X", help="least score by words")
+        parser.add_argument("--per-document", type=int, metavar="N", help="most hits of one document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run and print; whatever is wrong with what was asked for is told in a line."""
+        chosen = _options(options)
+        base = base_to_read(options["knowledge_base"], options["user"])
+        user = find_user(options["user"]) if options["user"] is not None else None
+        try:
+            chosen_set = _set(options["set"], base, user)
+            done = _run(chosen_set, chosen, user)
+        except SetRefused as error:
+            raise CommandError(error.message) from None
+        except RunFailed as error:
+            raise CommandError(str(error)) from None
+        self._print(done, base, chosen)
+
+    def _print(self, run: EvaluationRun, base: KnowledgeBase, options: RunOptions) -> None:
+        for note in run.notes:
+            self.stderr.write(self.style.WARNING(note))
+        self.stdout.write(f"{run.evaluation_set.name} on {base.name}: {run.question_count} questions, {options.label}")
+        for name in FIGURES:
+            self.stdout.write(f"{name:<10} {run.figures[name]:.3f}")
+
+
+def _options(options: dict[str, Any]) -> RunOptions:
+    given = {name: options[name] for name in RunOptions.__dataclass_fields__}
+    given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
+    try:
+        return RunOptions.from_dict(given)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+
+
+def _run(evaluation_set: EvaluationSet, options: RunOptions, user: AbstractBaseUser | None) -> EvaluationRun:
+    with tqdm(desc="Asking", unit="question", file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        return runs.run(evaluation_set, options, user, progress)
+
+
+def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> EvaluationSet:
+    """Return a base's stored set by its name, the user's own first; else the set that a file holds."""
+    found = list(EvaluationSet.objects.filter(knowledge_base=base, name=name).select_related("owner"))
+    wanted = user.pk if user is not None else base.owner_id
+    own = [each for each in found if each.owner_id == wanted]
+    path = Path(name)
+    if path.is_file():
+        return _from_file(path, base, user or base.owner)
+    if own or len(found) == 1:
+        return (own or found)[0]
+    if found:
+        owners = ", ".join(each.owner.get_username() for each in found)
+        raise CommandError(f"Several users have a set {name!r} on {base.name!r}: {owners}. Say whose with --user.")
+    there = ", ".join(base.evaluation_sets.order_by("name").values_list("name", flat=True)[:20])
+    kind = "file" if path.suffix else "set"
+    raise CommandError(f"There is no {kind} {name!r}. Sets of {base.name!r}: {there or 'none'}.")
+
+
+def _from_file(path: Path, base: KnowledgeBase, owner: AbstractBaseUser) -> EvaluationSet:
+    """Return the set that a file is kept as, holding just what the file holds."""
+    try:
+        with path.open("rb") as file:
+            drafts = sets.parse_questions(file)
+    except OSError as error:
+        raise CommandError(f"{path} can't be read: {error.strerror or error}") from None
+    except SetRefused as error:
+        raise CommandError(f"{path}, {error.message}") from None
+    with transaction.atomic():
+        known = EvaluationSet.objects.filter(owner_id=owner.pk, knowledge_base=base, name=path.name).first()
+        kept = known or sets.create_set(owner, base, path.name[:120])
+        sets.replace_questions(kept, drafts)
+    return kept
