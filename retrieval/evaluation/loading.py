@@ -34,7 +34,7 @@ class Loaded:
 
 
 def load(
-    knowledge_base: KnowledgeBase, user: Actor, passages: Iterable[Passage], progress: Callable[[int], None]
+    knowledge_base: KnowledgeBase, user: Actor, passages: Iterable[Passage], progress: Callable[[int], object]
 ) -> Loaded:
     """Store and index what the base does not hold yet; `progress` is told how many more passages are done.
 

@@ -5,8 +5,9 @@ from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
+from retrieval.fusion import Query
 from retrieval.rerank_options import METHODS, RerankOptions
-from retrieval.types import Mode, Query, SearchRequest
+from retrieval.types import Mode, SearchRequest
 
 MODES: tuple[str, ...] = get_args(Mode)
 _NUMBERS: dict[str, tuple[type, float]] = {

@@ -130,14 +130,9 @@ class _Finder:
     def find(self, reference: Reference) -> Target | None:
         if reference.passage:
             document = self._passages.get(reference.passage)
-            return document and Target(reference, document.original_filename, "", document_ids=_ids([document]))
+            return _whole(reference, [document] if document is not None else [])
         if not reference.text:
-            documents = self._documents(reference)
-            return (
-                Target(reference, documents[0].original_filename, "", document_ids=_ids(documents))
-                if documents
-                else None
-            )
+            return _whole(reference, self._documents(reference))
         return self._passage(reference)
 
     def _documents(self, reference: Reference) -> list[Document]:
@@ -183,8 +178,10 @@ def _target(reference: Reference, chunks: Sequence[Chunk]) -> Target | None:
     return Target(reference, filename, reference.text[:SNIPPET], chunk_ids=frozenset(chunk.pk for chunk in chunks))
 
 
-def _ids(documents: Iterable[Document]) -> frozenset[int]:
-    return frozenset(document.pk for document in documents)
+def _whole(reference: Reference, documents: Sequence[Document]) -> Target | None:
+    if not documents:
+        return None
+    return Target(reference, documents[0].original_filename, "", document_ids=frozenset(each.pk for each in documents))
 
 
 def _chunks(knowledge_base_id: int, chunk_ids: Iterable[int]) -> dict[int, Chunk]:

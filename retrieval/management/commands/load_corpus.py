@@ -66,6 +66,8 @@ class Command(BaseCommand):
                 loaded = load(base, user, corpus.passages(path), bar.update)
             except (CorpusError, LLMError) as error:
                 raise CommandError(f"{error} {_AGAIN}") from error
+            except KeyboardInterrupt:
+                raise CommandError(f"Interrupted. {_AGAIN}") from None
             except IntegrityError as error:
                 raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
         self.stdout.write(f"{loaded.added} passages added to {base.name!r}, {loaded.here} already here.")
