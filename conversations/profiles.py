@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from conversations.models import ModelProfile
@@ -12,8 +13,6 @@ from ragsite.llm.types import ChatMessage, Endpoint
 
 # Seconds that an administrator waits for an answer.
 PATIENCE = 20.0
-# Purposes whose models don't chat: only their presence can be asked for.
-_LISTED = (ModelProfile.Purpose.EMBEDDING, ModelProfile.Purpose.RERANK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +39,10 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
 
 
 async def try_profile(profile: ModelProfile) -> Outcome:
-    """Ask the profile's model for one word; models that don't chat are looked up in the endpoint's list."""
+    """Ask the profile's model for one word, or to judge two passages; an embedding model is looked up in a list."""
     began = time.monotonic()
     try:
-        reply = await _ask(_hurried(endpoint_of(profile)), listed=profile.purpose in _LISTED)
+        reply = await _ask(_hurried(endpoint_of(profile)), profile.purpose)
     except LLMError as error:
         return Outcome(False, f"{profile}: {error.message}")
     seconds = time.monotonic() - began
@@ -60,12 +59,14 @@ def _hurried(endpoint: Endpoint) -> Endpoint:
     )
 
 
-async def _ask(endpoint: Endpoint, *, listed: bool) -> str:
+async def _ask(endpoint: Endpoint, purpose: str) -> str:
+    if purpose == ModelProfile.Purpose.RERANK and settings.RERANK_METHOD != "llm":
+        return await _judge(endpoint)
     from ragsite.llm.chat import ChatClient  # HTTP is loaded when it is wanted, not with the admin
 
     client = ChatClient(endpoint)
     try:
-        if listed:
+        if purpose == ModelProfile.Purpose.EMBEDDING:
             models = await client.models()
             present = endpoint.model in models
             return _("the model is listed") if present else _("reachable, but the model is not in its list")
@@ -73,3 +74,16 @@ async def _ask(endpoint: Endpoint, *, listed: bool) -> str:
         return " ".join(reply.text.split()) or _("(an empty reply)")
     finally:
         await client.aclose()
+
+
+async def _judge(endpoint: Endpoint) -> str:
+    from ragsite.llm.remote_rerank import RemoteReranker
+
+    client = RemoteReranker(endpoint, settings.RERANK_STYLE)
+    try:
+        good, bad = await client.score(
+            "How many ports has the switch?", ["The switch has nine ports.", "Lunch is at noon."]
+        )
+    finally:
+        await client.aclose()
+    return _("a passage that answers scored %(good).2f, another one %(bad).2f") % {"good": good, "bad": bad}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ NAMES: dict[str, Any] = {
     "fulltext_search": gettext_lazy("Search by words"),
     "fusion": gettext_lazy("Merge the results"),
     "metadata": gettext_lazy("Look up the passages"),
+    "rerank": gettext_lazy("Judge the passages"),
     "budget": gettext_lazy("Fit into the model's window"),
     "generate": gettext_lazy("Write the answer"),
     "save": gettext_lazy("Store the answer"),
@@ -42,10 +43,10 @@ _LISTED_HITS = 10
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage in a list of hits. `sources` says where each retriever ranked it."""
+    """A passage in a list of hits. `sources` says where each retriever, or the step before, ranked it."""
 
     rank: int
-    score: float
+    score: float | None
     chunk_id: int
     filename: str
     page: int | None
@@ -139,6 +140,25 @@ def _fusion(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> Non
     step.lists.append(HitList(_("Merged"), "", hits[:_LISTED_HITS], max(0, len(hits) - _LISTED_HITS)))
 
 
+def _rerank(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    if detail.get("note"):
+        step.facts.append((_("Note"), str(detail["note"])))
+    if not detail.get("hits"):
+        return
+    step.facts.append((_("Least score"), f"{detail['threshold']:g}"))
+    for title, hits in ((_("Before"), detail["judged"]), (_("After"), detail["hits"])):
+        found = [_found(rank, hit, chunks) for rank, hit in enumerate(hits[:_LISTED_HITS], 1)]
+        found = [replace(item, sources=_moved(hit)) for item, hit in zip(found, hits, strict=False)]
+        step.lists.append(HitList(title, "", found, len(hits) - len(found)))
+
+
+def _moved(hit: dict[str, Any]) -> str:
+    """Say what a reranker gave a hit, or where the hit stood before it."""
+    if "before" in hit:
+        return _("was number %(rank)d") % {"rank": hit["before"]}
+    return "" if hit["rerank"] is None else _("scored %(score).2f") % {"score": hit["rerank"]}
+
+
 def _metadata(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
     if detail.get("files"):
         step.facts.append((_("Files"), ", ".join(detail["files"])))
@@ -180,6 +200,7 @@ _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] =
     "search": _search,
     "fusion": _fusion,
     "metadata": _metadata,
+    "rerank": _rerank,
     "budget": _budget,
     "generate": _generate,
 }
@@ -189,7 +210,8 @@ def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
     """Return the passages that a trace names, in one query, without those out of the user's reach."""
     ids: set[int] = set()
     for row in rows:
-        ids |= {hit["chunk_id"] for hit in row.detail.get("hits", [])[:_LISTED_HITS]}
+        for name in ("hits", "judged"):
+            ids |= {hit["chunk_id"] for hit in row.detail.get(name, [])[:_LISTED_HITS]}
         for ranking in row.detail.get("rankings", []):
             ids |= {hit["chunk_id"] for hit in ranking["hits"][:_LISTED_HITS]}
     return access.chunks(user).select_related("document").in_bulk(ids)

@@ -44,7 +44,7 @@ class RerankOptions:
         """
         if name not in METHODS:
             raise ValueError(f"{name!r} is no way to rerank; it is one of: {', '.join(METHODS)}.")
-        return replace(cls(), method=name, **changes)
+        return replace(cls(), **{"method": name, **changes})
 
     @property
     def weights(self) -> dict[str, float]:

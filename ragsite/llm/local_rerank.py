@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from django.conf import settings
+from numpy.typing import NDArray
 
 from ragsite.llm.errors import BadReply, LLMError, ModelNotFound, TimedOut
 from ragsite.llm.local_embedding import batches, share_cores
@@ -66,12 +67,20 @@ class LocalReranker:
         for batch in batches([min(limit, asked + count_tokens(text)) for text in texts]):
             if stop.is_set():
                 break
-            logits = np.fromiter(model.rerank(query, [texts[index] for index in batch], batch_size=len(batch)), float)
-            if not np.isfinite(logits).all():
-                raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
+            logits = self._logits(model, query, [texts[index] for index in batch])
             for index, logit in zip(batch, logits.tolist(), strict=True):
                 scores[index] = logistic(logit)
         return scores
+
+    def _logits(self, model: "TextCrossEncoder", query: str, texts: list[str]) -> NDArray[np.float64]:
+        """Return the model's (texts,) numbers for one batch."""
+        try:
+            logits = np.fromiter(model.rerank(query, texts, batch_size=len(texts)), np.float64, len(texts))
+        except (ValueError, *_onnx_failures()) as error:
+            raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
+        if not np.isfinite(logits).all():
+            raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
+        return logits
 
     def _load(self) -> "TextCrossEncoder":
         if self._loaded is None:
@@ -104,7 +113,6 @@ def _folder_of(model: str) -> Path | None:
 
 def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
     from fastembed.rerank.cross_encoder import TextCrossEncoder
-    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
     try:
         loaded = TextCrossEncoder(
@@ -117,20 +125,21 @@ def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
         )
         loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
         loaded.model.load_onnx_model()  # type: ignore[attr-defined]
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        RuntimeError,
-        onnx.NoSuchFile,
-        onnx.InvalidProtobuf,
-        onnx.InvalidGraph,
-        onnx.Fail,
-    ) as error:
-        hint = "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
+    except (OSError, ValueError, KeyError, RuntimeError, *_onnx_failures()) as error:
+        hint = (
+            "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
+        )
         raise ModelNotFound(f"The reranker {model!r} can't be loaded: {error}{hint}") from error
     _limit(loaded, model)
     return loaded
+
+
+def _onnx_failures() -> tuple[type[Exception], ...]:
+    """Return what ONNX Runtime raises; its exceptions have no ancestor of their own."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
+
+    return (onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument, onnx.InvalidGraph, onnx.InvalidProtobuf,
+            onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile, onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
 
 
 def _limit(loaded: "TextCrossEncoder", model: str) -> None:

@@ -14,7 +14,7 @@ import asyncio
 import json
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -34,7 +34,6 @@ from ragsite.llm.rerank import Scores, to_unit
 from ragsite.llm.types import Endpoint
 
 Style = Literal["jina", "cohere", "tei"]
-STYLES = ("auto", "jina", "cohere", "tei")
 ATTEMPTS = 3
 # Documents per request. TEI refuses more than 32 unless told; Cohere advises against more than 1,000.
 BATCH_TEXTS: dict[Style, int] = {"jina": 64, "cohere": 500, "tei": 32}
@@ -46,14 +45,14 @@ _spoken: dict[str, Style] = {}
 class RemoteReranker:
     """Asks one endpoint, in batches, again with back-off where that may help; indexes and scores are checked.
 
-    The style `auto` is found out by asking, and remembered by address. `endpoint.total_timeout` bounds a whole call.
-    `transport` replaces the network in tests; `pause` is the first back-off in seconds.
+    `style` is one of `Style`, or `auto`: found out by asking, and remembered by address. `endpoint.total_timeout`
+    bounds a whole call. `transport` replaces the network in tests; `pause` is the first back-off in seconds.
     """
 
     def __init__(
         self,
         endpoint: Endpoint,
-        style: Style | Literal["auto"] = "auto",
+        style: str = "auto",
         transport: httpx.AsyncBaseTransport | None = None,
         *,
         pause: float = 0.5,
@@ -92,8 +91,8 @@ class RemoteReranker:
         raise refusal
 
     def _styles(self) -> tuple[Style, ...]:
-        if self._style != "auto":
-            return (self._style,)
+        if self._style in get_args(Style):
+            return (cast(Style, self._style),)
         if self.endpoint.base_url in _spoken:
             return (_spoken[self.endpoint.base_url],)
         parts = urlsplit(self.endpoint.base_url)
