@@ -104,6 +104,8 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
     @admin.display(description=_("file"))
     def download(self, document: Document) -> str:
         """Link to the file; it is handed out to those who may read the base."""
+        if not document.file:
+            return "–"
         return format_html('<a href="{}?download">{}</a>', reverse("document-file", args=[document.pk]), document)
 
     @admin.action(description=_("Read the selected documents again"), permissions=["change"])

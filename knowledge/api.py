@@ -187,8 +187,10 @@ class Reingest(APIView):
 
     @extend_schema(request=None, responses={202: DocumentSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Queue it; 409 while it is waiting or being worked on."""
+        """Queue it; 409 while it is waiting or being worked on, and for a passage of a corpus, which has no file."""
         document = access.get_editable_document(request.user, pk)
+        if not document.file:
+            raise Conflict(_("This passage came with a corpus; there is no file to read again."), code="no_file")
         if not services.reingest_document(document):
             raise Conflict(_("This document is being worked on already."), code="busy")
         return _state(document, status.HTTP_202_ACCEPTED)

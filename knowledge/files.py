@@ -20,7 +20,9 @@ _SANDBOX = "default-src 'none'; sandbox"
 
 
 def document_response(request: HttpRequest, document: Document, download: bool = False) -> HttpResponseBase:
-    """Return a document's bytes; raises `Http404` when they are missing from the disk."""
+    """Return a document's bytes; raises `Http404` when there are none, or none on the disk."""
+    if not document.file:
+        raise Http404(_("This passage came with a corpus; there is no file of it."))
     inline = not download and document.media_type in _INLINE
     return _response(request, str(document.file.name), document.media_type, document.original_filename, inline)
 

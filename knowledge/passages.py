@@ -122,7 +122,9 @@ def forget(document: Document) -> None:
 
 
 def delete_files(document_id: int, file_name: str) -> None:
-    """Remove a deleted document's bytes, pictures and rendered pages."""
+    """Remove a deleted document's bytes, pictures and rendered pages; a passage of a corpus has none of them."""
+    if not file_name:
+        return
     default_storage.delete(file_name)
     for folder in (f"pictures/{document_id}", f"pages/{document_id}"):
         _delete_folder(default_storage, folder)

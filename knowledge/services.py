@@ -183,12 +183,12 @@ def cancel_document(document: Document) -> bool:
 
 
 def reingest_document(document: Document) -> bool:
-    """Queue a finished document anew; return False when it is waiting or being worked on already.
+    """Queue a finished document anew; return False when it is waiting or being worked on already, or has no file.
 
     What it holds stays searchable until the new passages take its place.
     """
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
-    rows = Document.objects.filter(pk=document.pk, status__in=finished)
+    rows = Document.objects.filter(pk=document.pk, status__in=finished).exclude(file="")
     return _queue(rows, document.pk, attempt=0, error_code="", error_message="", started_at=None, finished_at=None)
 
 
