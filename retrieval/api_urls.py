@@ -1,7 +1,10 @@
 """API routes of this app, below `/api/`."""
 
-from django.urls import path
+from django.urls import include, path
 
 from retrieval.api import SearchView
 
-urlpatterns = [path("search", SearchView.as_view(), name="api-search")]
+urlpatterns = [
+    path("search", SearchView.as_view(), name="api-search"),
+    path("", include("retrieval.evaluation.urls")),
+]

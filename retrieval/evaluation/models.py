@@ -5,6 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from retrieval.evaluation.metrics import Figures
+
 
 class EvaluationSet(models.Model):
     """Questions on one knowledge base, with the passages that answer them."""
@@ -141,3 +143,8 @@ class EvaluationResult(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The figures by the names of `metrics.FIGURES`."""
+        return Figures(self.ndcg_10, self.recall_5, self.recall_10, self.mrr_10).to_dict()

@@ -20,6 +20,10 @@ from django.utils.translation import gettext as _
 from retrieval.evaluation.jsonl import LineError, identifier, record_of
 from retrieval.evaluation.references import Reference
 
+# A run asks them all; a set is for measuring, not for keeping logs.
+MOST_QUESTIONS = 20_000
+# Who has made more mistakes has made them all the same way.
+_MOST_ERRORS = 100
 _TEXT = ("question", "query", "text")
 _RELEVANT = ("relevant", "documents", "passages", "relevant_documents", "relevant_passages")
 
@@ -35,11 +39,16 @@ class QuestionDraft:
 
 
 def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[LineError]]:
-    """Return the questions of a file, and what is wrong with lines that hold none. Empty lines are passed over."""
+    """Return the questions of a file, and what is wrong with lines that hold none. Empty lines are passed over.
+
+    Reading ends after one question more than a set takes, and when there are too many errors to be worth telling.
+    """
     drafts: list[QuestionDraft] = []
     errors: list[LineError] = []
     keys: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
+        if len(drafts) > MOST_QUESTIONS or len(errors) == _MOST_ERRORS:
+            break
         if not line.strip():
             continue
         try:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
+from django.core.files import File
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -12,11 +13,10 @@ from django.utils.translation import ngettext
 from knowledge.access import Actor, key
 from knowledge.models import Chunk, KnowledgeBase
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
-from retrieval.evaluation.questions import QuestionDraft, read_questions, write_questions
+from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
 from retrieval.evaluation.references import Reference, resolve, settle
 
-# A run asks them all; a set is for measuring, not for storing logs.
-MOST_QUESTIONS = 20_000
+MOST_UPLOAD_MB = 32
 _SHOWN_ERRORS = 5
 _BATCH = 500
 
@@ -24,7 +24,8 @@ _BATCH = 500
 class SetRefused(Exception):
     """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
 
-    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long.
+    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long,
+    too_large, busy.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -56,6 +57,13 @@ def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
     if not drafts:
         raise SetRefused("no_questions", _("There is no question in this file."))
     return drafts
+
+
+def parse_upload(file: File[bytes]) -> list[QuestionDraft]:
+    """Read an uploaded file of questions; raises `SetRefused` (too_large, bad_line, no_questions)."""
+    if (file.size or 0) > MOST_UPLOAD_MB * 1024 * 1024:
+        raise SetRefused("too_large", _("The file is larger than {limit} MB.").format(limit=MOST_UPLOAD_MB))
+    return parse_questions(file)
 
 
 def create_set(
