@@ -31,7 +31,7 @@ def records(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
 def record_of(number: int, line: bytes) -> dict[str, Any]:
     """Return the object on a line that is not empty. Raises `LineError`."""
     try:
-        record = json.loads(line.decode("utf-8-sig"))
+        record = json.loads(line.rstrip().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         message = _("this is not UTF-8 text (byte {place})")
         raise LineError(number, message.format(place=error.start + 1)) from None
