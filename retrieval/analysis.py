@@ -34,35 +34,49 @@ LONGEST_TERM = 256
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
 # Scripts written without spaces between words, other than Han: kana, Thai, Lao, Khmer, Burmese; and Hangul.
 _UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
-_SCRIPTLESS = rf"[^\W_{_HAN}{_UNSPACED}]"
+# Vowel signs of Indian scripts, which belong to their words though they are no letters by themselves.
+_SIGNS = r"\u0900-\u0963\u0966-\u0dff"
+_SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}]|[{_SIGNS}])"
+_EMOJI = r"\u2600-\u26ff\U0001f000-\U0001faff"
 _TOKEN = re.compile(
     rf"""
     (?P<url>(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*)
     | (?P<email>[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)
     | (?P<han>[{_HAN}]+)
     | (?P<unspaced>[{_UNSPACED}]+)
-    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?(?![\w]))
+    | (?P<emoji>[{_EMOJI}])
+    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?(?![0-9]))
     | (?P<word>{_SCRIPTLESS}+(?:['’]{_SCRIPTLESS}+)+(?!{_SCRIPTLESS}))
-    | (?P<code>[._#@$]?{_SCRIPTLESS}+(?:[-_./:+#@\\]+{_SCRIPTLESS}+)*(?:\+\+|\#)?)
+    | (?P<code>[._#@$]?{_SCRIPTLESS}+(?:[-_./:+#@&\\]+{_SCRIPTLESS}+)*(?:\+\+|\#)?)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_SEPARATORS = re.compile(r"[-_./:+#@\\$?&=%~;,!*]+")
+# What a reader leaves out: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+# Where a code falls into parts, coarsest first: paths and addresses; names with dots (not within numbers); words.
+_LEVELS = tuple(map(re.compile, (r"[/:@\\?&=%~;,!*$]+", r"(?<![0-9])\.+|\.+(?![0-9])", r"[-_+#]+", r"\.+")))
+_SCHEME = re.compile(r"(?:[a-z]+://)?(?:www\.)?", re.IGNORECASE)
 # Where an identifier changes its kind: camelCase, HTTPServer, SE2109.
 _INNER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_A-Za-z0-9]+")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
-_VERSION = re.compile(r"(v?)([0-9]+(?:\.[0-9]+)+)", re.IGNORECASE)
+_VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+", re.IGNORECASE)
+_MEASURE = re.compile(r"([0-9]+(?:\.[0-9]+)+)([^\W\d_]+)")
+_HYPHENATED = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 _HEXADECIMAL = re.compile(r"0x([0-9a-f]+)", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}")
 _CONTRACTIONS = frozenset(["s", "re", "ve", "ll", "d", "m"])
 _ABBREVIATION = re.compile(r"[A-Z]{2,4}")
+# Letters that Unicode doesn't take apart, as they are written without their strokes.
+_PLAIN_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 _local = threading.local()
 
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text in its order, repeats included."""
-    folded = unicodedata.normalize("NFKC", text)
+    folded = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     found: list[str] = []
     for match in _TOKEN.finditer(folded):
         found += _token_terms(match.lastgroup or "", match.group())
@@ -96,8 +110,12 @@ def _chinese(run: str) -> Iterator[str]:
 
 
 def _number(token: str) -> Iterator[str]:
-    """A number with thousands separators."""
-    yield token.replace(",", "")
+    """A number with thousands separators: as without."""
+    yield from _code(token.replace(",", ""))
+
+
+def _emoji(token: str) -> Iterator[str]:
+    yield token
 
 
 def _bigrams(run: str) -> Iterator[str]:
@@ -135,26 +153,42 @@ def _apostrophe(token: str) -> Iterator[str]:
 
 
 def _address(token: str) -> Iterator[str]:
-    """A URL or an e-mail address: whole, its host, and its parts."""
-    token = token.rstrip(".,;:!?-")
-    yield token.lower()
-    for part in _SEPARATORS.split(token):
-        if part:
-            yield from _part(part)
+    """A URL or an e-mail address: whole, its host, and its parts; `https://www.` is left out, as people do."""
+    yield from _code(_SCHEME.sub("", token, count=1).rstrip(".,;:!?-/"))
 
 
 def _code(token: str) -> Iterator[str]:
-    """A word or a code: a plain word as such; anything else whole and in its parts."""
-    parts = [part for part in _SEPARATORS.split(token) if part]
-    if len(parts) == 1:
-        yield from _part(token.lstrip("._@$"))
-    elif _VERSION.fullmatch(token):
+    """A word or a code: a plain word as such; anything else whole and in its parts, and these in theirs."""
+    token = token.lstrip("._@$")
+    if _VERSION.fullmatch(token):
         yield from _version(token.lower())
-    else:
-        if not _is_alternative(token, parts):
-            yield token.lstrip("._@$").lower()
-        for part in parts:
-            yield from _part(part)
+        return
+    if measure := _MEASURE.fullmatch(token):
+        yield token.lower()
+        yield from _version(measure[1])
+        yield from _word(measure[2])
+        return
+    parts = _split(token)
+    if len(parts) < 2:
+        yield from _part("".join(parts) if not token.endswith(("++", "#")) else token)
+        return
+    if not _is_alternative(token, parts):
+        yield token.lower()
+    if _HYPHENATED.fullmatch(token):  # `Wi-Fi` is written `wifi`, too
+        yield _stem(token.replace("-", "").lower())
+    for part in parts:
+        yield from _code(part)
+
+
+def _split(token: str) -> list[str]:
+    """Return the parts at the coarsest level at which there are several, or else the token without separators."""
+    for level in _LEVELS:
+        parts = [part for part in level.split(token) if part]
+        if len(parts) != 1:
+            return parts
+        if parts[0] != token and not token.endswith(("++", "#")):
+            token = parts[0]
+    return [token]
 
 
 def _part(part: str) -> Iterator[str]:
@@ -163,7 +197,7 @@ def _part(part: str) -> Iterator[str]:
         yield from _word(part) if len(part) <= LONGEST_WORD else (part.lower(),)
         return
     whole = part.lower()
-    yield whole
+    yield _stem(whole)  # as it would be typed in lower case: `iPhone` is `iphone`
     if hexadecimal := _HEXADECIMAL.fullmatch(whole):
         yield hexadecimal[1]
     elif len(part) <= LONGEST_WORD:
@@ -184,7 +218,7 @@ def _version(version: str) -> Iterator[str]:
 
 def _is_alternative(token: str, parts: list[str]) -> bool:
     """Whether a token is two plain words and a slash, such as `and/or`, which nobody writes to mean one thing."""
-    return len(parts) == 2 and "/" in token and all(_PLAIN_WORD.fullmatch(part) for part in parts)
+    return len(parts) == 2 and "/" in token and all(len(part) > 1 and _PLAIN_WORD.fullmatch(part) for part in parts)
 
 
 def _stem(word: str) -> str:
@@ -197,7 +231,8 @@ def _stem(word: str) -> str:
 def _without_accents(word: str) -> str:
     if word.isascii():
         return word
-    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    plain = word.translate(_PLAIN_LETTERS)
+    return "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
 
 
 _KINDS: dict[str, Callable[[str], Iterator[str]]] = {
@@ -205,6 +240,7 @@ _KINDS: dict[str, Callable[[str], Iterator[str]]] = {
     "email": _address,
     "han": _chinese,
     "unspaced": _bigrams,
+    "emoji": _emoji,
     "number": _number,
     "word": _apostrophe,
     "code": _code,
