@@ -321,6 +321,8 @@ HNSW_M = env.integer("HNSW_M", 16, minimum=4, maximum=100)
 HNSW_EF_CONSTRUCTION = env.integer("HNSW_EF_CONSTRUCTION", 64, minimum=8, maximum=1000)
 HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", 100, minimum=10, maximum=1000)
 HNSW_MAX_SCAN_TUPLES = env.integer("HNSW_MAX_SCAN_TUPLES", 40_000, minimum=1000)
+# What building the graph of a new space may take; where the graph is larger, its building takes many times as long.
+HNSW_BUILD_MEMORY_MB = env.integer("HNSW_BUILD_MEMORY_MB", 1024, minimum=64)
 SEARCH_TIMEOUT = env.decimal("SEARCH_TIMEOUT", 10.0, minimum=0.1)
 DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum=64)
 

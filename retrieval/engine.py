@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ragsite.db import in_database
 from retrieval import fulltext, index, spaces, vectors
 from retrieval.index import IndexRow
-from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry
+from retrieval.models import CorpusSize, EmbeddingSpace, VectorCount
 
 Hits = list[tuple[int, float]]
 
@@ -60,18 +61,23 @@ class PostgresEngine:
     def stats(self, knowledge_base_ids: Sequence[int]) -> IndexStats:
         """Return the size of the knowledge bases' index."""
         chunks = CorpusSize.objects.filter(pk__in=knowledge_base_ids).aggregate(all=Sum("chunks"))["all"]
-        entries = IndexEntry.objects.filter(knowledge_base_id__in=knowledge_base_ids, space__active=True)
-        return IndexStats(chunks or 0, entries.count())
+        counts = VectorCount.objects.filter(knowledge_base_id__in=knowledge_base_ids, space__active=True)
+        return IndexStats(chunks or 0, counts.aggregate(all=Sum("vectors"))["all"] or 0)
 
     async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k best (chunk id, BM25 score), best first."""
         return await in_database(_search_words, text, knowledge_base_ids, k)
 
     async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
-        """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works."""
-        space = await in_database(spaces.active_space)
-        vector = await asyncio.to_thread(spaces.embed_query, space, text)
-        return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
+        """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works.
+
+        When the space goes meanwhile, another one has taken its place, and is asked.
+        """
+        while True:
+            space = await in_database(spaces.active_space)
+            vector = await asyncio.to_thread(spaces.embed_query, space, text)
+            with suppress(vectors.SpaceChanged):
+                return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
 
 
 def _search_words(text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:

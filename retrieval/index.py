@@ -3,8 +3,8 @@
 A row's lexemes are `<knowledge base>:<term id>`, so that the GIN index answers for one base without touching another's
 rows, and the number of candidates is known before asking.
 
-Locks are always taken in this order, whoever works: documents, index rows, term frequencies, corpus size; each by
-rising key. So workers wait for each other, at most for one batch, and never deadlock.
+Locks are always taken in this order, whoever works: documents, index rows, counts of vectors, term frequencies, corpus
+size; each by rising key. So workers wait for each other, at most for one batch, and never deadlock.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from itertools import islice
 
 from django.db import connection, transaction
 
-from retrieval import bm25
+from retrieval import bm25, vectors
 from retrieval.models import TERM_DIMENSIONS
 
 # Chunks per transaction: enough to spread its cost, few enough that other workers wait less than a second.
@@ -129,6 +129,7 @@ def delete(document_ids: Sequence[int]) -> int:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
+        vectors.uncount(document_ids)  # they go with their entries
         cursor.execute(_DELETE, [list(document_ids)])
         gone: dict[int, dict[int, int]] = defaultdict(dict)
         for knowledge_base_id, term, count in cursor.fetchall():

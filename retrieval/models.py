@@ -29,7 +29,7 @@ TERM_DIMENSIONS = 1_000_000_000
 class EmbeddingSpace(models.Model):
     """One embedding model's coordinate system. Vectors of different spaces never meet.
 
-    Each space has its own partial HNSW index over `IndexEntry.embedding`, named by `index_name`.
+    Each space has its own partition of `Vector`, named by `table_name`, with its own HNSW index, named by `index_name`.
     """
 
     class Provider(models.TextChoices):
@@ -40,6 +40,9 @@ class EmbeddingSpace(models.Model):
 
     provider = models.CharField(max_length=10, choices=Provider.choices)
     model = models.CharField(max_length=200)
+    # Of an endpoint. With them a space is searched whatever model the settings name by now.
+    base_url = models.CharField(max_length=500, blank=True)
+    encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
     dimension = models.PositiveIntegerField()
     # Languages that the model knows ("en", "zh"); empty means every language.
     languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
@@ -62,9 +65,14 @@ class EmbeddingSpace(models.Model):
         return f"{self.model} ({self.dimension})"
 
     @property
+    def table_name(self) -> str:
+        """Name of the partition that holds the space's vectors."""
+        return f"retrieval_vector_{int(self.pk)}"
+
+    @property
     def index_name(self) -> str:
         """Name of the space's HNSW index."""
-        return f"retrieval_hnsw_space_{self.pk}"
+        return f"{self.table_name}_hnsw"
 
     def knows(self, language: str) -> bool:
         """Whether the model understands a language, so that its ranking deserves a vote."""
@@ -72,32 +80,69 @@ class EmbeddingSpace(models.Model):
 
 
 class IndexEntry(models.Model):
-    """A chunk's row in the index: its terms, their BM25 weights, and its vector once computed."""
+    """A chunk's row in the index: its terms and their BM25 weights."""
 
     chunk = models.OneToOneField("knowledge.Chunk", on_delete=models.CASCADE, primary_key=True, related_name="+")
     knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
     document = models.ForeignKey("knowledge.Document", on_delete=models.CASCADE, related_name="+")
     terms = SearchVectorField()
     weights = SparseVectorField(dimensions=TERM_DIMENSIONS)
-    embedding = HalfVectorField(null=True)
-    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
-        """A vector has a space, and a space's row has a vector."""
+        """Found by its terms."""
 
         verbose_name = _("index entry")
         verbose_name_plural = _("index entries")
         indexes = [GinIndex(fields=["terms"], name="retrieval_terms_gin", fastupdate=False)]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(embedding__isnull=True, space__isnull=True)
-                | Q(embedding__isnull=False, space__isnull=False),
-                name="embedding_has_space",
-            )
-        ]
 
     def __str__(self) -> str:
         return str(self.chunk_id)
+
+
+class Vector(models.Model):
+    """An indexed chunk's vector in one space; during a change of model a chunk has two.
+
+    The table is partitioned by space (see migration 0004): a new space is filled beside the one that is searched, and
+    an old one goes in a moment, leaving nothing to clean up. The database deletes vectors with their entry.
+    """
+
+    pk = models.CompositePrimaryKey("entry", "space")
+    entry = models.ForeignKey(IndexEntry, on_delete=models.DO_NOTHING, db_column="chunk_id", related_name="vectors")
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.DO_NOTHING, db_constraint=False, related_name="vectors")
+    knowledge_base = models.ForeignKey(
+        "knowledge.KnowledgeBase", on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    embedding = HalfVectorField()
+
+    class Meta:
+        """Made and changed by SQL."""
+
+        verbose_name = _("vector")
+        verbose_name_plural = _("vectors")
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} in {self.space_id}"
+
+
+class VectorCount(models.Model):
+    """How many vectors a knowledge base has in a space: what choosing the way of a search goes by."""
+
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="counts")
+    knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
+    vectors = models.IntegerField(default=0)
+
+    class Meta:
+        """Never negative."""
+
+        verbose_name = _("vector count")
+        verbose_name_plural = _("vector counts")
+        constraints = [
+            models.UniqueConstraint(fields=["space", "knowledge_base"], name="vector_count_unique"),
+            models.CheckConstraint(condition=Q(vectors__gte=0), name="vector_count_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.space_id}/{self.knowledge_base_id}: {self.vectors}"
 
 
 class TermFrequency(models.Model):

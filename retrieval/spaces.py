@@ -1,16 +1,18 @@
-"""Embedding spaces: which one is searched, its index, and the vectors of queries."""
+"""Embedding spaces: which one is searched, the models behind them, and the vectors of queries."""
 
 import threading
 from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
-from django.conf import settings
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
-from ragsite.llm.embedding import Embedder, get_embedder
+from ragsite.llm import secrets
+from ragsite.llm.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
+from retrieval import partitions
 from retrieval.analysis import terms
 from retrieval.models import EmbeddingSpace
 
@@ -30,38 +32,58 @@ def active_space() -> EmbeddingSpace:
 
 
 def _first_space() -> EmbeddingSpace:
-    embedder = get_embedder()
+    model = configured()
+    dimension = get_embedder(model).dimension  # may ask an endpoint, which takes its time
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE retrieval_embeddingspace IN SHARE ROW EXCLUSIVE MODE")
         existing = EmbeddingSpace.objects.filter(active=True).first()
-        return existing or create_space(embedder, active=True)
+        if existing is not None:
+            return existing
+        space = find_or_create(model, dimension)
+        partitions.build_index(space)
+        EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
+        space.active = True
+        return space
 
 
-def create_space(embedder: Embedder, *, active: bool) -> EmbeddingSpace:
-    """Make the space of a model, with its index."""
-    space = EmbeddingSpace.objects.create(
-        provider=embedder.provider,
-        model=embedder.model,
-        dimension=embedder.dimension,
-        languages=embedder.languages,
-        active=active,
-    )
-    with connection.cursor() as cursor:
-        # Within a transaction that has written rows, their pending checks would be in the way.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-        cursor.execute(
-            f"CREATE INDEX {space.index_name} ON retrieval_indexentry "
-            f"USING hnsw ((embedding::halfvec({int(space.dimension)})) halfvec_cosine_ops) "
-            f"WITH (m = {int(settings.HNSW_M)}, ef_construction = {int(settings.HNSW_EF_CONSTRUCTION)}) "
-            f"WHERE space_id = {int(space.pk)}"
+def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
+    """Return the space of a model, with its address, key and languages as they are now; a new one has no index yet."""
+    known = get_embedder(model).languages if model.languages is None else list(model.languages)
+    with transaction.atomic():
+        space, created = EmbeddingSpace.objects.update_or_create(
+            provider=model.provider,
+            model=model.model,
+            dimension=dimension,
+            defaults={
+                "base_url": model.base_url,
+                "encrypted_key": secrets.encrypt(model.api_key),
+                "languages": known,
+            },
         )
+        if created:
+            partitions.create(space)
     return space
 
 
+def is_configured(space: EmbeddingSpace) -> bool:
+    """Whether the space is that of the model in the settings."""
+    model = configured()
+    same = (space.provider, space.model) == (model.provider, model.model)
+    return same and model.dimension in (None, space.dimension)
+
+
 def embedder_of(space: EmbeddingSpace) -> Embedder:
-    """Return the model that computes a space's vectors."""
-    return get_embedder(space.provider, space.model)
+    """Return the model that computes a space's vectors.
+
+    Address and key are those of the settings as long as these name the model, so that a key can be changed; else those
+    that the space was made with, so that it goes on being searched. Raises `LLMError`.
+    """
+    if space.provider == EmbeddingSpace.Provider.LOCAL:
+        return get_embedder(EmbeddingModel(space.provider, space.model))
+    if is_configured(space):
+        return get_embedder(replace(configured(), dimension=space.dimension))
+    key = secrets.decrypt(bytes(space.encrypted_key))
+    return get_embedder(EmbeddingModel(space.provider, space.model, space.base_url, key, space.dimension))
 
 
 def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
@@ -81,6 +103,7 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
 
 def warm_up() -> None:
     """Load the model and the word lists, so that the first question does not wait for them. Uses no database."""
-    with suppress(LLMError):  # a model that can't be loaded is told of by the search that needs it
-        get_embedder().embed_query("warm up")
+    if configured().provider == "local":
+        with suppress(LLMError):  # a model that can't be loaded is told of by the search that needs it
+            get_embedder().embed_query("warm up")
     terms("预热 warm up")

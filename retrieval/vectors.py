@@ -1,59 +1,118 @@
 """Finding by meaning: cosine similarity of `halfvec`s, exact where few rows are in question, by HNSW where many are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
+import psycopg.errors
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import ProgrammingError, connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 
-from retrieval.models import EmbeddingSpace, IndexEntry
+from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
 # Up to this many rows are compared one by one: it is quick enough, and misses nothing.
 EXACT_ROWS = 4_000
 # Visiting a row by the graph costs about this many times as much as by a scan of the knowledge base's rows.
 GRAPH_COST = 5
 
+# Whoever switches to another space waits for those who store, and they for it.
+_HOLD_ACTIVE = "SELECT id FROM retrieval_embeddingspace WHERE id = %s AND active FOR SHARE"
+# The entries are held, so that none is deleted before its vector is there; those gone already are passed over.
 _STORE = """
-UPDATE retrieval_indexentry AS entry SET embedding = new.embedding::halfvec({dimension}), space_id = {space}
-FROM unnest(%s::bigint[], %s::text[]) AS new (chunk_id, embedding)
-WHERE entry.chunk_id = new.chunk_id AND entry.space_id IS DISTINCT FROM {space}
+WITH entry AS MATERIALIZED (
+    SELECT chunk_id, knowledge_base_id FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunks)s)
+    ORDER BY chunk_id FOR KEY SHARE
+), stored AS (
+    INSERT INTO {table} (chunk_id, space_id, knowledge_base_id, embedding)
+    SELECT entry.chunk_id, {space}, entry.knowledge_base_id, new.embedding::halfvec({dimension})
+    FROM unnest(%(chunks)s::bigint[], %(vectors)s::text[]) AS new (chunk_id, embedding) JOIN entry USING (chunk_id)
+    ON CONFLICT DO NOTHING RETURNING knowledge_base_id
+)
+INSERT INTO retrieval_vectorcount AS known (space_id, knowledge_base_id, vectors)
+SELECT {space}, knowledge_base_id, count(*) FROM stored GROUP BY knowledge_base_id ORDER BY knowledge_base_id
+ON CONFLICT (space_id, knowledge_base_id) DO UPDATE SET vectors = known.vectors + EXCLUDED.vectors
+"""
+_LOCK_ENTRIES = "SELECT chunk_id FROM retrieval_indexentry WHERE document_id = ANY(%s) ORDER BY chunk_id FOR UPDATE"
+_UNCOUNT = """
+WITH gone AS MATERIALIZED (
+    SELECT known.id, counted.vectors
+    FROM (SELECT space_id, knowledge_base_id, count(*) AS vectors FROM retrieval_vector
+          WHERE chunk_id = ANY(%s) GROUP BY 1, 2) AS counted
+    JOIN retrieval_vectorcount AS known USING (space_id, knowledge_base_id)
+    ORDER BY known.knowledge_base_id, known.space_id FOR UPDATE OF known
+)
+UPDATE retrieval_vectorcount AS known SET vectors = known.vectors - gone.vectors FROM gone WHERE known.id = gone.id
+"""
+_SIZES = """
+SELECT coalesce(sum(vectors) FILTER (WHERE knowledge_base_id = ANY(%s)), 0), coalesce(sum(vectors), 0)
+FROM retrieval_embeddingspace AS space LEFT JOIN retrieval_vectorcount AS known ON known.space_id = space.id
+WHERE space.id = %s GROUP BY space.id
 """
 # Without the cast of the index's expression, so that the planner can't take the index.
 _EXACT = """
-SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) FROM retrieval_indexentry
-WHERE space_id = {space} AND knowledge_base_id = ANY(%(bases)s)
+SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) FROM {table}
+WHERE knowledge_base_id = ANY(%(bases)s)
 ORDER BY embedding <=> %(vector)s::halfvec({dimension}), chunk_id LIMIT %(k)s
 """
 _GRAPH = """
 SELECT chunk_id, 1 - distance FROM (
     SELECT chunk_id, embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) AS distance
-    FROM retrieval_indexentry WHERE space_id = {space} {only}
+    FROM {table} {only}
     ORDER BY embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) LIMIT %(k)s
 ) AS nearest ORDER BY distance, chunk_id
 """
-_SIZES = """
-SELECT coalesce(sum(chunks) FILTER (WHERE knowledge_base_id = ANY(%s)), 0), coalesce(sum(chunks), 0)
-FROM retrieval_corpussize
-"""
+_ONLY = "WHERE knowledge_base_id = ANY(%(bases)s)"
+
+
+class SpaceChanged(Exception):
+    """The space is no longer the one in use: ask for the active one, and begin again with it."""
 
 
 def store(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Set the vectors, shape (chunks, dimension), of indexed chunks; those gone meanwhile are passed over."""
+    """Store the vectors, shape (chunks, dimension), of indexed chunks; those gone meanwhile are passed over.
+
+    Raises `SpaceChanged` when the space is not the active one any more; while this runs, it stays it.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_fill(_STORE, space), [list(chunk_ids), [literal(vector) for vector in vectors]])
+        cursor.execute(_HOLD_ACTIVE, [space.pk])
+        if cursor.fetchone() is None:
+            raise SpaceChanged
+        fill(space, chunk_ids, vectors)
+
+
+def fill(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+    """Store vectors, as `store` does, in a space that need not be the active one."""
+    parameters: dict[str, list[int] | list[str]] = {
+        "chunks": list(chunk_ids),
+        "vectors": [literal(vector) for vector in vectors],
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_fill(_STORE, space), parameters)
 
 
 def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
     """Return the ids of a document's indexed chunks that have no vector of this space yet, in order."""
-    entries = IndexEntry.objects.filter(document_id=document_id).exclude(space=space)
+    entries = IndexEntry.objects.filter(~Exists(_vectors(space)), document_id=document_id)
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
+
+
+def uncount(document_ids: Sequence[int]) -> None:
+    """Lower the counts by the vectors of documents whose entries the caller deletes in the same transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
+        chunk_ids = [chunk_id for (chunk_id,) in cursor.fetchall()]
+        cursor.execute(_UNCOUNT, [chunk_ids])
 
 
 def search(
     space: EmbeddingSpace, vector: NDArray[np.float32], knowledge_base_ids: Sequence[int], k: int
 ) -> list[tuple[int, float]]:
-    """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first."""
+    """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
+
+    Raises `SpaceChanged` when the space is gone.
+    """
     if not knowledge_base_ids:
         return []
     parameters: dict[str, str | int | list[int]] = {
@@ -61,14 +120,15 @@ def search(
         "bases": list(knowledge_base_ids),
         "k": k,
     }
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_SIZES, [list(knowledge_base_ids)])
-        wanted, total = cursor.fetchone()
-        if is_exact(int(wanted), int(total), k):
+    with transaction.atomic(savepoint=False), _space_may_go(), connection.cursor() as cursor:
+        wanted, total = _sizes(space, knowledge_base_ids)
+        if not wanted:
+            return []
+        if is_exact(wanted, total, k):
             cursor.execute(_fill(_EXACT, space), parameters)
         else:
             _prepare_graph(k)
-            only = "" if wanted == total else "AND knowledge_base_id = ANY(%(bases)s)"
+            only = "" if wanted == total else _ONLY
             cursor.execute(_fill(_GRAPH, space, only=only), parameters)
         return [(chunk_id, float(similarity)) for chunk_id, similarity in cursor.fetchall()]
 
@@ -81,6 +141,31 @@ def is_exact(wanted: int, total: int, k: int) -> bool:
 def literal(vector: NDArray[np.float32]) -> str:
     """Write a vector as pgvector reads it."""
     return "[" + ",".join(f"{value:.5g}" for value in vector.tolist()) + "]"
+
+
+def _vectors(space: EmbeddingSpace) -> QuerySet[Vector]:
+    """Return the vectors of a space that belong to the entry of the query around."""
+    return Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
+
+
+def _sizes(space: EmbeddingSpace, knowledge_base_ids: Sequence[int]) -> tuple[int, int]:
+    """Return how many vectors the bases have, and the whole space. Raises `SpaceChanged`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
+        row = cursor.fetchone()
+    if row is None:
+        raise SpaceChanged
+    return int(row[0]), int(row[1])
+
+
+@contextmanager
+def _space_may_go() -> Iterator[None]:
+    try:
+        yield
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, psycopg.errors.UndefinedTable):
+            raise SpaceChanged from error
+        raise
 
 
 def _prepare_graph(k: int) -> None:
@@ -99,5 +184,5 @@ def _prepare_graph(k: int) -> None:
 
 
 def _fill(statement: str, space: EmbeddingSpace, **parts: str) -> str:
-    """Write the space into a statement: a partial index is only taken for a constant."""
-    return statement.format(dimension=int(space.dimension), space=int(space.pk), **parts)
+    """Write the space into a statement: names of tables and types can't be parameters."""
+    return statement.format(table=space.table_name, dimension=int(space.dimension), space=int(space.pk), **parts)

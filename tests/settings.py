@@ -18,6 +18,8 @@ atexit.register(_remove)  # before the server registers its own exit, so that it
 
 for _name in ("DATABASE_URL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL", "REDIS_URL"):
     os.environ.pop(_name, None)
+for _name in [name for name in os.environ if name.startswith("EMBEDDING_")]:
+    del os.environ[_name]
 
 from ragsite.settings import *  # noqa: E402, F403
 from ragsite.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402

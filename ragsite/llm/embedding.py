@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -13,10 +14,10 @@ from ragsite.llm.local_embedding import LocalEmbedder
 from ragsite.llm.remote_embedding import OpenAIEmbedder
 from ragsite.llm.types import Endpoint
 
-__all__ = ["Embedder", "LocalEmbedder", "OpenAIEmbedder", "get_embedder"]
+__all__ = ["Embedder", "EmbeddingModel", "LocalEmbedder", "OpenAIEmbedder", "configured", "get_embedder"]
 
 _lock = threading.Lock()
-_embedders: dict[tuple[str, str], "Embedder"] = {}
+_embedders: dict["EmbeddingModel", "Embedder"] = {}
 
 
 class Embedder(Protocol):
@@ -36,7 +37,7 @@ class Embedder(Protocol):
 
     @property
     def languages(self) -> list[str]:
-        """The languages that the model knows (`en`, `zh`); empty means every language."""
+        """The languages that the model knows (`en`, `zh`) by its name; empty means every language."""
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return an array of shape (texts, dimension), in the order of the texts, each row of length 1."""
@@ -45,24 +46,70 @@ class Embedder(Protocol):
         """Return an array of shape (dimension,) and of length 1."""
 
 
-def get_embedder(provider: str = "local", model: str | None = None) -> Embedder:
-    """Return the process's one embedder for a provider (`local` or `openai`) and model.
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """Which embedding model is meant, and how it is reached.
 
-    Without `model`, `local` takes the one of the settings. Loading waits for the first text.
-    Raises `NotConfigured` when the endpoint or its model isn't set.
+    `provider` is `local` or `openai`; address and key are for an endpoint. `dimension` is None for the model's own.
+    `languages` is None for those that the name tells, and empty for every language.
     """
-    name = model or (settings.EMBEDDING_MODEL if provider == "local" else "")
+
+    provider: str
+    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    dimension: int | None = None
+    languages: tuple[str, ...] | None = field(default=None, compare=False)
+
+
+def configured() -> EmbeddingModel:
+    """Return the model that the settings name."""
+    remote = settings.EMBEDDING_PROVIDER == "openai"
+    return EmbeddingModel(
+        provider=settings.EMBEDDING_PROVIDER,
+        model=settings.EMBEDDING_MODEL,
+        base_url=settings.EMBEDDING_BASE_URL if remote else "",
+        api_key=settings.EMBEDDING_API_KEY if remote else "",
+        dimension=settings.EMBEDDING_DIMENSION,
+        languages=settings.EMBEDDING_LANGUAGES,
+    )
+
+
+def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
+    """Return the process's one embedder for a model, the settings' one when None. Loading waits for the first text.
+
+    Raises `NotConfigured` when an endpoint lacks its address or a model's name, `ModelNotFound` when there is no such
+    local model.
+    """
+    wanted = model or configured()
     with _lock:
-        if (provider, name) not in _embedders:
-            _embedders[provider, name] = _make(provider, name)
-        return _embedders[provider, name]
+        if wanted not in _embedders:
+            _embedders[wanted] = _make(wanted)
+        return _embedders[wanted]
 
 
-def _make(provider: str, model: str) -> Embedder:
-    if provider == "local":
-        return LocalEmbedder(model)
-    if provider != "openai":
-        raise ValueError(f"No embedding provider {provider!r}; it is local or openai.")
-    if not settings.LLM_BASE_URL or not model:
+def _make(wanted: EmbeddingModel) -> Embedder:
+    if wanted.provider == "local":
+        embedder = LocalEmbedder(wanted.model)
+        if wanted.dimension not in (None, embedder.dimension):
+            raise NotConfigured(
+                f"EMBEDDING_DIMENSION is {wanted.dimension}, but {wanted.model!r} has {embedder.dimension}."
+            )
+        return embedder
+    if wanted.provider != "openai":
+        raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
+    if not wanted.base_url or not wanted.model:
         raise NotConfigured("An embedding endpoint takes a base URL and a model.")
-    return OpenAIEmbedder(Endpoint(settings.LLM_BASE_URL, settings.LLM_API_KEY, model))
+    endpoint = Endpoint(
+        wanted.base_url,
+        wanted.api_key,
+        wanted.model,
+        connect_timeout=settings.LLM_CONNECT_TIMEOUT,
+        idle_timeout=settings.EMBEDDING_TIMEOUT,
+    )
+    return OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=_languages_by_name(wanted.model))
+
+
+def _languages_by_name(model: str) -> list[str]:
+    """Return the language that the name of an endpoint's model tells, or none: such models know many."""
+    return next(([language] for language in ("zh", "en") if f"-{language}" in model.lower()), [])

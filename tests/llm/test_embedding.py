@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from ragsite.llm import embedding, local_embedding
-from ragsite.llm.embedding import LocalEmbedder, OpenAIEmbedder, get_embedder
+from ragsite.llm.embedding import EmbeddingModel, LocalEmbedder, OpenAIEmbedder, get_embedder
 from ragsite.llm.errors import BadReply, ModelNotFound, NotConfigured, ProviderError, Unauthorized
 from ragsite.llm.types import Endpoint
 from tests.fakes.provider import FakeProvider
@@ -209,24 +209,41 @@ class TestOpenAI:
 
 
 class TestGetEmbedder:
-    """One embedder per provider and model."""
+    """One embedder per model."""
 
     def test_is_kept(self) -> None:
-        assert get_embedder() is get_embedder("local", "bundled")
+        assert get_embedder() is get_embedder(EmbeddingModel("local", "bundled"))
+        assert get_embedder() is get_embedder(EmbeddingModel("local", "bundled", languages=("zh",)))
 
     def test_one_only_for_many_threads(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(embedding, "_embedders", {})
         with ThreadPoolExecutor(8) as pool:
             assert len({id(embedder) for embedder in pool.map(lambda _: get_embedder(), range(16))}) == 1
 
-    def test_an_endpoint_has_to_be_set(self, settings: Settings) -> None:
-        with pytest.raises(NotConfigured):
-            get_embedder("openai", "text-embedding-3-small")
-        settings.LLM_BASE_URL = "http://fake.invalid/v1"
-        with pytest.raises(NotConfigured):
-            get_embedder("openai")
-        assert get_embedder("openai", "text-embedding-3-small").model == "text-embedding-3-small"
+    @pytest.mark.parametrize(("base_url", "model"), [("", "text-embedding-3-small"), ("http://fake.invalid/v1", "")])
+    def test_an_endpoint_takes_address_and_model(self, base_url: str, model: str) -> None:
+        with pytest.raises(NotConfigured, match="base URL and a model"):
+            get_embedder(EmbeddingModel("openai", model, base_url))
+
+    def test_the_endpoint_of_the_settings(self, settings: Settings, provider: FakeProvider) -> None:
+        settings.EMBEDDING_PROVIDER = "openai"
+        settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY = provider.base_url, "my-key"
+        settings.EMBEDDING_MODEL = "some-embedder"
+        embedder = get_embedder()
+        assert (embedder.provider, embedder.model, embedder.dimension) == ("openai", "some-embedder", 32)
+        assert provider.headers[0]["Authorization"] == "Bearer my-key"
+        assert "my-key" not in repr(embedding.configured())
+
+    def test_a_local_model_has_the_dimension_that_it_has(self) -> None:
+        assert get_embedder(EmbeddingModel("local", "bundled", dimension=384)).dimension == 384
+        with pytest.raises(NotConfigured, match="EMBEDDING_DIMENSION is 256, but 'bundled' has 384"):
+            get_embedder(EmbeddingModel("local", "bundled", dimension=256))
+
+    def test_languages_of_an_endpoints_model(self) -> None:
+        known = {"bge-large-zh-v1.5": ["zh"], "bge-base-en-v1.5": ["en"], "text-embedding-3-small": [], "bge-m3": []}
+        for model, languages in known.items():
+            assert get_embedder(EmbeddingModel("openai", model, "http://fake.invalid/v1")).languages == languages
 
     def test_unknown_provider(self) -> None:
         with pytest.raises(ValueError, match="local or openai"):
-            get_embedder("elsewhere", "x")
+            get_embedder(EmbeddingModel("elsewhere", "x"))

@@ -1,0 +1,126 @@
+"""`manage.py reembed [--model NAME] [--provider local|openai] [--base-url URL] [--keep-old]`."""
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from tqdm import tqdm
+
+from ragsite.llm.embedding import EmbeddingModel, configured
+from ragsite.llm.errors import LLMError
+from retrieval import reembedding, spaces
+from retrieval.models import EmbeddingSpace
+from retrieval.partitions import Busy
+
+_AGAIN = "Nothing is lost: search goes on as before, and the same command goes on from here."
+
+
+class Command(BaseCommand):
+    """Changes the embedding model of a running site."""
+
+    help = (
+        "Compute the vectors of all passages with another model, beside those in use; then search by the new ones. "
+        "Search and ingestion go on meanwhile. Cut off, it goes on where it was when it is run again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the model; what is left out comes from the settings. An endpoint's key is EMBEDDING_API_KEY."""
+        parser.add_argument("--model", default=settings.EMBEDDING_MODEL, help="its name or folder (%(default)s)")
+        parser.add_argument(
+            "--provider",
+            choices=EmbeddingSpace.Provider.values,
+            default=settings.EMBEDDING_PROVIDER,
+            help="%(default)s",
+        )
+        parser.add_argument(
+            "--base-url", type=_url, default=settings.EMBEDDING_BASE_URL, metavar="URL", help="of an endpoint"
+        )
+        parser.add_argument("--dimension", type=_dimension, metavar="N", help="numbers per vector (the model's own)")
+        parser.add_argument(
+            "--languages", type=_languages, metavar="en,zh|all", help="that it knows (what its name tells)"
+        )
+        parser.add_argument("--keep-old", action="store_true", help="keep the vectors that are no longer searched")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Change the model; failures are told with what to do."""
+        model = _model(options)
+        try:
+            space = self._reembed(model)
+            dropped = [] if options["keep_old"] else reembedding.drop_others()
+        except LLMError as error:
+            raise CommandError(f"{error}\n{_AGAIN}") from error
+        except reembedding.AlreadyRunning:
+            raise CommandError("Another reembed is running on this database; let it finish.") from None
+        except Busy:
+            raise CommandError(f"The tables are too busy to be changed. {_AGAIN}") from None
+        except DatabaseError as error:
+            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
+        self.stdout.write(f"Search uses {space} now.")
+        if dropped:
+            self.stdout.write(f"Dropped: {', '.join(dropped)}.")
+        if not spaces.is_configured(space):
+            self.stdout.write(
+                f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
+                "that its settings say the same."
+            )
+
+    def _reembed(self, model: EmbeddingModel) -> EmbeddingSpace:
+        with tqdm(desc="Embedding", unit=" passages", file=sys.stderr) as bar:
+
+            def progress(done: int, total: int) -> None:
+                if bar.total != total:
+                    bar.reset(total)
+                    bar.initial = bar.n = bar.last_print_n = done
+                bar.update(done - bar.n)
+
+            return reembedding.reembed(model, progress, lambda line: tqdm.write(line, file=sys.stderr))
+
+
+def _model(options: dict[str, Any]) -> EmbeddingModel:
+    """Return the model that the options name; what they leave out comes from the settings where these mean the same.
+
+    Raises `CommandError`.
+    """
+    remote = options["provider"] == "openai"
+    if remote and not (options["base_url"] and options["model"]):
+        raise CommandError("An endpoint takes --base-url and --model, or EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
+    model = EmbeddingModel(
+        provider=options["provider"],
+        model=options["model"] or "bundled",
+        base_url=options["base_url"] if remote else "",
+        api_key=settings.EMBEDDING_API_KEY if remote else "",
+        dimension=options["dimension"],
+        languages=options["languages"],
+    )
+    known = configured()
+    if (model.provider, model.model) != (known.provider, known.model):
+        return model
+    languages = known.languages if model.languages is None else model.languages
+    return replace(model, dimension=model.dimension or known.dimension, languages=languages)
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ArgumentTypeError(f"{text!r} is no address that starts with http:// or https://.")
+    return text.rstrip("/")
+
+
+def _dimension(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 4000:
+        raise ArgumentTypeError(f"{text!r} is no whole number from 1 to 4000.")
+    return int(text)
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    codes = tuple(code.strip().lower() for code in text.split(","))
+    if codes == ("all",):
+        return ()
+    if unknown := [code for code in codes if code not in ("en", "zh")]:
+        raise ArgumentTypeError(f"{unknown[0]!r} is none of en, zh and all.")
+    return codes

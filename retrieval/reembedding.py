@@ -1,0 +1,148 @@
+"""Changing the embedding model while search goes on: a new space is filled beside the old one, then takes its place.
+
+Search and ingestion keep to the active space all along. What is ingested meanwhile gets its vectors of the old model
+from the worker, and those of the new one here, the last of them while workers that want to store are held up for a
+moment; so whatever could be found by meaning before the switch can be found after it. Cut off anywhere, it is run again
+and goes on where it was.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+from ragsite.llm.embedding import EmbeddingModel, get_embedder
+from retrieval import indexing, partitions, spaces, vectors
+from retrieval.models import EmbeddingSpace, IndexEntry
+
+# Passages that are embedded and stored together; among so many there are enough of each length to pad little.
+WINDOW = 256
+# Passages that are looked up at a time.
+PAGE = 4096
+# Workers are held up for so many passages at most, unless they add them faster than this many rounds catch up with.
+TAIL = 64
+ROUNDS = 8
+_LOCK = 0x7261677369746532  # any number that no other use of advisory locks takes
+
+_MISSING = """
+SELECT chunk_id FROM retrieval_indexentry AS entry
+WHERE chunk_id > %(after)s AND NOT EXISTS (SELECT FROM {table} AS known WHERE known.chunk_id = entry.chunk_id)
+ORDER BY chunk_id LIMIT %(limit)s
+"""
+_TAIL = """
+SELECT chunk_id FROM {old} AS old
+WHERE NOT EXISTS (SELECT FROM {new} AS new WHERE new.chunk_id = old.chunk_id) ORDER BY chunk_id
+"""
+
+# Takes how many passages have their vector by now, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+class AlreadyRunning(Exception):
+    """Another process is changing the model of this database."""
+
+
+def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None]) -> EmbeddingSpace:
+    """Make the space of a model the one that is searched, and return it; other spaces stay (see `drop_others`).
+
+    Also when it is the active one already: then it gets the vectors that it lacks. `say` gets a line as each step
+    begins. Raises `LLMError` when the model fails, `AlreadyRunning`, and `Busy` when tables can't be made.
+    """
+    dimension = get_embedder(model).dimension
+    with _alone():
+        space = spaces.find_or_create(model, dimension)
+        _fill(space, progress)
+        partitions.analyse(space)
+        if not partitions.has_index(space):
+            say("Building the index …")
+            partitions.build_index(space)
+        if not space.active:
+            _switch(space, progress)
+    return space
+
+
+def drop_others() -> list[str]:
+    """Drop every space but the active one, and return their names. Raises `AlreadyRunning` or `Busy`."""
+    dropped = []
+    with _alone():
+        for space in EmbeddingSpace.objects.filter(active=False).order_by("pk"):
+            partitions.drop(space)
+            dropped.append(str(space))
+    return dropped
+
+
+def _fill(space: EmbeddingSpace, progress: Progress) -> None:
+    """Compute and store the vectors that indexed passages lack in a space, until no more than a tail is left."""
+    total = IndexEntry.objects.count()
+    done = total - _count_missing(space)
+    progress(done, total)
+    added = TAIL + 1
+    while added > TAIL:
+        added = 0
+        for stored in _fill_once(space):
+            added += stored
+            progress(min(total, done + added), total)
+        done += added
+
+
+def _fill_once(space: EmbeddingSpace) -> Iterator[int]:
+    """Go through all passages once, and yield how many vectors were stored, window by window."""
+    after = 0
+    while page := _ids(_MISSING.format(table=space.table_name), {"after": after, "limit": PAGE}):
+        for window, computed in indexing.embedded(space, page, WINDOW):
+            vectors.fill(space, window, computed)
+            yield len(window)
+        after = page[-1]
+
+
+def _switch(space: EmbeddingSpace, progress: Progress) -> None:
+    """Have the space searched in the old one's place, once it has a vector for everything that has one there."""
+    for rounds_left in range(ROUNDS, -1, -1):
+        if _switched(space, TAIL if rounds_left else None):
+            return
+        _fill(space, progress)
+
+
+def _switched(space: EmbeddingSpace, most: int | None) -> bool:
+    """Switch in one transaction, unless more than `most` passages are to be embedded in it; return whether it did."""
+    with transaction.atomic():
+        # Waits for workers that are storing; those who come later find the space inactive, and take the new one.
+        old = EmbeddingSpace.objects.select_for_update(no_key=True).filter(active=True).first()
+        if old is not None:
+            tail = _ids(_TAIL.format(old=old.table_name, new=space.table_name), {})
+            if most is not None and len(tail) > most:
+                return False
+            for window, computed in indexing.embedded(space, tail, WINDOW):
+                vectors.fill(space, window, computed)
+            EmbeddingSpace.objects.filter(pk=old.pk).update(active=False)
+        EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
+    space.active = True
+    return True
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold, on this connection, what one process at a time can hold; a process that dies lets go of it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
+        if not cursor.fetchone()[0]:
+            raise AlreadyRunning
+    try:
+        yield
+    finally:
+        if not connection.needs_rollback and connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+
+
+def _count_missing(space: EmbeddingSpace) -> int:
+    with connection.cursor() as cursor:
+        counted = _MISSING.format(table=space.table_name)
+        cursor.execute(f"SELECT count(*) FROM ({counted}) AS missing", {"after": 0, "limit": None})
+        return int(cursor.fetchone()[0])
+
+
+def _ids(statement: str, parameters: dict[str, int | None]) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return [chunk_id for (chunk_id,) in cursor.fetchall()]
