@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
+from django.db import Error as DatabaseFailure
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -115,15 +116,17 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
                 return await reranker.score(query, texts)
             finally:
                 await reranker.aclose()
-    except (LLMError, TimeoutError) as error:
+    except (LLMError, DatabaseFailure, TimeoutError) as error:
         logger.warning("Reranking by %s failed: %s", method, error)
-        return _failure(method, error if isinstance(error, LLMError) else TimedOut())
+        return _failure(method, error)
 
 
-def _failure(method: str, error: LLMError) -> str:
-    why = str(_REASONS.get(error.code) or _("failed"))
-    words = _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS.get(method, method), "why": why}
-    return " ".join(filter(None, [words, error.detail]))
+def _failure(method: str, error: Exception) -> str:
+    """Return words for a person on why a method gave no scores."""
+    code = TimedOut.code if isinstance(error, TimeoutError) else getattr(error, "code", "")
+    named = {"reranker": _METHODS.get(method, method), "why": _REASONS.get(code, _("failed"))}
+    words = _("Reranking failed: %(reranker)s %(why)s.") % named
+    return " ".join(filter(None, [words, error.detail if isinstance(error, LLMError) else ""]))
 
 
 def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:

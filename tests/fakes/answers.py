@@ -1,6 +1,7 @@
 """Answers that the fake provider makes up by itself: they quote the numbered evidence of the prompt."""
 
 import hashlib
+import json
 import math
 import re
 from typing import Any
@@ -15,10 +16,13 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
     """Return (thinking, answer) for a request.
 
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
-    marker; without passages it repeats the question.
+    marker; without passages it repeats the question. Asked for scores, it gives each passage the share of the
+    question's terms that it holds, out of 10.
     """
     given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
+    if _wants_scores(body):
+        return "", _scores(evidence, question)
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
     lines = [f"- {sentence} [{number}]" for _, sentence, number in quotes if sentence]
     thinking = f"The question is {question[:80]!r}. There are {len(evidence)} numbered passages."
@@ -39,6 +43,18 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
         thinking, answer = automatic(body)
         return {"cut_after": len(cut(thinking, 1)) + len(cut(answer, 1)) // 2}
     return {"delay": 0.15} if re.search(r"\bslow\b", question) else {}
+
+
+def _wants_scores(body: dict[str, Any]) -> bool:
+    return any(
+        message.get("role") == "system" and '"score"' in str(message["content"]) for message in body.get("messages", [])
+    )
+
+
+def _scores(evidence: list[tuple[str, str]], question: str) -> str:
+    asked = _terms(question)
+    shares = ((number, len(asked & _terms(text)) / (len(asked) or 1)) for number, text in evidence)
+    return json.dumps([{"index": int(number), "score": round(10 * share)} for number, share in shares])
 
 
 def _prompt(body: dict[str, Any]) -> tuple[str, str]:

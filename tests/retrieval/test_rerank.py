@@ -1,0 +1,226 @@
+"""Reranking: what is judged, what stays, in which order, and that no failure costs a hit."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from ragsite.llm.errors import LLMError, RateLimited, Unauthorized
+from ragsite.llm.rerank import Reranker, Scores
+from ragsite.llm.tokens import count_tokens
+from retrieval.rerank import RerankOptions, rerank
+from retrieval.types import Hit
+
+
+class Scripted:
+    """A reranker that gives what it is told; `asked` keeps (query, texts), `closed` counts."""
+
+    def __init__(self, scores: Sequence[float | None] | LLMError | None = None) -> None:
+        self.scores = scores
+        self.asked: list[tuple[str, list[str]]] = []
+        self.closed = 0
+
+    async def score(self, query: str, texts: Sequence[str]) -> Scores:
+        self.asked.append((query, list(texts)))
+        if isinstance(self.scores, LLMError):
+            raise self.scores
+        if self.scores is None:
+            await asyncio.sleep(60)
+        return list(self.scores or ())[: len(texts)]
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+SCRIPTED: dict[str, Scripted] = {}
+
+
+async def endpoint() -> Reranker:
+    return SCRIPTED["endpoint"]
+
+
+async def local() -> Reranker:
+    return SCRIPTED["local"]
+
+
+@pytest.fixture(autouse=True)
+def scripted(settings: Settings) -> Iterator[dict[str, Scripted]]:
+    settings.RERANKERS = {"endpoint": f"{__name__}.endpoint", "local": f"{__name__}.local"}
+    SCRIPTED.update(endpoint=Scripted(), local=Scripted())
+    yield SCRIPTED
+    SCRIPTED.clear()
+
+
+def hits(count: int) -> list[Hit]:
+    """Return hits 1, 2, 3 …, the first one fused best."""
+    return [
+        Hit(
+            chunk_id=number,
+            document_id=1,
+            knowledge_base_id=1,
+            content=f"Passage {number}.",
+            kind="text",
+            filename="a.txt",
+            heading="Chapter",
+            page=None,
+            score=1 / number,
+            sources=[],
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def ids(found: Sequence[Hit]) -> list[int]:
+    return [hit.chunk_id for hit in found]
+
+
+def options(method: str = "endpoint", **changes: object) -> RerankOptions:
+    return RerankOptions.from_name(method, **changes)
+
+
+async def test_the_best_above_the_threshold_stay(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.1, 0.9, 0.2, 0.5]
+    found = await rerank("question", hits(4), options())
+    assert ids(found.hits) == [2, 4, 3]
+    assert [hit.rerank_score for hit in found.hits] == [0.9, 0.5, 0.2]
+    assert [hit.score for hit in found.hits] == [1 / 2, 1 / 4, 1 / 3]
+    assert found.scores == {1: 0.1, 2: 0.9, 3: 0.2, 4: 0.5}
+    assert not found.note and found.ms >= 0
+
+
+async def test_twenty_in_and_five_out(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.5] * 19 + [0.9, 1.0, 1.0]
+    found = await rerank("question", hits(22), options())
+    assert len(scripted["endpoint"].asked[0][1]) == 20
+    assert ids(found.hits) == [20, 1, 2, 3, 4]
+
+
+async def test_unjudged_hits_follow_where_no_judged_one_was_cut(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.1, 0.3, 0.2, 0.4]
+    deep = {"input_top_n": 4, "top_k": 6}
+    assert ids((await rerank("question", hits(8), options(threshold=0.0, **deep))).hits) == [4, 2, 3, 1, 5, 6]
+    assert ids((await rerank("question", hits(8), options(threshold=0.2, **deep))).hits) == [4, 2, 3]
+
+
+async def test_a_model_sees_heading_and_content_within_its_tokens(
+    scripted: dict[str, Scripted], settings: Settings
+) -> None:
+    settings.RERANK_MAX_TOKENS = 64
+    scripted["endpoint"].scores = [0.5] * 4
+    await rerank("word " * 100, [*hits(3), replace(hits(1)[0], content="word " * 500)], options())
+    query, texts = scripted["endpoint"].asked[0]
+    assert count_tokens(query) == 32
+    assert texts[0] == "Chapter\nPassage 1."
+    assert 20 <= count_tokens(texts[3]) <= 64 - 32
+
+
+@pytest.mark.parametrize(
+    ("count", "query", "method"), [(3, "question", "endpoint"), (4, " ", "endpoint"), (4, "q", "off")]
+)
+async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int, query: str, method: str) -> None:
+    found = await rerank(query, hits(count), options(method))
+    assert ids(found.hits) == list(range(1, count + 1))
+    assert not found.scores and not found.note and not scripted["endpoint"].asked
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Unauthorized("bad key"), "refuses the key. bad key"),
+        (RateLimited(), "is busy"),
+        (LLMError("odd"), "failed. odd"),
+        (None, "took too long"),
+    ],
+)
+async def test_a_failure_keeps_all_in_their_order_and_tells(
+    scripted: dict[str, Scripted], error: LLMError | None, words: str
+) -> None:
+    scripted["endpoint"].scores = error
+    found = await rerank("question", hits(12), options(timeout=0.05))
+    assert ids(found.hits) == list(range(1, 13))
+    assert not found.scores
+    assert words in found.note and "The order stays as it was." in found.note
+    assert scripted["endpoint"].closed == 1
+
+
+async def test_when_none_reaches_the_threshold_the_best_stay_with_a_note(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+    found = await rerank("question", hits(6), options())
+    assert ids(found.hits) == [6, 5, 4, 3, 2]
+    assert "threshold of 0.2" in found.note
+
+
+async def test_what_was_left_open_follows_in_its_order(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [None, 0.3, None, 0.6, 0.1]
+    found = await rerank("question", hits(5), options())
+    assert ids(found.hits) == [4, 2, 1, 3]
+    assert found.scores == {2: 0.3, 4: 0.6, 5: 0.1}
+
+
+class TestBlend:
+    """Several opinions in one score."""
+
+    async def test_is_the_weighted_mean_with_the_fused_score(self, scripted: dict[str, Scripted]) -> None:
+        scripted["endpoint"].scores = [0.0, 0.2, 0.4, 1.0]
+        found = await rerank("question", hits(4), options("blend", blend=(("endpoint", 3.0), ("fused", 1.0))))
+        assert found.scores == pytest.approx({1: 0.25, 2: 0.275, 3: 0.3 + 1 / 12, 4: 0.8125})
+        assert ids(found.hits) == [4, 3, 2, 1]
+
+    async def test_of_several_rerankers(self, scripted: dict[str, Scripted]) -> None:
+        scripted["endpoint"].scores = [1.0, 0.0, 0.5, 0.5]
+        scripted["local"].scores = [0.0, 1.0, 0.5, None]
+        found = await rerank("question", hits(4), options("blend", blend=(("endpoint", 1.0), ("local", 3.0))))
+        assert found.scores == {1: 0.25, 2: 0.75, 3: 0.5, 4: 0.5}
+
+    async def test_one_that_fails_leaves_the_other(self, scripted: dict[str, Scripted]) -> None:
+        scripted["endpoint"].scores = None
+        scripted["local"].scores = [0.3, 0.6, 0.9, 0.4]
+        blend = (("endpoint", 1.0), ("fused", 0.0), ("local", 1.0))
+        found = await rerank("question", hits(4), options("blend", blend=blend, timeout=0.05))
+        assert ids(found.hits) == [3, 2, 4, 1]
+        assert "rerank endpoint took too long" in found.note and "stays" not in found.note
+
+    async def test_where_all_fail_the_fused_order_stays(self, scripted: dict[str, Scripted]) -> None:
+        scripted["endpoint"].scores = RateLimited()
+        found = await rerank("question", hits(4), options("blend", blend=(("endpoint", 1.0), ("fused", 1.0))))
+        assert ids(found.hits) == [1, 2, 3, 4] and not found.scores and "is busy" in found.note
+
+
+@given(st.lists(st.none() | st.floats(0, 1), min_size=4, max_size=30), st.floats(0, 1), st.integers(1, 40))
+def test_no_hit_is_doubled_and_none_that_passes_lost(
+    given_scores: list[float | None], threshold: float, top_k: int
+) -> None:
+    SCRIPTED["endpoint"] = Scripted(given_scores)
+    found = asyncio.run(rerank("question", hits(len(given_scores)), options(threshold=threshold, top_k=top_k)))
+    passing = {n for n, score in enumerate(given_scores, 1) if n > 20 or score is None or score >= threshold}
+    assert len(set(ids(found.hits))) == len(found.hits) <= top_k
+    if len(passing) == len(given_scores) <= top_k:
+        assert set(ids(found.hits)) == passing
+    assert found.hits
+
+
+class TestOptions:
+    """Where the options come from."""
+
+    def test_the_site_reranks_when_told_to(self, settings: Settings) -> None:
+        assert RerankOptions.from_settings() == RerankOptions() and not RerankOptions().weights
+        settings.ENABLE_RERANK, settings.RERANK_METHOD, settings.RERANK_TOP_K = True, "local", 7
+        chosen = RerankOptions.from_settings()
+        assert (chosen.method, chosen.top_k, chosen.input_top_n, chosen.threshold) == ("local", 7, 20, 0.2)
+        assert RerankOptions.from_settings(top_k=3).top_k == 3
+        assert chosen.weights == {"local": 1.0}
+
+    def test_a_blend_leaves_out_what_has_no_weight(self) -> None:
+        assert options("blend").weights == {"endpoint": 0.7, "fused": 0.3}
+        assert options("blend", blend=(("endpoint", 0.0), ("local", 2.0))).weights == {"local": 2.0}
+
+    def test_an_unknown_name_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="'best' is no way to rerank; it is one of: off, endpoint, local, llm"):
+            options("best")
+
+    def test_they_are_part_of_a_cache_key(self) -> None:
+        assert hash(options("local")) == hash(options("local")) and options("local") != options("llm")
