@@ -1,35 +1,57 @@
 """The index in the admin: to look at, not to edit."""
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from ragsite.admin_base import RecordAdmin
-from retrieval.models import CorpusSize, EmbeddingSpace, EvaluationRun, EvaluationSet, IndexEntry, TermFrequency
+from retrieval.evaluation.admin import EvaluationRunAdmin, EvaluationSetAdmin
+from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
+
+__all__ = [
+    "CorpusSizeAdmin",
+    "EmbeddingSpaceAdmin",
+    "EvaluationRunAdmin",
+    "EvaluationSetAdmin",
+    "IndexEntryAdmin",
+    "TermFrequencyAdmin",
+]
 
 
 @admin.register(EmbeddingSpace)
 class EmbeddingSpaceAdmin(RecordAdmin):
     """Which models' vectors there are, and which are searched."""
 
-    list_display = ["model", "provider", "dimension", "languages", "active", "created_at"]
+    list_display = ["model", "provider", "base_url", "dimension", "languages", "active", "vectors", "created_at"]
     list_filter = ["provider", "active"]
+    fields = ["model", "provider", "base_url", "dimension", "languages", "active", "vectors", "created_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:
+        """Count the vectors by the counts that are kept."""
+        found: QuerySet[EmbeddingSpace] = super().get_queryset(request)
+        return found.annotate(vector_total=Sum("counts__vectors"))
+
+    @admin.display(description=_("vectors"))
+    def vectors(self, space: EmbeddingSpace) -> int:
+        """How many chunks have a vector in this space."""
+        return getattr(space, "vector_total", None) or 0
 
 
 @admin.register(IndexEntry)
 class IndexEntryAdmin(RecordAdmin):
     """Which chunks are indexed; terms and vectors are not for reading."""
 
-    list_display = ["chunk_id", "document", "knowledge_base", "space"]
-    list_filter = ["space", "knowledge_base"]
-    list_select_related = ["document", "knowledge_base", "space"]
+    list_display = ["chunk_id", "document", "knowledge_base"]
+    list_filter = ["knowledge_base"]
+    list_select_related = ["document", "knowledge_base"]
     search_fields = ["=chunk__id", "document__original_filename"]
-    fields = ["chunk", "document", "knowledge_base", "space"]
+    fields = ["chunk", "document", "knowledge_base"]
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
         """Leave the wide columns where they are."""
-        return super().get_queryset(request).defer("terms", "weights", "embedding")
+        return super().get_queryset(request).defer("terms", "weights")
 
 
 @admin.register(CorpusSize)
@@ -49,21 +71,3 @@ class TermFrequencyAdmin(RecordAdmin):
     list_select_related = ["knowledge_base"]
     search_fields = ["=term"]
     show_full_result_count = False
-
-
-@admin.register(EvaluationSet)
-class EvaluationSetAdmin(RecordAdmin):
-    """Questions with their right passages."""
-
-    list_display = ["name", "owner", "knowledge_base", "created_at"]
-    list_select_related = ["owner", "knowledge_base"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(EvaluationRun)
-class EvaluationRunAdmin(RecordAdmin):
-    """Scorings of sets."""
-
-    list_display = ["evaluation_set", "settings", "figures", "created_at"]
-    list_select_related = ["evaluation_set"]
-    list_filter = ["status"]
