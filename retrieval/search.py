@@ -3,6 +3,7 @@
 The pipeline runs the same steps one by one, each in a node of its own.
 """
 
+import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
@@ -52,7 +53,7 @@ async def search(request: SearchRequest) -> SearchResult:
     began = time.perf_counter()
     hits = await describe(fused)
     stages.append(Stage("describe", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
-    hits, ordered = reordered(request, hits)
+    hits, ordered = await reordered(request, hits, rankings)
     hits, judged = await reranked(request, hits)
     hits, chosen = selected(request, hits)
     stages += [*ordered, *judged, *chosen]
@@ -88,13 +89,17 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     return [_hit(chunks[found.chunk_id], found) for found in fused if found.chunk_id in chunks]
 
 
-def reordered(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+async def reordered(
+    request: SearchRequest, hits: list[Hit], rankings: Sequence[Ranking]
+) -> tuple[list[Hit], list[Stage]]:
     """Return the hits with the first `REORDER_TOP_N` in the order of their features, where that is wanted."""
     if not _reorders(request) or len(hits) < 2:
         return hits, []
     began = time.perf_counter()
     first, rest = hits[: settings.REORDER_TOP_N], hits[settings.REORDER_TOP_N :]
-    ranked = reorder(request.judged_by, first)
+    understood = max((ranking.understood for ranking in rankings if ranking.type == "vector"), default=1.0)
+    # In a thread, for it takes milliseconds of work, during which others want to be served.
+    ranked = await asyncio.to_thread(reorder, request.judged_by, first, understood)
     stage = Stage("reorder", _ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(hit for hit, _worth in ranked), *rest], [stage]
 
@@ -103,7 +108,7 @@ async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], 
     """Return the hits that a reranker finds best, where that is wanted."""
     options = rerank_options(request)
     outcome = await rerank(request.judged_by, hits, options)
-    if not options.weights:
+    if not (outcome.scores or outcome.note):
         return outcome.hits, []
     ordered = [(hit.chunk_id, hit.score if hit.rerank_score is None else hit.rerank_score) for hit in outcome.hits]
     return outcome.hits, [Stage("rerank", outcome.ms, ordered, outcome.note)]
