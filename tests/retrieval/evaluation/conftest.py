@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.signals import document_chunked
+from retrieval import indexing
 from tests import factories
 
 PASSAGES = [
@@ -72,7 +72,7 @@ def fill(base: KnowledgeBase) -> Callable[..., list[Chunk]]:
     def add(*passages: str, filename: str = "Handbook.pdf") -> list[Chunk]:
         document = factories.make_document(base, filename)
         chunks = [factories.make_chunk(document, passage) for passage in passages]
-        document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+        indexing.index_document(document.pk)
         return chunks
 
     return add

@@ -1,0 +1,157 @@
+"""Finding the right passages again, whatever became of their documents."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from knowledge import corpora
+from knowledge.models import Chunk, Document, KnowledgeBase
+from retrieval.evaluation.references import Reference, Target, alike, resolve, settle
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+WARRANTY = "The warranty lasts two years from the day of purchase. It covers faults of material and of making."
+RETURNS = "Goods may be returned within thirty days, unused and in their box. Postage is paid by the buyer."
+CHINESE = "产品自购买之日起保修两年，涵盖材料和制造缺陷。人为损坏不在保修范围之内。"
+
+
+@pytest.fixture
+def document(base: KnowledgeBase) -> Document:
+    made = factories.make_document(base, "Handbook.pdf")
+    for passage in (WARRANTY, RETURNS, CHINESE):
+        factories.make_chunk(made, passage)
+    return made
+
+
+def reference_to(document: Document, ordinal: int, grade: int = 1) -> Reference:
+    return Reference.to(document.chunks.select_related("document").get(ordinal=ordinal), grade)
+
+
+def found(base: KnowledgeBase, reference: Reference) -> list[str]:
+    target = resolve(base.pk, [reference])[reference]
+    return (
+        []
+        if target is None
+        else sorted(Chunk.objects.filter(pk__in=target.chunk_ids).values_list("content", flat=True))
+    )
+
+
+def read_anew(document: Document, *passages: str, name: str = "") -> Document:
+    """Put other chunks in the place of a document's, or of a document of another id where there is a name."""
+    if name:
+        base = document.knowledge_base
+        document.delete()
+        document = factories.make_document(base, name)
+    else:
+        document.chunks.all().delete()
+    for passage in passages:
+        factories.make_chunk(document, passage)
+    return document
+
+
+def test_a_chunk_is_found_by_its_id(base: KnowledgeBase, document: Document) -> None:
+    reference = reference_to(document, 0, grade=2)
+    assert Reference.from_dict(reference.to_dict()) == reference
+    target = resolve(base.pk, [reference])[reference]
+    assert target == Target(reference, "Handbook.pdf", WARRANTY, frozenset([document.chunks.get(ordinal=0).pk]))
+
+
+@pytest.mark.parametrize("name", ["", "Handbook.pdf"])
+def test_a_passage_is_found_by_its_words_when_its_document_was_read_anew(
+    base: KnowledgeBase, document: Document, name: str
+) -> None:
+    references = [reference_to(document, ordinal) for ordinal in range(3)]
+    # Other borders: two passages in one, one in two, one as it was.
+    halves = RETURNS.split(". ")
+    read_anew(document, WARRANTY + " Keep the bill.", *halves, CHINESE, name=name)
+    assert found(base, references[0]) == [WARRANTY + " Keep the bill."]
+    assert found(base, references[1]) == sorted(halves)
+    assert found(base, references[2]) == [CHINESE]
+
+
+def test_chinese_passages_are_found_by_their_words_too(base: KnowledgeBase, document: Document) -> None:
+    reference = reference_to(document, 2)
+    read_anew(document, WARRANTY, "第三章 保修\n" + CHINESE, "退货须在三十天之内，由买家承担运费。")
+    assert found(base, reference) == ["第三章 保修\n" + CHINESE]
+
+
+def test_an_id_that_went_to_other_words_is_not_believed(base: KnowledgeBase, document: Document) -> None:
+    reference = reference_to(document, 0)
+    document.chunks.filter(ordinal=0).update(content="Wholly other words about something else.")
+    assert found(base, reference) == []
+    factories.make_chunk(document, WARRANTY)
+    assert found(base, reference) == [WARRANTY]
+
+
+def test_what_was_deleted_is_not_found(base: KnowledgeBase, document: Document) -> None:
+    references = [reference_to(document, 0), Reference(document="Handbook.pdf"), Reference(passage="none")]
+    document.delete()
+    assert resolve(base.pk, references) == dict.fromkeys(references)
+
+
+def test_a_whole_document_is_found_by_its_name(base: KnowledgeBase, document: Document) -> None:
+    reference = Reference(document="Handbook.pdf")
+    again = factories.make_document(base, "Handbook.pdf")
+    target = resolve(base.pk, [reference])[reference]
+    assert target is not None and target.document_ids == {document.pk, again.pk}
+
+
+def test_another_base_is_not_searched(base: KnowledgeBase, document: Document, colleague: User) -> None:
+    other = factories.make_knowledge_base(colleague)
+    for reference in (reference_to(document, 0), Reference(document="Handbook.pdf")):
+        assert resolve(other.pk, [reference]) == {reference: None}
+        assert settle(other.pk, [reference])[reference] is None
+
+
+def test_names_are_looked_up_as_passage_then_file_then_chunk(base: KnowledgeBase, document: Document) -> None:
+    chunk = document.chunks.select_related("document").get(ordinal=1)
+    corpora.add(base, base.owner, [corpora.passage("4983", "", "A passage of a corpus.")])
+    factories.make_document(base, "77")
+    wanted = {
+        Reference(2, name="4983"): Reference(2, passage="4983"),
+        Reference(name="77"): Reference(document="77"),
+        Reference(name="Handbook.pdf"): Reference(document="Handbook.pdf"),
+        Reference(3, name=str(chunk.pk)): Reference.to(chunk, 3),
+        Reference(chunk_id=chunk.pk): Reference.to(chunk),
+        Reference(name="Handbook"): None,
+        Reference(name="9" * 30): None,
+        Reference(chunk_id=10**30): None,
+        Reference(chunk_id=0): None,
+        Reference(chunk_id=-1): None,
+        Reference(passage="none"): None,
+        Reference(document="none.pdf"): None,
+    }
+    assert settle(base.pk, wanted) == wanted
+
+
+def test_a_passage_of_a_corpus_is_named_by_its_id(base: KnowledgeBase) -> None:
+    (chunk,) = corpora.add(base, base.owner, [corpora.passage("4983", "", "A passage.")])
+    assert Reference.to(chunk) == Reference(passage="4983")
+    target = resolve(base.pk, [Reference(passage="4983")])[Reference(passage="4983")]
+    assert target is not None and target.document_ids == {chunk.document_id}
+
+
+def test_a_picture_without_words_is_named_by_what_is_searched(base: KnowledgeBase, document: Document) -> None:
+    chunk = factories.make_chunk(document, "", kind="image", heading_path=["Ports"])
+    reference = Reference.to(chunk)
+    assert reference.text == "Ports"
+    target = resolve(base.pk, [reference])[reference]
+    assert target is not None and target.chunk_ids == {chunk.pk}
+
+
+def test_any_number_of_references_takes_few_queries(
+    base: KnowledgeBase, document: Document, django_assert_max_num_queries: Callable[[int], object]
+) -> None:
+    references = [Reference.to(factories.make_chunk(document, f"Passage number {n}.")) for n in range(30)]
+    references += [Reference(passage=str(n)) for n in range(30)]
+    with django_assert_max_num_queries(4):  # type: ignore[attr-defined]
+        assert sum(target is not None for target in resolve(base.pk, references).values()) == 30
+
+
+def test_passages_with_little_in_common_are_not_alike(document: Document) -> None:
+    chunks = list(document.chunks.all())
+    assert alike("The warranty of the buyer, within thirty years.", chunks) == []
+    assert [chunk.content for chunk in alike("It covers faults of material", chunks)] == [WARRANTY]
+    assert alike("", chunks) == []
