@@ -1,0 +1,292 @@
+"""Runs: what is asked, what is kept, and how they end when something goes wrong."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from knowledge.models import Chunk, KnowledgeBase
+from ragsite.db import in_database
+from retrieval import tasks
+from retrieval.evaluation import asking, runs, sets
+from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.runs import RunFailed
+from retrieval.evaluation.sets import SetRefused
+from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = RunOptions(mode="fulltext", reorder=False)
+PASSAGES = ("The warranty lasts two years.", "Goods may be returned within thirty days.", "Tea is made of leaves.")
+
+
+@pytest.fixture
+def chunks(fill: Callable[..., list[Chunk]]) -> list[Chunk]:
+    return fill(*PASSAGES)
+
+
+@pytest.fixture
+def golden(base: KnowledgeBase, owner: User, chunks: list[Chunk]) -> EvaluationSet:
+    made = sets.create_set(owner, base, "Golden")
+    sets.add_question(made, "How long does the warranty last?", [chunks[0].pk])
+    sets.add_question(made, "warranty or goods", [chunks[1].pk, chunks[2].pk])
+    return made
+
+
+def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+    told: list[tuple[int, int]] = []
+    run = runs.run(golden, WORDS, golden.owner, lambda done, total: told.append((done, total)))
+    assert (run.status, run.progress, run.question_count, run.notes) == ("done", 100, 2, [])
+    assert run.started_by == golden.owner and run.finished_at is not None
+    assert run.settings == {"mode": "fulltext", "reorder": False}
+    assert told == [(1, 2), (2, 2)]
+    first, second = run.results.order_by("pk")
+    assert first.figures == {"nDCG@10": 1.0, "recall@5": 1.0, "recall@10": 1.0, "MRR@10": 1.0}
+    assert (first.hits[0]["chunk_id"], first.hits[0]["grade"], first.missed) == (chunks[0].pk, 1, [])
+    assert first.hits[0]["snippet"] == PASSAGES[0] and first.hits[0]["filename"] == "Handbook.pdf"
+    # "warranty" is found, which is wrong here; tea is missed.
+    assert {hit["chunk_id"]: hit["grade"] for hit in second.hits} == {chunks[0].pk: 0, chunks[1].pk: 1}
+    assert [missed["snippet"] for missed in second.missed] == [PASSAGES[2]]
+    assert run.figures["recall@10"] == pytest.approx((1 + 0.5) / 2)
+    assert run.figures["nDCG@10"] == pytest.approx((first.ndcg_10 + second.ndcg_10) / 2)
+
+
+def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[SearchRequest] = []
+
+    async def search(request: SearchRequest) -> SearchResult:
+        asked.append(request)
+        return SearchResult([], [], 1.0, [])
+
+    monkeypatch.setattr(asking, "search", search)
+    options = RunOptions("hybrid", True, "off", 0.5, 30, 0.1, 2.0, 3)
+    runs.run(golden, options)
+    request = asked[0]
+    assert request.queries[0].text == "How long does the warranty last?"
+    assert request.knowledge_base_ids == (golden.knowledge_base_id,)
+    assert (request.mode, request.reorder, request.k, request.per_document) == ("hybrid", True, 10, 3)
+    assert (request.vector_weight, request.rrf_constant) == (0.5, 30)
+    assert (request.vector_threshold, request.bm25_threshold) == (0.1, 2.0)
+    assert request.rerank is not None
+    # Ranks are wanted: whatever a model scores stays.
+    assert (request.rerank.method, request.rerank.threshold, request.rerank.top_k) == ("off", 0.0, 10)
+
+
+def test_documents_are_asked_for_deeper_and_counted_once(
+    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.FUSION_DEPTH = 33
+    sets.replace_questions(golden, sets.parse_questions([b'{"question": "warranty", "relevant": ["Handbook.pdf"]}']))
+    depths: list[int] = []
+    search = asking.search
+
+    async def watch(request: SearchRequest) -> SearchResult:
+        depths.append(request.k)
+        return await search(request)
+
+    monkeypatch.setattr(asking, "search", watch)
+    run = runs.run(golden, WORDS)
+    assert depths == [33]
+    assert run.figures == {"nDCG@10": 1.0, "recall@5": 1.0, "recall@10": 1.0, "MRR@10": 1.0}
+
+
+def test_no_more_than_a_few_are_asked_at_a_time_and_order_is_kept(
+    golden: EvaluationSet, chunks: list[Chunk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncio
+
+    texts = [f"Question {number}?" for number in range(20)]
+    for text in texts:
+        sets.add_question(golden, text, [chunks[0].pk])
+    running, most = 0, 0
+
+    async def search(request: SearchRequest) -> SearchResult:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        # Later ones are quicker, so that they overtake.
+        await asyncio.sleep(0.02 if request.queries[0].text.endswith("0?") else 0)
+        running -= 1
+        chunk = chunks[0] if request.queries[0].text == "Question 7?" else chunks[1]
+        hit = Hit(chunk.pk, chunk.document_id, 1, chunk.content, "text", "a", "", None, 1.0, [])
+        return SearchResult([hit], [], 1.0, [])
+
+    monkeypatch.setattr(asking, "search", search)
+    run = runs.run(golden, WORDS)
+    assert most == asking.SIDE_BY_SIDE
+    results = {result.text: result.mrr_10 for result in run.results.order_by("pk")}
+    assert list(results)[2:] == texts
+    assert results["Question 7?"] == 1.0 and results["Question 8?"] == 0.0
+
+
+def test_what_is_gone_is_left_out_with_a_note(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+    chunks[0].delete()
+    run = runs.run(golden, WORDS)
+    assert run.question_count == 1
+    assert run.notes == [
+        "1 right passage is not in the knowledge base any more and was left out.",
+        "1 question was left out: none of its right passages is there.",
+    ]
+    chunks[1].document.delete()
+    with pytest.raises(RunFailed, match="3 right passages"):
+        runs.run(golden, WORDS)
+    failed = golden.runs.latest("pk")
+    assert failed.status == "failed" and "3 right passages" in failed.error
+
+
+def test_notes_of_the_search_are_told_once_with_their_number(
+    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def search(request: SearchRequest) -> SearchResult:
+        return SearchResult([], [], 1.0, ["A side failed."])
+
+    monkeypatch.setattr(asking, "search", search)
+    assert runs.run(golden, WORDS).notes == ["A side failed. (2 questions)"]
+
+
+def test_a_search_that_fails_ends_the_run_with_its_reason(
+    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def search(request: SearchRequest) -> SearchResult:
+        raise SearchFailed("Nothing answers.")
+
+    monkeypatch.setattr(asking, "search", search)
+    with pytest.raises(RunFailed, match="Nothing answers"):
+        runs.run(golden, WORDS)
+    run = golden.runs.get()
+    assert (run.status, run.error, run.figures) == ("failed", "Nothing answers.", {})
+
+
+def test_an_interrupted_run_does_not_look_as_if_it_worked(
+    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.run(golden, WORDS, progress=interrupt)
+    assert golden.runs.get().status == "failed"
+
+
+def test_a_run_is_queued_once_and_done_by_a_worker(golden: EvaluationSet, colleague: User) -> None:
+    run = runs.start(golden, WORDS, golden.owner)
+    assert (run.status, run.progress) == ("queued", 0)
+    assert runs.start(golden, WORDS, colleague).pk == run.pk
+    assert OrmQ.objects.count() == 1
+    assert runs.start(golden, RunOptions(mode="vector"), colleague).pk != run.pk
+    assert OrmQ.objects.count() == 2
+    assert tasks.run_evaluation(run.pk)
+    assert not tasks.run_evaluation(run.pk)  # offered again by the queue
+    run.refresh_from_db()
+    assert run.status == "done" and run.figures["recall@10"] == 0.75
+    assert runs.start(golden, WORDS, golden.owner).pk != run.pk
+
+
+def test_an_empty_set_and_too_many_runs_are_refused(
+    golden: EvaluationSet, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = sets.create_set(golden.owner, base, "Empty")
+    with pytest.raises(SetRefused, match="no question"):
+        runs.start(empty, WORDS, golden.owner)
+    with pytest.raises(RunFailed, match="no question"):
+        runs.run(empty, WORDS)
+    monkeypatch.setattr(runs, "MOST_UNFINISHED", 1)
+    runs.start(golden, WORDS, golden.owner)
+    with pytest.raises(SetRefused, match="unfinished"):
+        runs.start(golden, RunOptions(), golden.owner)
+
+
+def test_in_a_worker_every_failure_is_told(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    for raised, words in (
+        (SearchFailed("Nothing answers."), "Nothing answers."),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+    ):
+
+        async def search(request: SearchRequest, raised: Exception = raised) -> SearchResult:
+            raise raised
+
+        monkeypatch.setattr(asking, "search", search)
+        run = runs.start(golden, WORDS, golden.owner)
+        assert not runs.execute(run.pk)
+        run.refresh_from_db()
+        assert run.status == "failed" and words in run.error
+
+
+def test_a_run_that_is_deleted_ends(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_REPORT_SECONDS", 0)
+    asked = 0
+
+    async def search(request: SearchRequest) -> SearchResult:
+        nonlocal asked
+        asked += 1
+        await in_database(EvaluationRun.objects.all().delete)
+        return SearchResult([], [], 1.0, [])
+
+    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    run = runs.start(golden, WORDS, golden.owner)
+    assert not runs.execute(run.pk)
+    assert asked == 1
+    assert not EvaluationRun.objects.exists()
+
+
+def test_progress_is_seen_while_it_works(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    seen: list[int] = []
+
+    async def search(request: SearchRequest) -> SearchResult:
+        seen.append(await in_database(lambda: EvaluationRun.objects.get().progress))
+        return SearchResult([], [], 1.0, [])
+
+    monkeypatch.setattr(asking, "search", search)
+    runs.execute(runs.start(golden, WORDS, golden.owner).pk)
+    assert seen == [0, 50]
+
+
+def test_a_run_without_a_worker_is_ended_by_whoever_looks(golden: EvaluationSet) -> None:
+    run = runs.start(golden, WORDS, golden.owner)
+    long_ago = timezone.now() - runs.STALE_AFTER - timedelta(seconds=1)
+    EvaluationRun.objects.update(heartbeat_at=long_ago)
+    assert runs.fail_stalled() == 0  # it waits for a worker
+    EvaluationRun.objects.update(status="running")
+    assert runs.fail_stalled() == 1
+    run.refresh_from_db()
+    assert run.status == "failed" and "stopped" in run.error
+    # And the slow worker, should it be alive after all, does not overwrite that.
+    assert not runs.execute(run.pk)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"mode": "magic"}, "“mode” is one of: hybrid, vector, fulltext."),
+        ({"rerank": "magic"}, "“rerank” is one of: off, endpoint, local, llm, blend."),
+        ({"reorder": "on"}, "“reorder” takes true or false."),
+        ({"vector_weight": -1}, "“vector_weight” takes a number from 0."),
+        ({"vector_weight": float("nan")}, "“vector_weight” takes a number from 0."),
+        ({"rrf_constant": 1.5}, "“rrf_constant” takes a whole number from 1."),
+        ({"rrf_constant": True}, "“rrf_constant” takes a whole number from 1."),
+        ({"per_document": 0}, "“per_document” takes a whole number from 1."),
+        ({"colour": "red"}, "There is no such setting: colour"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        RunOptions.from_dict(given)
+    assert str(refused.value) == words
+
+
+def test_settings_are_kept_and_told_in_words() -> None:
+    options = RunOptions("hybrid", False, "local", 0.5, 60, None, 2.5, 3)
+    assert RunOptions.from_dict(options.to_dict()) == options
+    assert options.label == (
+        "hybrid · not reordered · reranked: local · vector weight 0.5 · RRF constant 60 · BM25 threshold 2.5 · "
+        "hits per document 3"
+    )
+    assert RunOptions.from_dict({}) == RunOptions() and RunOptions().label == "hybrid"
