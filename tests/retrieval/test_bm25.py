@@ -27,7 +27,7 @@ def test_a_query_counts_its_repeats_and_drops_what_nobody_holds() -> None:
 
 
 def test_of_a_giant_passage_the_most_frequent_terms_are_kept() -> None:
-    counts = {term: 1 for term in range(bm25.MOST_TERMS + 5)} | {bm25.MOST_TERMS + 4: 2}
+    counts = dict.fromkeys(range(bm25.MOST_TERMS + 5), 1) | {bm25.MOST_TERMS + 4: 2}
     weights = bm25.passage_weights(counts)
     assert len(weights) == bm25.MOST_TERMS
     assert bm25.MOST_TERMS + 4 in weights
