@@ -242,6 +242,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api",
+    # Several models have a field of this name, each with choices of its own.
+    "ENUM_NAME_OVERRIDES": {
+        "DocumentStatus": "knowledge.models.Document.Status",
+        "EvaluationRunStatus": "retrieval.models.EvaluationRun.Status",
+        "MessageStatus": "conversations.models.Message.Status",
+    },
 }
 
 # --- Language models ------------------------------------------------------------------------------
