@@ -24,6 +24,8 @@ from conversations.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
+from retrieval.evaluation import sets as evaluation_sets
+from retrieval.models import EvaluationQuestion, EvaluationRun
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -46,6 +48,8 @@ class World:
     deleted_session: ChatSession
     answer: Message
     token: ApiToken
+    question: EvaluationQuestion
+    run: EvaluationRun
 
 
 def make_world(owner: User, member: User) -> World:
@@ -59,7 +63,10 @@ def make_world(owner: User, member: User) -> World:
     answer = make_turn(session, chunk=chunk)
     services.delete_session(deleted)
     token = ApiToken.objects.create(user=owner, name="t", digest=f"{session.pk:064}")
-    return World(owner, member, base, document, picture, chunk, session, deleted, answer, token)
+    golden = evaluation_sets.create_set(owner, base, f"Set {base.pk}")
+    question = evaluation_sets.add_question(golden, "Which port?", [chunk.pk])
+    run = EvaluationRun.objects.create(evaluation_set=golden)
+    return World(owner, member, base, document, picture, chunk, session, deleted, answer, token, question, run)
 
 
 def _pdf() -> bytes:
@@ -131,6 +138,18 @@ def token(world: World) -> dict[str, Any]:
     return {"pk": world.token.pk}
 
 
+def question_set(world: World) -> dict[str, Any]:
+    return {"pk": world.question.evaluation_set_id}
+
+
+def question_in_set(world: World) -> dict[str, Any]:
+    return {"pk": world.question.evaluation_set_id, "question_id": world.question.pk}
+
+
+def run(world: World) -> dict[str, Any]:
+    return {"pk": world.run.pk}
+
+
 MATRIX: dict[str, Ids] = {
     "revoke-token": token,
     "knowledge-base": base,
@@ -158,6 +177,13 @@ MATRIX: dict[str, Ids] = {
     "api-document-file": document,
     "api-document-reingest": document,
     "api-document-cancel": document,
+    "api-evaluation-set": question_set,
+    "api-evaluation-questions": question_set,
+    "api-evaluation-question": question_in_set,
+    "api-evaluation-export": question_set,
+    "api-evaluation-runs": question_set,
+    "api-evaluation-run": run,
+    "api-evaluation-results": run,
     "api-session": session,
     "api-content": session,
     "api-content-stream": answer_in_session,
@@ -307,7 +333,8 @@ def test_stored_files_have_no_address_of_their_own(owner: User, colleague: User,
 
 
 def admin_pages(world: World) -> Iterator[str]:
-    for item in (world.session, world.answer, world.answer.turn, world.base, world.document, world.token, world.owner):
+    things = (world.session, world.answer, world.answer.turn, world.base, world.document, world.token, world.owner)
+    for item in (*things, world.question, world.run, world.run.evaluation_set):
         meta = item._meta
         for page in ("change", "history", "delete"):
             yield reverse(f"admin:{meta.app_label}_{meta.model_name}_{page}", args=[item.pk])

@@ -30,6 +30,14 @@ DOCUMENTED = {
     "/api/documents/{id}/reingest": {"post"},
     "/api/documents/{id}/cancel": {"post"},
     "/api/search": {"post"},
+    "/api/evaluation-sets": {"get", "post"},
+    "/api/evaluation-sets/{id}": {"get", "patch", "delete"},
+    "/api/evaluation-sets/{id}/questions": {"get", "post"},
+    "/api/evaluation-sets/{id}/questions/{question_id}": {"delete"},
+    "/api/evaluation-sets/{id}/export": {"get"},
+    "/api/evaluation-sets/{id}/runs": {"get", "post"},
+    "/api/evaluation-runs/{id}": {"get", "delete"},
+    "/api/evaluation-runs/{id}/results": {"get"},
 }
 
 
