@@ -23,8 +23,9 @@ class Query:
 class Ranking:
     """What one side found for one query: (chunk id, score) best first, in `ms`.
 
-    `weight` is its vote in the fusion: the query's weight, or 0 for a side that has no say. `note` tells, for a
-    person, why a side failed or has no vote.
+    `weight` is its vote in the fusion: that of the query and of the side, or 0 for a side that has no say.
+    `understood` is the share of the query, from 0 to 1, that is in a language which the side knows. `note` tells, for
+    a person, why a side failed or has no vote.
     """
 
     type: Side
@@ -34,6 +35,7 @@ class Ranking:
     ms: float
     note: str = ""
     failed: bool = False
+    understood: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,6 @@ class Reorder(Node):
         """Change the order of `hits`."""
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
         if state.search_request is not None:
-            state.hits, _stages = reordered(state.search_request, state.hits)
+            state.hits, _stages = await reordered(state.search_request, state.hits, state.rankings)
         state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "before": before[hit.chunk_id]} for hit in state.hits])
         return state
