@@ -19,6 +19,7 @@ from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.queries import has_page_pictures
 from ragsite.db import in_database
+from retrieval.question_views import offer, render_offer
 
 
 @login_required
@@ -139,6 +140,17 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(_place(page.session_id, page.turn_id))
     context = {"page": page, "reasons": _reasons(), "ask_reason": value == "-1" and not reason}
     return render(request, "conversations/_thumbs.html", context)
+
+
+@login_required
+@require_GET
+def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Offer the question sets that an answered question can be added to; the passages that it cites count as right."""
+    message = access.get_message(request.user, pk)
+    page = _page_of(message)
+    found = [card.chunk_id for card in (*page.cited, *page.also_read) if card.chunk_id is not None]
+    cited = {card.chunk_id for card in page.cited}
+    return render_offer(request, offer(request.user, page.question, found, cited))
 
 
 def _reasons() -> list[tuple[str, str]]:

@@ -22,5 +22,6 @@ urlpatterns = [
     path("messages/<int:pk>/regenerate/", answer_views.regenerate, name="regenerate"),
     path("messages/<int:pk>/continue/", answer_views.continue_answer, name="continue"),
     path("messages/<int:pk>/feedback/", answer_views.feedback, name="feedback"),
+    path("messages/<int:pk>/add-to-set/", answer_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", answer_views.citation, name="citation"),
 ]

@@ -26,5 +26,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.urls")),
     path("api/", include("ragsite.api_urls")),
+    path("", include("retrieval.urls")),
     path("", include("conversations.urls")),
 ]

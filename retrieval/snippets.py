@@ -48,13 +48,18 @@ def marked(snippet: str, question: str) -> SafeString:
     words = _query_words(question)
     if not words:
         return escape(snippet)
-    pattern = re.compile("|".join(re.escape(word) for word in words), re.IGNORECASE)
+    pattern = re.compile("|".join(map(_beginning, words)), re.IGNORECASE)
     parts: list[str] = []
     end = 0
     for match in pattern.finditer(snippet):
         parts += [escape(snippet[end : match.start()]), "<mark>", escape(match[0]), "</mark>"]
         end = match.end()
     return mark_safe("".join([*parts, escape(snippet[end:])]).replace("</mark><mark>", ""))
+
+
+def _beginning(word: str) -> str:
+    """Return the pattern of a word where it begins, with what is joined to it left alone: “created”, not “recreate”."""
+    return re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
 
 
 def _query_words(question: str) -> list[str]:

@@ -142,6 +142,10 @@ def question_set(world: World) -> dict[str, Any]:
     return {"pk": world.question.evaluation_set_id}
 
 
+def question(world: World) -> dict[str, Any]:
+    return {"pk": world.question.pk}
+
+
 def question_in_set(world: World) -> dict[str, Any]:
     return {"pk": world.question.evaluation_set_id, "question_id": world.question.pk}
 
@@ -208,6 +212,17 @@ MATRIX: dict[str, Ids] = {
     "continue": answer,
     "feedback": answer,
     "citation": citation,
+    "add-answer-to-set": answer,
+    "evaluation-set": question_set,
+    "evaluation-set-run": question_set,
+    "evaluation-set-upload": question_set,
+    "evaluation-set-export": question_set,
+    "evaluation-set-rename": question_set,
+    "evaluation-set-delete": question_set,
+    "evaluation-question": question,
+    "evaluation-question-remove": question,
+    "evaluation-run": run,
+    "evaluation-run-delete": run,
 }
 # Routes that send a stranger elsewhere, with the reason; they must do the same for an id that doesn't exist.
 ELSEWHERE: dict[str, str] = {

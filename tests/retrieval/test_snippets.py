@@ -24,3 +24,8 @@ def test_words_of_the_question_are_marked() -> None:
     )
     assert marked("端口隔离可以启用", "如何启用端口隔离") == "<mark>端口隔离</mark>可以<mark>启用</mark>"
     assert marked("anything", "is it?") == "anything"
+
+
+def test_a_word_is_marked_where_it_begins() -> None:
+    assert marked("Unlocking is locking.", "locking") == "Unlocking is <mark>locking</mark>."
+    assert marked("Indexes, reindexed", "index") == "<mark>Index</mark>es, reindexed"

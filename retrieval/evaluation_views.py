@@ -1,0 +1,173 @@
+"""Pages of question sets: the list, a set with its runs, and what is done with it."""
+
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from knowledge import access as knowledge_access
+from retrieval import evaluation_pages as pages
+from retrieval.evaluation import editing, runs, sets
+from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
+from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.forms import NewSetForm, SearchSettingsForm
+from retrieval.question_views import refused
+
+PER_PAGE = 25
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def evaluation(request: HttpRequest) -> HttpResponse:
+    """Show the sets that the person may see; POST makes one, from a file of questions or empty."""
+    bases = knowledge_access.readable(request.user).order_by("name", "pk")
+    form = NewSetForm(request.POST or None, request.FILES or None, bases=bases)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = _make(request, form.cleaned_data)
+        except sets.SetRefused as refusal:
+            form.add_error("name" if refusal.code in ("name_taken", "no_name") else "file", refusal.message)
+        else:
+            return redirect("evaluation-set", made.pk)
+    page = Paginator(pages.set_list(request.user), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "rows": pages.set_rows(page), "form": form, "can_make": bases.exists()}
+    return render(request, "retrieval/evaluation.html", context, status=422 if form.errors else 200)
+
+
+def _make(request: HttpRequest, data: dict[str, Any]) -> EvaluationSet:
+    drafts = sets.parse_questions(data["file"]) if data["file"] else []
+    return sets.create_set(request.user, data["knowledge_base"], data["name"], drafts)
+
+
+@login_required
+@require_GET
+def evaluation_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a set: its runs, their plot, and its questions; htmx asks for the runs alone while one is working."""
+    shown = get_set(request.user, pk)
+    runs.fail_stalled()
+    context = _context(request, shown) | _runs_context(shown)
+    if _wants(request, "runs"):
+        return render(request, "retrieval/set.html#runs", context)
+    words = request.GET.get("q", "").strip()
+    found = shown.questions.filter(text__icontains=words) if words else shown.questions.all()
+    page = Paginator(found.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context |= {
+        "page": page,
+        "words": words,
+        "query_prefix": f"{urlencode({'q': words})}&" if words else "",
+        "rows": editing.with_passages(shown.knowledge_base_id, list(page)),
+        "settings": SearchSettingsForm({"mode": "hybrid"}),
+    }
+    partial = "#questions" if _wants(request, "questions") else ""
+    return render(request, f"retrieval/set.html{partial}", context)
+
+
+def _context(request: HttpRequest, shown: EvaluationSet) -> dict[str, Any]:
+    can_edit = alterable_sets(request.user).filter(pk=shown.pk).exists()
+    return {"set": shown, "can_edit": can_edit, "count": shown.questions.count()}
+
+
+def _runs_context(shown: EvaluationSet) -> dict[str, Any]:
+    rows = pages.run_rows(shown)
+    unfinished = any(row.run.status in EvaluationRun.UNFINISHED for row in rows)
+    return {"runs": rows, "chart": pages.chart_of(rows), "unfinished": unfinished}
+
+
+@login_required
+@require_POST
+def start_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have a worker run the set under the settings of the form."""
+    shown = get_set(request.user, pk)
+    form = SearchSettingsForm(request.POST)
+    if not form.is_valid():
+        wrong = " ".join(f"{form[name].label}: {' '.join(map(str, words))}" for name, words in form.errors.items())
+        return _refused(request, wrong, shown)
+    try:
+        runs.start(shown, RunOptions.from_dict(form.chosen()), request.user)
+    except (sets.SetRefused, ValueError) as refusal:
+        return _refused(request, str(refusal), shown)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{reverse('evaluation-set', args=[pk])}#runs")
+    return render(request, "retrieval/set.html#runs", _context(request, shown) | _runs_context(shown))
+
+
+@login_required
+@require_POST
+def upload_questions(request: HttpRequest, pk: int) -> HttpResponse:
+    """Add the questions of a JSONL file to a set."""
+    shown = get_alterable_set(request.user, pk)
+    file = request.FILES.get("file")
+    if file is None:
+        messages.error(request, _("Choose a file of questions."))
+        return redirect("evaluation-set", pk)
+    try:
+        new = sets.add_questions(shown, sets.parse_questions(file))
+    except sets.SetRefused as refusal:
+        messages.error(request, refusal.message)
+    else:
+        words = ngettext("{n} question was added.", "{n} questions were added.", new)
+        known = _("All of these questions were here; they are up to date.")
+        messages.success(request, words.format(n=new) if new else known)
+    return redirect("evaluation-set", pk)
+
+
+@login_required
+@require_GET
+def export_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return a set's questions as JSON lines, as they can be uploaded anywhere."""
+    shown = get_set(request.user, pk)
+    name = quote("".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in shown.name))
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}.jsonl"}
+    lines = "".join(sets.export(shown))
+    return HttpResponse(lines, content_type="application/x-ndjson; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_POST
+def rename_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a set another name."""
+    shown = get_alterable_set(request.user, pk)
+    try:
+        sets.rename_set(shown, request.POST.get("name", ""))
+    except sets.SetRefused as refusal:
+        messages.error(request, refusal.message)
+    return redirect("evaluation-set", pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask, then remove a set with its questions and runs."""
+    shown = get_alterable_set(request.user, pk)
+    if request.method == "POST":
+        sets.delete_set(shown)
+        messages.success(request, _("“{name}” was deleted.").format(name=shown.name))
+        return redirect("evaluation")
+    context = {
+        "title": _("Delete “{name}”?").format(name=shown.name),
+        "consequence": _("Its questions and runs go with it. This can't be undone. An export keeps the questions."),
+        "action": request.path,
+        "back": reverse("evaluation-set", args=[pk]),
+    }
+    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+
+
+def _refused(request: HttpRequest, message: str, shown: EvaluationSet) -> HttpResponse:
+    """Say why a run does not start: as a message of the page for htmx, else after a reload."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return refused(message)
+    messages.error(request, message)
+    return redirect("evaluation-set", shown.pk)
+
+
+def _wants(request: HttpRequest, target: str) -> bool:
+    return bool(request.htmx) and request.htmx.target == target  # type: ignore[attr-defined]

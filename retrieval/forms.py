@@ -1,0 +1,151 @@
+"""Forms of the retrieval pages: how to search, and question sets."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from knowledge.models import KnowledgeBase
+
+MODES = [
+    ("hybrid", gettext_lazy("Hybrid")),
+    ("vector", gettext_lazy("Meaning")),
+    ("fulltext", gettext_lazy("Words")),
+]
+RERANKERS: dict[str, Any] = {
+    "off": gettext_lazy("Off"),
+    "endpoint": gettext_lazy("Endpoint"),
+    "local": gettext_lazy("Local model"),
+    "llm": gettext_lazy("Language model"),
+    "blend": gettext_lazy("Blend"),
+}
+MOST_HITS = 50
+# Fields that take a setting when they are left out, and show it in their place.
+_SITE = {
+    "k": "FUSED_K",
+    "rrf_constant": "RRF_CONSTANT",
+    "vector_weight": "VECTOR_WEIGHT",
+    "vector_threshold": "VECTOR_THRESHOLD",
+    "bm25_threshold": "BM25_THRESHOLD",
+}
+_FLAGS = {"on": True, "off": False}
+
+
+def _whole(label: Any, most: int) -> forms.IntegerField:
+    return forms.IntegerField(label=label, required=False, min_value=1, max_value=most)
+
+
+def _number(label: Any, least: float | None = None, most: float | None = None) -> forms.FloatField:
+    return forms.FloatField(label=label, required=False, min_value=least, max_value=most)
+
+
+class SearchSettingsForm(forms.Form):
+    """How to search: what a run of an evaluation may vary. What is left out is as the site has it."""
+
+    mode = forms.ChoiceField(label=gettext_lazy("Search by"), choices=MODES, required=False, widget=forms.RadioSelect)
+    reorder = forms.ChoiceField(label=gettext_lazy("Order by features"), required=False)
+    rerank = forms.ChoiceField(label=gettext_lazy("Rerank"), required=False)
+    rrf_constant = _whole(gettext_lazy("RRF constant"), 1000)
+    vector_weight = _number(gettext_lazy("Weight of meaning"), 0, 100)
+    vector_threshold = _number(gettext_lazy("Least similarity"), -1, 1)
+    bm25_threshold = _number(gettext_lazy("Least BM25 score"), 0)
+    per_document = _whole(gettext_lazy("Most per document"), 100)
+
+    # Those that are shown at once; the others on request.
+    FIRST: tuple[str, ...] = ("reorder", "rerank")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Say in each field what the site has."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "id-%s"
+        for name, setting in _SITE.items():
+            if name in self.fields:
+                value = getattr(settings, setting)
+                self.fields[name].widget.attrs["placeholder"] = _("off") if value is None else f"{value:g}"
+        self.fields["per_document"].widget.attrs["placeholder"] = _("any")
+        as_set = _("As set: {value}")
+        on_off = _("On") if settings.ENABLE_REORDER else _("Off")
+        self._choose("reorder", [("", as_set.format(value=on_off)), ("on", _("On")), ("off", _("Off"))])
+        method = RERANKERS[settings.RERANK_METHOD if settings.ENABLE_RERANK else "off"]
+        self._choose("rerank", [("", as_set.format(value=method)), *RERANKERS.items()])
+
+    def _choose(self, name: str, choices: list[tuple[str, Any]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+    def first(self) -> list[forms.BoundField]:
+        """Return the fields that are shown at once."""
+        return [self[name] for name in self.FIRST]
+
+    def more(self) -> list[forms.BoundField]:
+        """Return the fields that are shown on request."""
+        return [field for field in self if field.name != "mode" and field.name not in self.FIRST]
+
+    @property
+    def more_is_used(self) -> bool:
+        """Whether a field shown on request holds something."""
+        return any(field.value() or field.errors for field in self.more())
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the fields that were filled in, as `RunOptions` names and takes them."""
+        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        data = {name: value for name, value in given.items() if value is not False}
+        if "reorder" in data:
+            data["reorder"] = _FLAGS[data["reorder"]]
+        return data
+
+
+class SideForm(SearchSettingsForm):
+    """One side of the playground: also what only changes how much is shown."""
+
+    k = _whole(gettext_lazy("Hits"), MOST_HITS)
+    merge_neighbours = forms.BooleanField(label=gettext_lazy("Merge neighbours"), required=False)
+
+    FIRST = ("reorder", "rerank", "k")
+
+
+class QueryForm(forms.Form):
+    """What to look for, in which knowledge bases; `set` is the question set that its passages are sought for."""
+
+    q = forms.CharField(label=gettext_lazy("Query"), required=False, max_length=settings.MAX_QUESTION_CHARACTERS)
+    base = forms.TypedMultipleChoiceField(
+        coerce=int,
+        required=False,
+        error_messages={
+            "invalid_choice": gettext_lazy("One of these knowledge bases isn't here, or isn't shared with you.")
+        },
+    )
+    set = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+
+    def __init__(self, data: Any, bases: Iterable[KnowledgeBase]) -> None:
+        """Take the bases that the person may read."""
+        super().__init__(data)
+        field = self.fields["base"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = [(base.pk, base.name) for base in bases]
+
+
+class NewSetForm(forms.Form):
+    """What a question set begins with: a file of questions, or none."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=120)
+    knowledge_base = forms.ModelChoiceField(
+        label=gettext_lazy("Knowledge base"), queryset=KnowledgeBase.objects.none(), empty_label=None
+    )
+    file = forms.FileField(
+        label=gettext_lazy("Questions (JSONL, optional)"),
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.json,.txt"}),
+    )
+
+    def __init__(self, *args: Any, bases: QuerySet[KnowledgeBase], **kwargs: Any) -> None:
+        """Take the bases that the person may read."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["knowledge_base"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = bases

@@ -1,0 +1,184 @@
+"""One query under two settings: the searches, and what the page shows of them side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from retrieval.forms import SideForm
+from retrieval.fusion import Query
+from retrieval.rerank_options import RerankOptions
+from retrieval.search import search
+from retrieval.snippets import marked, snippet
+from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
+
+SNIPPET = 280  # characters
+STAGES = {
+    "vector": gettext_lazy("Meaning"),
+    "bm25": gettext_lazy("Words"),
+    "fuse": gettext_lazy("Fusion"),
+    "describe": gettext_lazy("Passages"),
+    "reorder": gettext_lazy("Features"),
+    "rerank": gettext_lazy("Rerank"),
+    "neighbours": gettext_lazy("Neighbours"),
+    "documents": gettext_lazy("Per document"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """How long a stage took, and where it stands on the bar of all, in thousandths."""
+
+    name: str
+    label: str
+    ms: float
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A hit's rank, from 1, and score in one of the lists that it went through."""
+
+    label: str
+    rank: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownHit:
+    """A hit as the page shows it. `other` is its rank on the other side, None where that side lacks it."""
+
+    rank: int
+    hit: Hit
+    snippet: SafeString
+    places: list[Place]
+    other: int | None
+
+    @property
+    def href(self) -> str:
+        """Address of the document at the passage."""
+        return f"{reverse('document', args=[self.hit.document_id])}?chunk={self.hit.chunk_id}"
+
+    @property
+    def change(self) -> int:
+        """By how many ranks it stands higher here than on the other side."""
+        return (self.other or self.rank) - self.rank
+
+
+@dataclass(slots=True)
+class Side:
+    """One setting and what it found. `key` is "a" or "b"; `error` says in words why there is no result."""
+
+    key: str
+    form: SideForm
+    result: SearchResult | None = None
+    error: str = ""
+    hits: list[ShownHit] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page."""
+        return self.key.upper()
+
+    @property
+    def other_key(self) -> str:
+        """The key of the other side."""
+        return "b" if self.key == "a" else "a"
+
+    @property
+    def other_name(self) -> str:
+        """What the other side is called."""
+        return self.other_key.upper()
+
+    @property
+    def times(self) -> list[Time]:
+        """How long each stage took, in the order in which they ran; the first two run side by side."""
+        if self.result is None:
+            return []
+        asked = [ranking for ranking in self.result.rankings if ranking.hits or ranking.ms]
+        ran: list[tuple[str, float]] = [(ranking.type, ranking.ms) for ranking in asked]
+        ran += [(stage.name, stage.ms) for stage in self.result.stages]
+        total = sum(ms for _name, ms in ran) or 1.0
+        times, start = [], 0.0
+        for name, ms in ran:
+            times.append(Time(name, str(STAGES.get(name, name)), ms, start, 1000 * ms / total))
+            start += 1000 * ms / total
+        return times
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two sides agree: hits that both have, of how many in all, and those at the same rank."""
+
+    common: int
+    total: int
+    same: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether both have the same hits in the same order."""
+        return self.same == self.total
+
+
+async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None:
+    """Search under a side's settings and keep the outcome with it."""
+    chosen = side.form.chosen()
+    request = SearchRequest((Query(query),), tuple(knowledge_base_ids), **chosen | {"rerank": None})
+    if "rerank" in chosen:
+        request = replace(request, rerank=RerankOptions.from_name(chosen["rerank"], top_k=request.k))
+    try:
+        side.result = await search(request)
+    except SearchFailed as failure:
+        side.error = str(failure)
+
+
+def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
+    """Fill in both sides' hits with their places on the other side; None unless both have a result."""
+    ranks = [_ranks(side.result.hits if side.result else ()) for side in sides]
+    for side, others in zip(sides, reversed(ranks), strict=True):
+        if side.result is not None:
+            side.hits = _shown(query, side.result, others)
+    if any(side.result is None for side in sides):
+        return None
+    return _agreement(ranks[0], ranks[1])
+
+
+def _agreement(first: dict[int, int], second: dict[int, int]) -> Agreement:
+    common = first.keys() & second.keys()
+    same = sum(first[chunk_id] == second[chunk_id] for chunk_id in common)
+    return Agreement(len(common), len(first.keys() | second.keys()), same)
+
+
+def _ranks(hits: Iterable[Hit]) -> dict[int, int]:
+    """Return the rank of every chunk, those of a merged hit alike."""
+    return {chunk_id: rank for rank, hit in enumerate(hits, 1) for chunk_id in (hit.merged or (hit.chunk_id,))}
+
+
+def _shown(query: str, result: SearchResult, others: dict[int, int]) -> list[ShownHit]:
+    lists = {stage.name: _places(stage.hits) for stage in result.stages}
+    return [
+        ShownHit(
+            rank=rank,
+            hit=hit,
+            snippet=marked(snippet(hit.content.replace("```", ""), query, SNIPPET), query),
+            places=_places_of(hit, lists),
+            other=min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None),
+        )
+        for rank, hit in enumerate(result.hits, 1)
+    ]
+
+
+def _places(hits: Iterable[tuple[int, float]]) -> dict[int, tuple[int, float]]:
+    return {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(hits, 1)}
+
+
+def _places_of(hit: Hit, lists: dict[str, dict[int, tuple[int, float]]]) -> list[Place]:
+    """Return the hit's place in each side's list, in the fused one, and in those that were ordered anew."""
+    places = [Place(str(STAGES[source.type]), source.rank, source.score) for source in hit.sources]
+    for name in ("fuse", "reorder", "rerank"):
+        if found := lists.get(name, {}).get(hit.chunk_id):
+            places.append(Place(str(STAGES[name]), *found))
+    return places

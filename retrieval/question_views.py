@@ -1,0 +1,173 @@
+"""Questions of a set: worded anew, freed of a passage, removed, or added from a chat or the playground."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from knowledge import access
+from knowledge.models import Chunk, KnowledgeBase
+from retrieval import evaluation_pages as pages
+from retrieval.evaluation import editing, sets
+from retrieval.evaluation.access import alterable_sets, get_alterable_set, visible_sets
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
+from retrieval.snippets import marked, snippet
+
+NEW = "new"
+_SNIPPET = 160  # characters
+_MOST_PASSAGES = 50
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a question's row; POST words it anew (`text`) or takes a passage from it (`remove`)."""
+    shown = _question(request, pk)
+    if request.method == "POST":
+        get_alterable_set(request.user, shown.evaluation_set_id)
+        try:
+            if "remove" in request.POST:
+                editing.remove_passage(pk, request.POST["remove"])
+                shown.refresh_from_db()
+            else:
+                editing.set_text(shown, request.POST.get("text", ""))
+        except sets.SetRefused as refusal:
+            if request.htmx:  # type: ignore[attr-defined]
+                return refused(refusal.message)
+            messages.error(request, refusal.message)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{reverse('evaluation-set', args=[shown.evaluation_set_id])}#question-{pk}")
+    base_id = shown.evaluation_set.knowledge_base_id
+    context = {
+        "row": editing.with_passages(base_id, [shown])[0],
+        "set": shown.evaluation_set,
+        "can_edit": alterable_sets(request.user).filter(pk=shown.evaluation_set_id).exists(),
+    }
+    return render(request, "retrieval/question.html", context)
+
+
+@login_required
+@require_POST
+def remove_question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a question out of its set."""
+    shown = _question(request, pk)
+    sets.remove_question(get_alterable_set(request.user, shown.evaluation_set_id), pk)
+    return HttpResponse() if request.htmx else redirect("evaluation-set", shown.evaluation_set_id)  # type: ignore[attr-defined]
+
+
+def _question(request: HttpRequest, pk: int) -> EvaluationQuestion:
+    questions = EvaluationQuestion.objects.filter(evaluation_set__in=visible_sets(request.user))
+    return get_object_or_404(questions.select_related("evaluation_set"), pk=pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A passage that may be added as right; `ticked` when it is taken for one."""
+
+    chunk: Chunk
+    snippet: str
+    ticked: bool
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def add(request: HttpRequest) -> HttpResponse:
+    """Offer the sets that a query can be added to with its right passages (`q`, `chunk`); POST adds it (`set`)."""
+    if request.method == "POST":
+        return _add(request)
+    chunk_ids = _numbers(request.GET.getlist("chunk"))
+    preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
+    return render_offer(request, offer(request.user, request.GET.get("q", ""), chunk_ids, chunk_ids, preferred))
+
+
+def _numbers(values: Sequence[str]) -> list[int]:
+    return [int(value) for value in values[:_MOST_PASSAGES] if value.isdecimal() and len(value) < 19]
+
+
+def offer(
+    user: Any, text: str, chunk_ids: Sequence[int], ticked: Collection[int], preferred: int | None = None
+) -> dict[str, Any]:
+    """Return what the popover shows: the question, its passages as far as the user may read them, and the sets."""
+    chunks = access.chunks(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
+    there = [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
+    bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
+    return {
+        "text": text.strip(),
+        "passages": [
+            Offered(chunk, marked(snippet(chunk.content, text, _SNIPPET), text), chunk.pk in ticked) for chunk in there
+        ],
+        "bases": list(bases.values()),
+        "sets": pages.sets_to_add_to(user, list(bases), preferred),
+    }
+
+
+def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """Show the offer as a popover, or as a page of its own without scripts."""
+    partial = "#popover" if request.htmx else ""  # type: ignore[attr-defined]
+    return render(request, f"retrieval/add.html{partial}", context, status=status)
+
+
+def _add(request: HttpRequest) -> HttpResponse:
+    text, chunk_ids = request.POST.get("q", ""), _numbers(request.POST.getlist("chunk"))
+    found = access.chunks(request.user).filter(pk__in=chunk_ids)
+    places = dict(found.values_list("pk", "document__knowledge_base_id"))
+    try:
+        with transaction.atomic():  # a new set stays only with its question
+            chosen = _chosen_set(request, places)
+            fitting = [chunk_id for chunk_id in chunk_ids if places.get(chunk_id) == chosen.knowledge_base_id]
+            added = sets.add_question(chosen, text, fitting)
+    except sets.SetRefused as refusal:
+        if request.htmx:  # type: ignore[attr-defined]
+            return refused(refusal.message)
+        context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refusal.message}
+        return render_offer(request, context, status=422)
+    return _added(request, chosen, added, len(set(chunk_ids)) - len(set(fitting)))
+
+
+def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
+    """Return the set that was chosen, or make the new one that was named; raises `SetRefused` and `Http404`."""
+    chosen = request.POST.get("set", "")
+    if chosen != NEW:
+        return get_alterable_set(request.user, next(iter(_numbers([chosen])), 0))
+    if not places:
+        raise sets.SetRefused("unknown_passages", _("Choose at least one passage that answers the question."))
+    wanted = next(iter(_numbers(request.POST.getlist("base"))), 0)
+    base_id = wanted if wanted in places.values() else next(iter(places.values()))
+    base: KnowledgeBase = access.get_knowledge_base(request.user, base_id)
+    return sets.create_set(request.user, base, request.POST.get("name", ""))
+
+
+def _added(request: HttpRequest, chosen: EvaluationSet, added: EvaluationQuestion, left_out: int) -> HttpResponse:
+    """Confirm with a toast that leads to the set."""
+    place = f"{reverse('evaluation-set', args=[chosen.pk])}#question-{added.pk}"
+    said = _("Added to “{name}”.").format(name=chosen.name)
+    words = format_html('{} <a href="{}">{}</a>', said, place, _("Open the set"))
+    if left_out:
+        note = ngettext(
+            "{n} passage of another knowledge base was left out.",
+            "{n} passages of other knowledge bases were left out.",
+            left_out,
+        )
+        words = format_html("{} {}", words, note.format(n=left_out))
+    if not request.htmx:  # type: ignore[attr-defined]
+        messages.success(request, words)
+        return redirect(place)
+    toast = render_to_string("partials/toast.html", {"text": words, "kind": "success"})
+    return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast))
+
+
+def refused(message: str) -> HttpResponse:
+    """Return a refusal to htmx; the page shows it as a message."""
+    return HttpResponse(message, status=409, headers={"X-Message": quote(message)})

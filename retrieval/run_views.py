@@ -1,0 +1,60 @@
+"""The page of an evaluation run: its figures, its questions worst first, and what changed since another run."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from retrieval import evaluation_pages as pages
+from retrieval.evaluation import runs
+from retrieval.evaluation.access import alterable_sets, get_alterable_run, get_run
+from retrieval.evaluation.models import EvaluationRun
+
+PER_PAGE = 25
+
+
+@login_required
+@require_GET
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a run; `?with=` is the run to compare it with, `?show=` which of its questions."""
+    shown = get_run(request.user, pk)
+    if shown.status in EvaluationRun.UNFINISHED:
+        runs.fail_stalled()
+        shown.refresh_from_db()
+    others = list(pages.others(shown)[: pages.SHOWN_RUNS])
+    chosen = request.GET.get("with", "")
+    before = next((other for other in others if str(other.pk) == chosen), None) or pages.run_before(shown)
+    show = request.GET.get("show", "")
+    show = show if show in pages.SHOWN else "all"
+    comparison = pages.compare(shown, before, show)
+    page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
+    pages.fill(list(page))
+    context = {
+        "run": shown,
+        "set": shown.evaluation_set,
+        "label": pages.label_of(shown),
+        "when": pages.when(shown),
+        "figures": pages.figures_of(shown, before),
+        "comparison": comparison,
+        "others": [(other, pages.when(other), pages.label_of(other)) for other in others],
+        "page": page,
+        "show": show,
+        "query_prefix": f"{urlencode({'show': show} | ({'with': before.pk} if before else {}))}&",
+        "can_edit": alterable_sets(request.user).filter(pk=shown.evaluation_set_id).exists(),
+    }
+    return render(request, "retrieval/run.html", context)
+
+
+@login_required
+@require_POST
+def delete_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove a run; one that is working ends without a result."""
+    shown = get_alterable_run(request.user, pk)
+    shown.delete()
+    messages.success(request, _("The run was deleted."))
+    return redirect("evaluation-set", shown.evaluation_set_id)

@@ -1,0 +1,16 @@
+// The playground: a passage ticked on one side is ticked on the other, and a rank leads to its side.
+
+document.addEventListener("change", (event) => {
+  const { target } = event;
+  if (target.matches("select[data-submit]")) target.form.requestSubmit();
+  if (!target.matches("#results input[name='chunk']")) return;
+  for (const tick of document.querySelectorAll(`#results input[name='chunk'][value='${CSS.escape(target.value)}']`)) {
+    tick.checked = target.checked;
+  }
+});
+
+// On a phone one side is shown at a time.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-other]");
+  if (link) document.querySelector(`[data-side-tab][value='${link.dataset.other}']`).checked = true;
+});
