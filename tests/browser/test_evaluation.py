@@ -1,0 +1,59 @@
+"""What a person does to measure the search: compare settings, collect questions with their passages, run them."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, sign_in
+from tests.site import Site
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/playground/")
+    page.get_by_label("Query").fill("How heavy is the LS-2448P?")
+    page.get_by_label("Query").press("Enter")
+    first = page.locator('[data-side="a"] .hit').first
+    expect(first).to_be_visible()
+    expect(page).to_have_url(f"{site.url}/playground/?q=How+heavy+is+the+LS-2448P%3F&a-mode=hybrid&b-mode=fulltext")
+    page.locator('.side-settings[data-side="b"]').get_by_text("Meaning").click()
+    expect(page).to_have_url(lambda address: "b-mode=vector" in address)
+
+    first.get_by_label("right").check()
+    page.get_by_role("button", name="Add to a question set").click()
+    popover = page.locator("#add-popover")
+    popover.get_by_label("Name of the set").fill("Weights")
+    popover.get_by_role("button", name="Make and add").click()
+    expect(popover).to_have_count(0)
+    page.locator(".toast").get_by_role("link", name="Open the set").click()
+
+    expect(page.get_by_role("heading", name="Weights")).to_be_visible()
+    expect(page.locator(".question-row")).to_contain_text("How heavy is the LS-2448P?")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".runs-table .figure-value").first).to_have_text("1.000", timeout=60_000)
+    page.locator(".run-when a").click()
+    page.locator(".result summary").click()
+    expect(page.locator(".result-hit.right")).to_be_visible()
+
+
+def test_an_answered_question_goes_into_a_set_in_two_clicks(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    ask(page, "How long does a firmware update take?")
+    answer = page.locator("section.answer").last
+    expect(answer.locator(".chip").first).to_be_visible()
+    answer.get_by_label("Add to a question set").click()
+    popover = page.locator("#add-popover")
+    expect(popover.get_by_role("checkbox").first).to_be_checked()
+    if not popover.locator(".add-new").get_attribute("open"):
+        popover.get_by_text("New set").click()
+    popover.get_by_label("Name of the set").fill("From a chat")
+    popover.get_by_role("button", name="Make and add").click()
+    expect(page.locator(".toast")).to_contain_text("Added to “From a chat”.")
+    expect(answer.get_by_label("Add to a question set")).to_be_focused()
+
+    answer.get_by_label("Add to a question set").click()
+    page.get_by_role("button", name="From a chat").click()
+    expect(popover).to_have_count(0)
+    page.locator(".toast").last.get_by_role("link", name="Open the set").click()
+    expect(page.locator(".question-row")).to_have_count(1)
