@@ -1,0 +1,81 @@
+"""Databases to measure in, beside the site's on the same server: made, migrated, and dropped in the end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections
+from django.utils.translation import gettext as _
+
+from ragsite import db
+
+
+class NoDatabase(Exception):
+    """The server lets no database be made; the message says why."""
+
+
+@contextmanager
+def database(name: str, *, keep: bool) -> Iterator[None]:
+    """Have all connections of this process lead to a database of this name, which is dropped at the end unless kept.
+
+    Raises `NoDatabase` when it can't be made.
+    """
+    site = connection.settings_dict["NAME"]
+    _make(name)
+    _connect_to(name)
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+        yield
+    finally:
+        _connect_to(site)
+        if not keep:
+            _drop(name)
+
+
+def stamp() -> str:
+    """Return what the database was last stamped with; empty when it is new, or its filling was cut short."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
+        )
+        return str(cursor.fetchone()[0] or "")
+
+
+def set_stamp(text: str) -> None:
+    """Stamp the database with what it holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"COMMENT ON DATABASE {_quoted(str(connection.settings_dict['NAME']))} IS %s", [text])
+
+
+def empty() -> None:
+    """Drop all that the database holds, and make its tables anew."""
+    set_stamp("")
+    with connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    call_command("migrate", verbosity=0, interactive=False)
+
+
+def _make(name: str) -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+            if cursor.fetchone() is None:
+                cursor.execute(f"CREATE DATABASE {_quoted(name)} TEMPLATE template0 ENCODING 'UTF8'")
+    except DatabaseError as error:
+        raise NoDatabase(_("A database to measure in can't be made: %(error)s") % {"error": error}) from error
+
+
+def _drop(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)")
+
+
+def _connect_to(name: str) -> None:
+    """Close every connection of this process and its database threads; new ones lead to this database."""
+    db.shut_down()
+    connections.close_all()
+    connection.settings_dict["NAME"] = name  # the one dictionary that all threads' connections share
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
