@@ -1,11 +1,14 @@
 """Making the passages of a corpus searchable, many at a time."""
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from django.conf import settings
 from django.db import transaction
 from numpy.typing import NDArray
 
@@ -20,7 +23,7 @@ from retrieval.index import IndexRow
 from retrieval.models import EmbeddingSpace
 
 # Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
-BATCH = 128
+BATCH = 64
 
 Vectors = NDArray[np.float32]
 
@@ -39,8 +42,8 @@ def load(
     """Store and index what the base does not hold yet; `progress` is told how many more passages are done.
 
     A batch is stored with its words and vectors in one transaction, so that what is here is complete, and a load that
-    was cut off goes on where it was. While one batch is stored the next one is embedded. Raises `LLMError` when the
-    embedding model fails.
+    was cut off goes on where it was. While one batch is stored the next ones are embedded, on all cores. Raises
+    `LLMError` when the embedding model fails, and `vectors.SpaceChanged` when another one took its place.
     """
     loaded = Loaded()
     space = spaces.active_space()
@@ -63,19 +66,22 @@ class _Batch:
 
 
 def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Iterable[Passage]) -> Iterator[_Batch]:
-    """Yield batches, one ahead of which is being embedded."""
+    """Yield batches in order; on each thread one is being embedded, and one waits."""
     remaining = iter(passages)
-    ahead: _Batch | None = None
-    with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
-        while read := list(islice(remaining, BATCH)):
-            missing = corpora.missing(knowledge_base, read)
-            texts = [each.searchable_text for each in missing]
-            batch = _Batch(len(read), missing, executor.submit(embedder.embed_documents, texts))
-            if ahead is not None:
-                yield ahead
-            ahead = batch
-        if ahead is not None:
-            yield ahead
+    threads = settings.EMBEDDING_THREADS or os.cpu_count() or 1
+    ahead: deque[_Batch] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="embedding") as executor:
+        try:
+            while read := list(islice(remaining, BATCH)):
+                missing = corpora.missing(knowledge_base, read)
+                texts = [each.searchable_text for each in missing]
+                ahead.append(_Batch(len(read), missing, executor.submit(embedder.embed_documents, texts)))
+                if len(ahead) > 2 * threads:
+                    yield ahead.popleft()
+            while ahead:
+                yield ahead.popleft()
+        finally:  # what was not asked for any more need not be computed
+            executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _store(knowledge_base: KnowledgeBase, user: Actor, batch: _Batch, space: EmbeddingSpace) -> None:

@@ -59,13 +59,16 @@ class Command(BaseCommand):
             self._store_set(base, user, options["set"] or base.name, drafts)
 
     def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
-        from retrieval.evaluation.loading import load  # the embedding model, which a refusal above need not wait for
+        from retrieval.evaluation.loading import load  # with NumPy, for which a refusal need not wait
+        from retrieval.vectors import SpaceChanged
 
         with tqdm(total=total, desc="Loading", unit="passage", file=sys.stderr) as bar:
             try:
                 loaded = load(base, user, corpus.passages(path), bar.update)
             except (CorpusError, LLMError) as error:
                 raise CommandError(f"{error} {_AGAIN}") from error
+            except SpaceChanged:
+                raise CommandError(f"The embedding model was changed meanwhile. {_AGAIN}") from None
             except KeyboardInterrupt:
                 raise CommandError(f"Interrupted. {_AGAIN}") from None
             except IntegrityError as error:

@@ -13,7 +13,7 @@ from django.core.management import CommandError
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.errors import TimedOut
 from ragsite.llm.local_embedding import LocalEmbedder
-from retrieval import bm25
+from retrieval import bm25, vectors
 from retrieval.evaluation import loading
 from retrieval.models import CorpusSize, EvaluationSet, IndexEntry, TermFrequency
 from tests import factories
@@ -82,13 +82,11 @@ def test_a_passage_with_another_text_takes_the_place_of_the_one_before(benchmark
 
 def test_a_load_that_was_cut_off_goes_on_where_it_was(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
-    embedded: list[str] = []
     embed: Callable[..., Any] = LocalEmbedder.embed_documents
 
     def fail_at_the_third(self: LocalEmbedder, texts: list[str]) -> Any:
-        if len(embedded) == 2:
+        if PASSAGES[2]["text"] in texts[0]:
             raise TimedOut
-        embedded.extend(texts)
         return embed(self, texts)
 
     monkeypatch.setattr(LocalEmbedder, "embed_documents", fail_at_the_third)
@@ -106,31 +104,35 @@ def test_a_batch_that_can_not_be_stored_whole_leaves_nothing(
     def fail(*args: object) -> None:
         raise TimedOut
 
-    monkeypatch.setattr(loading.vectors, "store", fail)
+    monkeypatch.setattr(vectors, "store", fail)
     with pytest.raises(CommandError):
         benchmark.load()
     assert not Document.objects.exists() and not Chunk.objects.exists() and not CorpusSize.objects.exists()
 
 
-def test_the_next_batch_is_embedded_while_one_is_stored(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "BATCH", 2)
-    embedding = [threading.Event(), threading.Event()]
-    begun = iter(embedding)
-    waited = []
-    store = loading._store
+def test_batches_are_embedded_side_by_side_while_others_are_stored(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr(loading, "BATCH", 1)
+    settings.EMBEDDING_THREADS = 2
+    together = threading.Barrier(2)
 
     def embed(self: LocalEmbedder, texts: list[str]) -> Any:
-        next(begun).set()
+        together.wait(timeout=10)  # fails unless another is embedded at the same time
         return np.ones((len(texts), self.dimension), dtype=np.float32) / np.sqrt(self.dimension)
 
-    def stored(*args: Any) -> None:
-        waited.append(embedding[1].wait(timeout=10))
-        store(*args)
-
     monkeypatch.setattr(LocalEmbedder, "embed_documents", embed)
-    monkeypatch.setattr(loading, "_store", stored)
-    benchmark.load(questions=False)
-    assert waited == [True, True]
+    assert "4 passages added" in benchmark.load(questions=False)
+
+
+def test_another_model_meanwhile_is_told(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(*args: object) -> None:
+        raise vectors.SpaceChanged
+
+    monkeypatch.setattr(vectors, "store", change)
+    with pytest.raises(CommandError, match="model was changed meanwhile"):
+        benchmark.load()
+    assert not Document.objects.exists()
 
 
 def test_progress_is_shown(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
