@@ -1,7 +1,9 @@
 """Who works on a document: claims, heartbeats, and how a worker learns that the document is no longer its own.
 
-A claim is known by the attempt and the moment it began. Every write of a worker is conditional on its claim, so
-that a worker that was slow, cancelled or taken for dead can't touch what another has taken up since.
+A document is claimed twice: to be read, until it is found by its words; and to be indexed further, until it is ready.
+Between the two it is in nobody's hands, which shows by its having no heartbeat. A claim is known by the attempt and
+the moment it began. Every write of a worker is conditional on its claim, so that a worker that was slow, cancelled
+or taken for dead can't touch what another has taken up since.
 """
 
 import threading
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -67,6 +69,20 @@ class Claim:
         elif self.lost.is_set():
             raise Lost
 
+    def hand_on(self, **fields: Any) -> None:
+        """Let go of a document that is found by its words, for whoever indexes it further; raises `Lost`."""
+        handed = self.rows().update(
+            status=Document.Status.CHUNKED,
+            stage="vectors",
+            started_at=None,
+            heartbeat_at=None,
+            updated_at=timezone.now(),
+            **fields,
+        )
+        self.lost.set()
+        if not handed:
+            raise Lost
+
     def is_lost(self) -> bool:
         """Whether the claim has ended; asks the database at most twice a second."""
         now = time.monotonic()
@@ -78,8 +94,11 @@ class Claim:
 
 
 def claim(document_id: int) -> Claim | None:
-    """Take a waiting document, or one whose worker is gone; None when another has it or there is nothing to do."""
-    free = Q(status=Document.Status.QUEUED) | Q(status__in=Document.WORKING, heartbeat_at__lt=stale_before())
+    """Take a document to read it: a waiting one, or one whose reader is gone.
+
+    None when another has it or there is nothing to do.
+    """
+    free = Q(status=Document.Status.QUEUED) | Q(status=Document.Status.PARSING, heartbeat_at__lt=stale_before())
     now = timezone.now()
     with transaction.atomic():
         taken = Document.objects.filter(free, pk=document_id).update(
@@ -100,32 +119,87 @@ def claim(document_id: int) -> Claim | None:
     return Claim(document_id, attempt, now)
 
 
+def waiting_to_be_read() -> QuerySet[Document]:
+    """Return the documents that nobody has begun to read."""
+    return Document.objects.filter(status=Document.Status.QUEUED)
+
+
+def waiting_to_be_indexed() -> QuerySet[Document]:
+    """Return the documents that are found by their words and in nobody's hands."""
+    return Document.objects.filter(status=Document.Status.CHUNKED, heartbeat_at=None)
+
+
+def claim_indexing(document_id: int) -> Claim | None:
+    """Take a document that is found by its words, to index it further; None as for `claim`.
+
+    One whose worker is gone counts another attempt; it isn't read again.
+    """
+    now = timezone.now()
+    stale = Q(status__in=(Document.Status.CHUNKED, Document.Status.INDEXING), heartbeat_at__lt=stale_before())
+    taking: dict[str, Any] = {
+        "status": Document.Status.INDEXING,
+        "stage": "vectors",
+        "started_at": now,
+        "heartbeat_at": now,
+        "updated_at": now,
+    }
+    with transaction.atomic():
+        taken = waiting_to_be_indexed().filter(pk=document_id).update(**taking) or (
+            Document.objects.filter(stale, pk=document_id).update(**taking, attempt=F("attempt") + 1)
+        )
+        if taken != 1:
+            return None
+        attempt = Document.objects.values_list("attempt", flat=True).get(pk=document_id)
+    return Claim(document_id, attempt, now)
+
+
+class Heart:
+    """Keeps the heartbeats of claimed documents going from a thread, whatever the worker is busy with.
+
+    Inside a transaction other connections can't see the claims yet, so that the worker's own reports must do.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[Claim] = []
+        self._finished = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        if not connection.in_atomic_block:
+            self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._finished.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def keep(self, held: Claim) -> None:
+        """Beat for a document as long as its claim holds."""
+        self._held = [*(one for one in self._held if not one.lost.is_set()), held]
+
+    def _beat(self) -> None:
+        try:
+            while not self._finished.wait(HEARTBEAT_SECONDS):
+                for held in self._held:
+                    self._beat_for(held)
+        finally:
+            connection.close()
+
+    def _beat_for(self, held: Claim) -> None:
+        if held.lost.is_set():
+            return
+        try:
+            if not held.rows().update(heartbeat_at=timezone.now()):
+                held.lost.set()
+        except DatabaseError:  # restarting, perhaps; the next beat tries anew
+            close_old_connections()
+
+
 @contextmanager
 def heartbeat(held: Claim) -> Iterator[None]:
-    """Keep the document's heartbeat going from a thread, whatever the worker is busy with.
-
-    Inside a transaction other connections can't see the claim yet, so that the worker's own reports must do.
-    """
-    if connection.in_atomic_block:
+    """Keep one document's heartbeat going."""
+    with Heart() as heart:
+        heart.keep(held)
         yield
-        return
-    finished = threading.Event()
-    thread = threading.Thread(target=_beat, args=(held, finished), name=f"heartbeat-{held.document_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        finished.set()
-        thread.join()
-
-
-def _beat(held: Claim, finished: threading.Event) -> None:
-    try:
-        while not finished.wait(HEARTBEAT_SECONDS) and not held.lost.is_set():
-            try:
-                if not held.rows().update(heartbeat_at=timezone.now()):
-                    held.lost.set()
-            except DatabaseError:  # restarting, perhaps; the next beat tries anew
-                close_old_connections()
-    finally:
-        connection.close()

@@ -1,12 +1,14 @@
-"""From a stored file to a searchable document: parse, chunk, store, announce.
+"""From a stored file to a searchable document, in two steps.
 
-`ingest` may be called for the same document by anyone at any time: one caller gets the claim, the others return.
+`read` parses, chunks and stores, and has the words indexed; `index` has the rest done that makes the document ready.
+Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
 Whatever goes wrong is stored with the document as a code and words for the person who uploaded it.
 """
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from knowledge.models import Document
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.runner import ParseLimits, parse_file
-from knowledge.signals import document_chunked
+from knowledge.signals import document_chunked, indexing_due
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
 from ragsite.llm.tokens import count_tokens
@@ -36,52 +38,60 @@ _LANGUAGE_SAMPLE = 20_000  # characters
 
 
 def ingest(document_id: int) -> bool:
-    """Make a waiting document searchable; return whether this call did the work and it ended well.
+    """Read and index a document; return whether this call ended its ingestion, and well.
 
     False when the document is gone, finished, cancelled, or in the hands of a living worker, and when it failed
-    (the reason is then stored with it). This is the task boundary: nothing but a broken process gets past it.
+    (the reason is then stored with it).
     """
+    read(document_id)
+    held = claims.claim_indexing(document_id)
+    if held is None:
+        return False
+    with guarded(held), claims.heartbeat(held):
+        index([held])
+    return Document.objects.filter(
+        pk=document_id, attempt=held.attempt, started_at=held.started_at, status=Document.Status.READY
+    ).exists()
+
+
+def read(document_id: int) -> bool:
+    """Make a waiting document findable by its words; return whether this call did."""
     held = claims.claim(document_id)
     if held is None:
         return False
-    try:
-        with claims.heartbeat(held):
-            document = Document.objects.select_related("knowledge_base").get(pk=document_id)
-            _run(document, held)
-    except (Lost, Document.DoesNotExist):
-        logger.info("Ingestion of document %s was given up: it was cancelled, deleted or taken over", document_id)
-        return False
-    except ParseError as error:
-        _fail(held, error.code, error.message)
-        return False
-    except LLMError as error:
-        _fail(held, error.code, str(error))
-        return False
-    except DatabaseError:
-        logger.exception("Ingestion of document %s met a database error", document_id)
-        _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
-        return False
-    except Exception as error:
-        logger.exception("Ingestion of document %s failed", document_id)
-        _fail(held, "internal", _internal_error(error, document_id))
-        return False
-    return True
+    with guarded(held), claims.heartbeat(held):
+        document = Document.objects.select_related("knowledge_base").get(pk=document_id)
+        with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
+            _parse_and_store(document, held, Path(folder))
+        document_chunked.send(sender=Document, document_id=document_id)
+        held.hand_on(progress=STORED)
+        return True
+    return False
 
 
-def requeue_stalled() -> int:
-    """Offer documents again whose worker is gone, and waiting ones whose task was lost; return their number.
+def index(held: Iterable[Claim | None]) -> None:
+    """Have claimed documents indexed further until they are ready; see `signals.indexing_due`."""
+    if indexing_due.has_listeners(Document):
+        indexing_due.send(sender=Document, claims=held)
+        return
+    for one in held:
+        if one is not None:
+            with guarded(one):
+                finish(one)
 
-    Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
-    """
-    stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
-    count = sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled.only("pk", "attempt", "started_at"))
-    return count + services.queue_lost()
+
+def report(held: Claim, percent: float) -> None:
+    """Store how far the indexing of a document is, 0 to 100, when a report is due; raises `Lost`."""
+    held.report(progress=_progress(percent))
 
 
-def _run(document: Document, held: Claim) -> None:
-    with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
-        _parse_and_store(document, held, Path(folder))
-    document_chunked.send(sender=Document, document_id=document.pk, progress=_indexing_progress(held))
+def pause(held: Claim, percent: float) -> None:
+    """Let others pass: put a document back among those that wait to be indexed; raises `Lost`."""
+    held.hand_on(progress=_progress(percent))
+
+
+def finish(held: Claim) -> None:
+    """Declare a document ready; raises `Lost`."""
     held.update(
         status=Document.Status.READY,
         stage="",
@@ -90,6 +100,45 @@ def _run(document: Document, held: Claim) -> None:
         error_code="",
         error_message="",
     )
+    held.lost.set()
+
+
+def _progress(percent: float) -> int:
+    return STORED + round((99 - STORED) * min(max(percent, 0), 100) / 100)
+
+
+@contextmanager
+def guarded(held: Claim) -> Iterator[None]:
+    """Keep to one document what goes wrong with it: end its claim and store the reason with it.
+
+    This is the task boundary: nothing but a broken process gets past it.
+    """
+    try:
+        yield
+    except (Lost, Document.DoesNotExist):
+        held.lost.set()
+        logger.info("Ingestion of document %s was given up: it was cancelled, deleted or taken over", held.document_id)
+    except ParseError as error:
+        _fail(held, error.code, error.message)
+    except LLMError as error:
+        _fail(held, error.code, str(error))
+    except DatabaseError:
+        logger.exception("Ingestion of document %s met a database error", held.document_id)
+        _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
+    except Exception as error:
+        logger.exception("Ingestion of document %s failed", held.document_id)
+        _fail(held, "internal", _internal_error(error, held.document_id))
+
+
+def requeue_stalled() -> int:
+    """Offer documents again whose worker is gone, and waiting ones whose task was lost; return their number.
+
+    Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
+    """
+    stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
+    stalled = stalled.only("pk", "status", "attempt", "started_at")
+    count = sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
+    return count + services.queue_lost()
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
@@ -157,24 +206,9 @@ class _Reading:
             yield element
 
 
-def _indexing_progress(held: Claim) -> Callable[[float], None]:
-    """Return what listeners report to, 0 to 100: words are searchable at the first report, vectors follow."""
-    begun = False
-
-    def report(percent: float) -> None:
-        nonlocal begun
-        progress = STORED + round((99 - STORED) * min(max(percent, 0), 100) / 100)
-        if begun:
-            held.report(status=Document.Status.INDEXING, stage="vectors", progress=progress)
-        else:
-            begun = True
-            held.update(status=Document.Status.CHUNKED, stage="vectors", progress=progress)
-
-    return report
-
-
 def _fail(held: Claim, code: str, message: str) -> None:
-    """Store why, unless the document is in other hands by now."""
+    """End the claim and store why, unless the document is in other hands by now."""
+    held.lost.set()
     try:
         held.rows().update(
             status=Document.Status.FAILED,

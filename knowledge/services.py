@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_q.models import OrmQ
@@ -23,6 +24,8 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import format_of
 from knowledge.signals import documents_unindexed
 
+_TASK = "knowledge.tasks.ingest_waiting"
+_TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
 _UNKNOWN_TYPE = "application/octet-stream"
 # They change how a file name reads without being seen.
@@ -189,19 +192,22 @@ def reingest_document(document: Document) -> bool:
     """
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
     rows = Document.objects.filter(pk=document.pk, status__in=finished).exclude(file="")
-    return _queue(rows, document.pk, attempt=0, error_code="", error_message="", started_at=None, finished_at=None)
+    return _queue(rows, attempt=0, error_code="", error_message="", started_at=None, finished_at=None)
 
 
 def take_back(document: Document, max_attempts: int) -> bool:
-    """Queue a document whose worker is gone, or fail it when that happened too often; return whether it was queued."""
+    """Offer a document again whose worker is gone, or fail it when that happened too often; return whether it waits.
+
+    One that was found by its words already isn't read again.
+    """
     rows = Document.objects.filter(
         pk=document.pk,
-        status__in=Document.WORKING,
+        status=document.status,
         started_at=document.started_at,
         heartbeat_at__lt=claims.stale_before(),
     )
     if document.attempt < max_attempts:
-        return _queue(rows, document.pk)
+        return _queue(rows) if document.status == Document.Status.PARSING else _offer(rows)
     message = _("The worker that read this file was stopped {count} times. It may need more memory than there is.")
     rows.update(
         status=Document.Status.FAILED,
@@ -214,18 +220,29 @@ def take_back(document: Document, max_attempts: int) -> bool:
 
 
 def queue_lost() -> int:
-    """Queue waiting documents again whose task a killed worker took along; return their number.
+    """Wake a worker for documents that wait while no task does, and return their number.
 
-    `heartbeat_at` of a waiting document is when it was queued. As long as tasks wait in the queue, so may documents.
+    A killed worker took the task along, or they were added while it was ending. `heartbeat_at` of a document that waits
+    to be read is when it was queued.
     """
-    lost = Document.objects.filter(status=Document.Status.QUEUED, heartbeat_at__lt=claims.stale_before())
-    ids = list(lost.values_list("pk", flat=True)[:100])
-    if not ids or OrmQ.objects.filter(lock__lte=timezone.now()).exists():
-        return 0
-    return sum(_queue(lost.filter(pk=pk), pk) for pk in ids)
+    lost = claims.waiting_to_be_read().filter(heartbeat_at__lt=claims.stale_before()) | claims.waiting_to_be_indexed()
+    with transaction.atomic():
+        return lost.count() if lost.exists() and wake_worker() else 0
 
 
-def _queue(rows: Any, document_id: int, **fields: Any) -> bool:
+def wake_worker() -> bool:
+    """Queue the task of reading and indexing what waits, unless one waits already; return whether it was queued.
+
+    Call it in the transaction that gives it work: the task that waits is held, so that it begins after that.
+    """
+    waiting = OrmQ.objects.select_for_update(skip_locked=True).filter(lock__lte=timezone.now()).order_by("pk")
+    if any(task.func() == _TASK for task in waiting[:_TASKS_LOOKED_AT]):
+        return False
+    async_task(_TASK)
+    return True
+
+
+def _queue(rows: Any, **fields: Any) -> bool:
     """Queue a document if it is still among `rows`; the task is stored in the same transaction."""
     now = timezone.now()
     with transaction.atomic():
@@ -233,8 +250,23 @@ def _queue(rows: Any, document_id: int, **fields: Any) -> bool:
             status=Document.Status.QUEUED, stage="", progress=0, heartbeat_at=now, updated_at=now, **fields
         )
         if queued:
-            async_task("knowledge.tasks.ingest_document", document_id)
+            wake_worker()
     return bool(queued)
+
+
+def _offer(rows: Any) -> bool:
+    """Let a document that is still among `rows` be indexed further, as another attempt."""
+    with transaction.atomic():
+        offered = rows.update(
+            status=Document.Status.CHUNKED,
+            started_at=None,
+            heartbeat_at=None,
+            attempt=F("attempt") + 1,
+            updated_at=timezone.now(),
+        )
+        if offered:
+            wake_worker()
+    return bool(offered)
 
 
 def _insert(document: Document, file: "File[bytes]") -> bool:
@@ -244,7 +276,7 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
     try:
         with transaction.atomic():
             document.save()
-            async_task("knowledge.tasks.ingest_document", document.pk)
+            wake_worker()
     except IntegrityError as error:
         default_storage.delete(str(document.file.name))
         if "document_bytes_unique_per_base" not in str(error):

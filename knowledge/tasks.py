@@ -1,11 +1,11 @@
 """What the workers run: ids in, services do the work."""
 
-from knowledge import ingestion
+from knowledge import ingestion, work
 
 
-def ingest_document(document_id: int) -> bool:
-    """Make a document searchable; see `ingestion.ingest`."""
-    return ingestion.ingest(document_id)
+def ingest_waiting() -> int:
+    """Read and index the documents that wait; see `work.work`."""
+    return work.work()
 
 
 def requeue_stalled() -> int:

@@ -1,21 +1,30 @@
 """Making a document's chunks searchable: by their words, then by their meaning."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from django.conf import settings
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from knowledge.claims import Claim
+from knowledge.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
 from retrieval import spaces, vectors
 from retrieval.engine import engine
 from retrieval.index import IndexRow
 from retrieval.models import EmbeddingSpace, IndexEntry
 
-# Chunks embedded between two reports of progress: a cancel waits for no more than two windows. Chunks of one document
-# are of much the same length, so that larger windows would save little padding.
+# Chunks embedded between two reports of progress. Chunks of one document are of much the same length, so that larger
+# windows would save little padding.
 WINDOW = 32
+# Chunks of one document after which others get their turn.
+TURN = 64 * WINDOW
 
 
 def index_words(document_id: int) -> None:
@@ -23,34 +32,133 @@ def index_words(document_id: int) -> None:
     engine.index(_rows(document_id))
 
 
-def embed_document(document_id: int, progress: Callable[[float], None]) -> None:
-    """Compute and store the vectors that a document's chunks lack, and report progress in percent after each window.
-
-    While one window is stored the next one is computed already; no more than two are held.
-    """
+def index_document(document_id: int) -> None:
+    """Index a document by its words and by its meaning, all at once."""
+    index_words(document_id)
     space = spaces.active_space()
-    chunk_ids = vectors.missing(space, document_id)
-    total = Chunk.objects.filter(document_id=document_id).count()
-    done = total - len(chunk_ids)
-    for window, computed in _computed(space, chunk_ids):
+    for window, computed in embedded(space, vectors.missing(space, document_id)):
         vectors.store(space, window, computed)
-        done += len(window)
-        progress(100 * done / total)
 
 
-def _computed(space: EmbeddingSpace, chunk_ids: Sequence[int]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    """Yield windows of chunk ids with their vectors, one window ahead of the caller."""
+def embedded(
+    space: EmbeddingSpace, chunk_ids: Sequence[int], size: int = WINDOW
+) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """Yield chunks in windows of `size` with their vectors, shape (chunks, dimension), computed on all cores ahead.
+
+    Those gone meanwhile are passed over. Raises `LLMError` when the model fails.
+    """
     embedder = spaces.embedder_of(space)
-    ahead: tuple[list[int], Future[NDArray[np.float32]]] | None = None
-    with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
-        for start in range(0, len(chunk_ids), WINDOW):
-            window, texts = _texts(chunk_ids[start : start + WINDOW])
-            current = (window, executor.submit(embedder.embed_documents, texts))
-            if ahead is not None:
-                yield ahead[0], ahead[1].result()
-            ahead = current
-        if ahead is not None:
-            yield ahead[0], ahead[1].result()
+    threads = _threads()
+    ahead: deque[tuple[list[int], Future[NDArray[np.float32]]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="embedding") as executor:
+        for start in range(0, len(chunk_ids), size):
+            window, texts = _texts(chunk_ids[start : start + size])
+            ahead.append((window, executor.submit(embedder.embed_documents, texts)))
+            if len(ahead) > 2 * threads:
+                first, computed = ahead.popleft()
+                yield first, computed.result()
+        for first, computed in ahead:
+            yield first, computed.result()
+
+
+def embed_claimed(claims: Iterable[Claim | None]) -> None:
+    """Compute and store the vectors that claimed documents lack, and end their claims; see `signals.indexing_due`.
+
+    Windows of chunks are computed on all cores, ahead of their storing and across the ends of documents.
+    """
+    with _Pipeline() as pipeline:
+        for held in claims:
+            if held is None:
+                pipeline.flush()
+            else:
+                pipeline.add(held)
+        pipeline.flush()
+
+
+@dataclass(slots=True)
+class _Window:
+    """Chunks of one document that are embedded together."""
+
+    held: Claim
+    space: EmbeddingSpace
+    chunk_ids: list[int]
+    vectors: Future[NDArray[np.float32]]
+    left: int  # chunks of the document that lack vectors once these are stored
+    total: int  # chunks of the document
+    last: bool  # of those that the document's turn takes
+
+    @property
+    def percent(self) -> float:
+        """How many of the document's chunks have vectors once these are stored."""
+        return 100 * (self.total - self.left) / self.total
+
+
+class _Pipeline:
+    """Windows being computed, oldest first. A document's failure ends its own windows and no other's."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(_threads(), thread_name_prefix="embedding")
+        self._most = 2 * _threads()
+        self._windows: deque[_Window] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._executor.shutdown(cancel_futures=True)
+
+    def add(self, held: Claim) -> None:
+        """Take up a document; returns when most of its windows are under way."""
+        with guarded(held):
+            space = spaces.active_space()
+            embedder = spaces.embedder_of(space)
+            chunk_ids = vectors.missing(space, held.document_id)
+            total = Chunk.objects.filter(document_id=held.document_id).count()
+            if not chunk_ids:
+                finish(held)
+            turn = chunk_ids[:TURN]
+            for start in range(0, len(turn), WINDOW):
+                end = min(start + WINDOW, len(turn))
+                window, texts = _texts(turn[start:end])
+                computed = self._executor.submit(embedder.embed_documents, texts)
+                left = len(chunk_ids) - end
+                self._windows.append(_Window(held, space, window, computed, left, total, last=end == len(turn)))
+                self._settle(self._most)
+                if held.lost.is_set():
+                    break
+
+    def flush(self) -> None:
+        """Store whatever is being computed."""
+        self._settle(0)
+
+    def _settle(self, most: int) -> None:
+        """Store the oldest windows until there are no more than `most`."""
+        while len(self._windows) > most:
+            window = self._windows.popleft()
+            if window.held.lost.is_set():
+                window.vectors.cancel()
+            else:
+                with guarded(window.held):
+                    _store(window)
+
+
+def _store(window: _Window) -> None:
+    held = window.held
+    try:
+        vectors.store(window.space, window.chunk_ids, window.vectors.result())
+    except vectors.SpaceChanged:
+        pause(held, 0)  # until its next turn, in the new space
+        return
+    if not window.last:
+        report(held, window.percent)
+    elif window.left:
+        pause(held, window.percent)
+    else:
+        finish(held)
+
+
+def _threads() -> int:
+    return settings.EMBEDDING_THREADS or os.cpu_count() or 1
 
 
 def _texts(chunk_ids: Sequence[int]) -> tuple[list[int], list[str]]:

@@ -3,28 +3,36 @@
 This is loaded with the apps; what does the work, with NumPy and the word lists, is loaded when there is some.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
 from knowledge.models import Document
-from knowledge.signals import document_chunked, documents_unindexed
+from knowledge.signals import document_chunked, documents_unindexed, indexing_due
+
+if TYPE_CHECKING:
+    from knowledge.claims import Claim
 
 
 @receiver(document_chunked, dispatch_uid="retrieval")
-def index_document(sender: Any, document_id: int, progress: Callable[[float], None], **kwargs: Any) -> None:
-    """Make a document searchable: by its words at once, then by its meaning, with progress in percent.
-
-    What is indexed already is passed over, so that a worker killed in between costs at most a window of vectors.
-    Raises `LLMError` when the embedding model fails; the words stay searchable.
-    """
+def index_words(sender: Any, document_id: int, **kwargs: Any) -> None:
+    """Make a document findable by its words; what is indexed already is passed over."""
     from retrieval import indexing
 
     indexing.index_words(document_id)
-    progress(0)
-    indexing.embed_document(document_id, progress)
+
+
+@receiver(indexing_due, dispatch_uid="retrieval")
+def embed_claimed(sender: Any, claims: "Iterable[Claim | None]", **kwargs: Any) -> None:
+    """Make documents findable by their meaning.
+
+    What has a vector is passed over, so that a worker killed in between costs no more than a few windows.
+    """
+    from retrieval import indexing
+
+    indexing.embed_claimed(claims)
 
 
 @receiver(documents_unindexed, dispatch_uid="retrieval")

@@ -7,8 +7,8 @@ from conversations import broker, services, turns
 from conversations.events import Event
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
-from knowledge.signals import document_chunked
 from ragsite.llm.types import Endpoint
+from retrieval import indexing
 from tests import factories
 from tests.fakes.llm import FakeLLM
 
@@ -25,7 +25,7 @@ def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], fil
     document = factories.make_document(knowledge_base, filename, content="\n".join(passages).encode())
     for passage in passages:
         factories.make_chunk(document, passage)
-    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    indexing.index_document(document.pk)
 
 
 @pytest.fixture

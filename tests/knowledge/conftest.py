@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge import services
 from knowledge.models import Document, KnowledgeBase
-from knowledge.signals import document_chunked
+from knowledge.signals import document_chunked, indexing_due
 from tests import factories
 
 TEXT = b"# Tea\n\nGreen tea is steeped at 80 degrees.\n\n# Coffee\n\nCoffee is brewed at 93 degrees.\n"
@@ -24,12 +24,15 @@ def base(owner: User, colleague: User) -> KnowledgeBase:
 
 @pytest.fixture
 def no_index() -> Iterator[None]:
-    """Nobody listens when a document is chunked, so that no model is loaded."""
-    receivers, document_chunked.receivers = document_chunked.receivers, []
-    document_chunked.sender_receivers_cache.clear()
+    """Nobody listens when a document is to be indexed, so that no model is loaded."""
+    kept = [(signal, signal.receivers) for signal in (document_chunked, indexing_due)]
+    for signal, _ in kept:
+        signal.receivers = []
+        signal.sender_receivers_cache.clear()
     yield
-    document_chunked.receivers = receivers
-    document_chunked.sender_receivers_cache.clear()
+    for signal, receivers in kept:
+        signal.receivers = receivers
+        signal.sender_receivers_cache.clear()
 
 
 def upload_of(name: str = "drinks.md", content: bytes = TEXT) -> SimpleUploadedFile:

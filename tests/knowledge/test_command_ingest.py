@@ -45,6 +45,7 @@ def test_a_folder_is_walked_and_queued(owner: User, folder: Path) -> None:
     assert "2 added, waiting for a worker, 0 already here, 0 failed." in out
 
 
+@pytest.mark.django_db(transaction=True)
 def test_without_a_worker_waiting_means_doing(
     owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,6 +56,7 @@ def test_without_a_worker_waiting_means_doing(
     assert "0 added, 2 already here, 0 failed." in run(folder)[0]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_failures_are_told_with_their_reasons(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
     (tmp_path / "good.txt").write_text("Good.")

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from django_q.models import OrmQ, Schedule
 
 from knowledge import claims, ingestion, passages, schedules, services
 from knowledge.chunking import ChunkDraft
+from knowledge.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, PageBreak, Paragraph
 from knowledge.parsing.errors import ParseError
-from knowledge.signals import document_chunked, documents_unindexed
+from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from ragsite.llm.errors import Unreachable
 from tests import factories
 from tests.knowledge.conftest import add
@@ -50,21 +51,45 @@ def test_listeners_lead_from_words_to_vectors(base: KnowledgeBase) -> None:
     document = add(base)
     seen: list[tuple[str, str, int]] = []
 
-    def index(document_id: int, progress: Callable[[float], None], **kwargs: Any) -> None:
-        for percent in (0, 0, 50):
-            _look(document_id, seen)
-            progress(percent)
-            time.sleep(0.6)
+    def index_words(document_id: int, **kwargs: Any) -> None:
         _look(document_id, seen)
 
-    document_chunked.connect(index)
-    ingestion.ingest(document.pk)
+    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+        for held in claims:
+            _look(held.document_id, seen)
+            time.sleep(0.6)
+            ingestion.report(held, 50)
+            _look(held.document_id, seen)
+            ingestion.finish(held)
+
+    document_chunked.connect(index_words)
+    indexing_due.connect(index)
+    assert ingestion.ingest(document.pk)
+    _look(document.pk, seen)
     assert seen == [
         ("parsing", "words", 35),
-        ("chunked", "vectors", 35),
         ("indexing", "vectors", 35),
         ("indexing", "vectors", 67),
+        ("ready", "", 100),
     ]
+
+
+def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: KnowledgeBase) -> None:
+    document = add(base)
+    assert ingestion.read(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.stage, document.progress) == ("chunked", "vectors", 35)
+    assert document.heartbeat_at is None
+    assert not ingestion.read(document.pk)
+    held = claims.claim_indexing(document.pk)
+    assert held is not None
+    assert claims.claim_indexing(document.pk) is None
+    ingestion.pause(held, 50)
+    document.refresh_from_db()
+    assert (document.status, document.progress, document.heartbeat_at) == ("chunked", 67, None)
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.attempt) == ("ready", 1)
 
 
 def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
@@ -115,13 +140,14 @@ def test_every_failure_is_stored(
 
 
 def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase) -> None:
-    def refuse(progress: Callable[[float], None], **kwargs: Any) -> None:
-        progress(0)
-        raise Unreachable(where="http://models")
+    def refuse(claims: Iterable[Claim], **kwargs: Any) -> None:
+        for held in claims:
+            with ingestion.guarded(held):
+                raise Unreachable(where="http://models")
 
-    document_chunked.connect(refuse)
+    indexing_due.connect(refuse)
     document = add(base)
-    ingestion.ingest(document.pk)
+    assert not ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert (document.status, document.error_code) == ("failed", "unreachable")
     assert document.chunks.exists()
@@ -187,18 +213,26 @@ def test_cancelling_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Cal
 
 
 def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase) -> None:
-    def index(progress: Callable[[float], None], **kwargs: Any) -> None:
-        progress(0)
-        services.cancel_document(document)
-        time.sleep(0.6)
-        progress(50)
-        raise AssertionError("It went on indexing.")
+    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+        for held in claims:
+            services.cancel_document(document)
+            time.sleep(0.6)
+            ingestion.report(held, 50)
+            raise AssertionError("It went on indexing.")
 
-    document_chunked.connect(index)
+    indexing_due.connect(index)
     document = add(base)
     assert not ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert document.status == "cancelled"
+    assert not document.chunks.exists()
+
+
+def test_a_document_that_waits_for_indexing_can_be_cancelled(base: KnowledgeBase) -> None:
+    document = add(base)
+    ingestion.read(document.pk)
+    assert services.cancel_document(document)
+    assert claims.claim_indexing(document.pk) is None
     assert not document.chunks.exists()
 
 
@@ -261,6 +295,46 @@ def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> Non
         held.update(progress=99)
     document.refresh_from_db()
     assert document.progress == 100
+
+
+def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeBase) -> None:
+    document = add(base)
+    ingestion.read(document.pk)
+    held = claims.claim_indexing(document.pk)
+    assert held is not None
+    chunks = set(document.chunks.values_list("pk", flat=True))
+    _let_time_pass(document)
+    OrmQ.objects.all().delete()
+    assert ingestion.requeue_stalled() == 1
+    assert OrmQ.objects.count() == 1
+    document.refresh_from_db()
+    assert (document.status, document.attempt) == ("chunked", 2)
+    with pytest.raises(claims.Lost):  # the dead one, should it wake up
+        ingestion.finish(held)
+    assert ingestion.ingest(document.pk)
+    assert set(document.chunks.values_list("pk", flat=True)) == chunks
+
+
+def test_what_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> None:
+    document = add(base)
+    ingestion.read(document.pk)
+    for _ in range(ingestion.MAX_ATTEMPTS):
+        assert claims.claim_indexing(document.pk) is not None
+        _let_time_pass(document)
+        ingestion.requeue_stalled()
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", "worker_lost")
+    assert document.chunks.exists()
+
+
+def test_a_stale_indexing_is_taken_over_without_being_offered(base: KnowledgeBase) -> None:
+    document = add(base)
+    ingestion.read(document.pk)
+    claims.claim_indexing(document.pk)
+    _let_time_pass(document)
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.attempt == 2
 
 
 def test_a_stale_claim_is_taken_over_without_being_queued(base: KnowledgeBase) -> None:

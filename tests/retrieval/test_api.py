@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from knowledge.models import KnowledgeBase
-from knowledge.signals import document_chunked
+from retrieval import indexing
 from retrieval.engine import engine
 from tests import factories
 
@@ -22,7 +22,7 @@ def base(owner: User) -> KnowledgeBase:
     document = factories.make_document(base, "switches.pdf")
     factories.make_chunk(document, "Eight gigabit ports.", heading_path=["Switches", "TL-SE2109"], page_from=3)
     factories.make_chunk(document, "A router, which routes.")
-    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    indexing.index_document(document.pk)
     return base
 
 

@@ -9,9 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
+from knowledge import claims
+from knowledge.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
-from knowledge.signals import document_chunked, documents_unindexed
-from retrieval import bm25, fulltext, index, indexing, spaces, vectors
+from knowledge.signals import document_chunked, documents_unindexed, indexing_due
+from retrieval import bm25, fulltext, index
 from retrieval.analysis import terms
 from retrieval.engine import engine
 from retrieval.index import IndexRow
@@ -151,49 +153,24 @@ def test_the_signals_index_and_unindex(owner: User) -> None:
     document = factories.make_document(base)
     for text in ("a cat purrs", "a dog barks"):
         factories.make_chunk(document, text)
-    reported: list[float] = []
-    document_chunked.send(sender=None, document_id=document.pk, progress=reported.append)
-    assert reported == [0, 100]
+    document_chunked.send(sender=None, document_id=document.pk)
+    stats = engine.stats([base.pk])
+    assert (stats.chunks, stats.vectors) == (2, 0)
+    assert len(fulltext.search("cat", [base.pk], 5)) == 1
+    indexing_due.send(sender=None, claims=[_claim(document), None])
     stats = engine.stats([base.pk])
     assert (stats.chunks, stats.vectors) == (2, 2)
+    document.refresh_from_db()
+    assert document.status == "ready"
     documents_unindexed.send(sender=None, document_ids=[document.pk], knowledge_base_id=base.pk)
     assert_counts_are_right(base, {})
 
 
-def test_the_words_are_searchable_at_the_first_report(owner: User) -> None:
-    base = factories.make_knowledge_base(owner)
-    document = factories.make_document(base)
-    factories.make_chunk(document, "a cat purrs")
-    found: list[int] = []
-    document_chunked.send(
-        sender=None,
-        document_id=document.pk,
-        progress=lambda percent: found.append(len(fulltext.search("cat", [base.pk], 5))),
-    )
-    assert found[0] == 1
-
-
-def test_vectors_that_are_there_are_not_computed_again(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "WINDOW", 2)
-    base = factories.make_knowledge_base(owner)
-    document = factories.make_document(base)
-    for number in range(5):
-        factories.make_chunk(document, f"passage number {number}")
-
-    class Killed(Exception):
-        pass
-
-    def killed(percent: float) -> None:
-        if percent:
-            raise Killed
-
-    with pytest.raises(Killed):
-        document_chunked.send(sender=None, document_id=document.pk, progress=killed)
-    assert len(vectors.missing(spaces.active_space(), document.pk)) == 3
-    reported: list[float] = []
-    document_chunked.send(sender=None, document_id=document.pk, progress=reported.append)
-    assert reported == [0, 80, 100]
-    assert engine.stats([base.pk]).vectors == 5
+def _claim(document: Document) -> Claim:
+    Document.objects.filter(pk=document.pk).update(status="chunked", heartbeat_at=None)
+    held = claims.claim_indexing(document.pk)
+    assert held is not None
+    return held
 
 
 def test_a_document_deleted_by_the_orm_leaves_no_counts(owner: User) -> None:

@@ -5,10 +5,9 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.signals import document_chunked
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
-from retrieval import spaces
+from retrieval import indexing, spaces
 from retrieval.engine import engine
 from retrieval.search import Query, SearchFailed, SearchRequest, describe, fuse, retrieve, search
 from tests import factories
@@ -33,7 +32,7 @@ def fill(knowledge_base: KnowledgeBase, passages: list[str]) -> KnowledgeBase:
     document = factories.make_document(knowledge_base)
     for passage in passages:
         factories.make_chunk(document, passage)
-    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    indexing.index_document(document.pk)
     return knowledge_base
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 from tqdm import tqdm
 
-from knowledge import claims, ingestion, services
+from knowledge import claims, services, work
 from knowledge.management.lookups import base_to_add_to, find_user
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.registry import extensions
@@ -91,20 +93,29 @@ def _wait(ids: list[int]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
     with tqdm(total=len(ids) * 100, desc="Reading", unit="%", file=sys.stderr, bar_format=_BAR) as bar:
         idle_since = time.monotonic()
+        worker: threading.Thread | None = None
         while unfinished := list(Document.objects.filter(pk__in=ids, status__in=Document.UNFINISHED)):
             bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
             bar.set_postfix_str(f"{len(ids) - len(unfinished)} of {len(ids)} documents")
             if _someone_works():
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= _PATIENCE_SECONDS:
-                ingestion.requeue_stalled()
-                ingestion.ingest(min(document.pk for document in unfinished))
-                continue
+            elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
+                worker = threading.Thread(target=_work, name="worker", daemon=True)
+                worker.start()
             time.sleep(_POLL_SECONDS)
+        if worker is not None:
+            worker.join()
         bar.n = len(ids) * 100
         bar.set_postfix_str(f"{len(ids)} of {len(ids)} documents")
     failed = Document.objects.filter(pk__in=ids).exclude(status=Document.Status.READY).order_by("pk")
     return [f"{document.original_filename}: {document.error_message or document.status}" for document in failed]
+
+
+def _work() -> None:
+    try:
+        work.work()
+    finally:
+        connection.close()
 
 
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {postfix} [{elapsed}<{remaining}]"

@@ -1,0 +1,131 @@
+"""A worker's round: documents are read one after another, and beside it those that were read are indexed.
+
+Reading is the work of the parser's process, of the database and of Python; indexing is that of the embedding model,
+which needs neither. Side by side they keep all cores busy, and every document is found by its words long before the
+model is through with all.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from knowledge import claims, ingestion, services
+from knowledge.claims import Claim, Heart
+from knowledge.turns import Turns
+
+logger = logging.getLogger(__name__)
+
+# A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
+ROUND_SECONDS = 60.0
+_LOOK_SECONDS = 0.2
+
+
+def work(seconds: float = ROUND_SECONDS) -> int:
+    """Read and index what waits, until nothing does or `seconds` have passed; return how many documents were read.
+
+    Documents begun are ended, or put back where they take too long. Wakes a worker for what is left.
+    """
+    ingestion.requeue_stalled()
+    if settings.INGEST_WORKERS > 1:
+        _wake_for_the_rest()
+    until = time.monotonic() + seconds
+    with _Indexing(until) as indexing:
+        count = _read(until, indexing)
+    if not indexing.failed:  # else the schedule tries again, in a minute
+        _wake_for_the_rest()
+    return count
+
+
+def _read(until: float, indexing: "_Indexing") -> int:
+    count = 0
+    turns = Turns(claims.waiting_to_be_read)
+    while time.monotonic() < until:
+        number = turns.next()
+        if number is not None:
+            if ingestion.read(number):
+                count += 1
+                indexing.wake()
+        elif indexing.idle:
+            break
+        else:
+            time.sleep(_LOOK_SECONDS)
+    return count
+
+
+def _wake_for_the_rest() -> None:
+    """Queue a task for what waits; it costs nothing when another worker is quicker."""
+    if claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists():
+        with transaction.atomic():
+            services.wake_worker()
+
+
+class _Indexing:
+    """Indexes documents in a thread for as long as the `with` block reads others, and then what is left of them."""
+
+    def __init__(self, until: float) -> None:
+        self.failed = False
+        self._until = until
+        self._news = threading.Event()
+        self._idle = threading.Event()
+        self._nothing_follows = threading.Event()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="indexing")
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is in hand and nothing was found to be waiting."""
+        return self._idle.is_set() and not self._news.is_set()
+
+    def wake(self) -> None:
+        """Tell that a document waits to be indexed."""
+        self._news.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._stopped.set()
+        self._nothing_follows.set()
+        self._news.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            with Heart() as heart:
+                ingestion.index(self._claims(heart))
+        except Exception:
+            self.failed = True
+            logger.exception("Indexing ended; what it had in hand is taken up again")
+        finally:
+            self._idle.set()
+            connection.close()
+
+    def _claims(self, heart: Heart) -> Iterator[Claim | None]:
+        """Yield claims as documents come; None before waiting for more of them."""
+        turns = Turns(claims.waiting_to_be_indexed)
+        while not self._stopped.is_set() and time.monotonic() < self._until:
+            nothing_follows = self._nothing_follows.is_set()  # asked before looking, lest the last one be missed
+            self._idle.clear()
+            self._news.clear()
+            number = turns.next()
+            if number is not None:
+                held = claims.claim_indexing(number)
+                if held is not None:
+                    heart.keep(held)
+                    yield held
+            elif nothing_follows:
+                return
+            else:
+                yield None
+                self._idle.set()
+                self._news.wait(_LOOK_SECONDS)

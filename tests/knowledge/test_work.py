@@ -1,0 +1,170 @@
+"""A worker's round: reading and indexing side by side, and whose turn it is."""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django_q.models import OrmQ
+
+from knowledge import claims, ingestion, services, work
+from knowledge.claims import Claim
+from knowledge.models import Document, KnowledgeBase
+from knowledge.signals import indexing_due
+from knowledge.turns import PER_LOOK, Turns
+from tests import factories
+from tests.knowledge.conftest import add
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_index")]
+
+
+def test_everything_that_waits_becomes_ready(base: KnowledgeBase) -> None:
+    for number in range(3):
+        add(base, f"{number}.md", f"# Number {number}".encode())
+    bad = add(base, "bad.pdf", b"%PDF-1.7 no")
+    OrmQ.objects.all().delete()
+    assert work.work() == 3
+    assert sorted(base.documents.values_list("status", flat=True)) == ["failed", "ready", "ready", "ready"]
+    bad.refresh_from_db()
+    assert bad.error_code == "broken"
+    assert not OrmQ.objects.exists()  # nothing is left to wake a worker for
+    assert work.work() == 0
+
+
+def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase) -> None:
+    first, second = add(base, "1.md", b"# One"), add(base, "2.md", b"# Two")
+    read = threading.Event()
+
+    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+        for held in claims:
+            if held is not None and held.document_id == first.pk:
+                _until(lambda: Document.objects.get(pk=second.pk).status == "chunked")
+                read.set()
+            if held is not None:
+                ingestion.finish(held)
+
+    indexing_due.connect(index)
+    work.work()
+    assert read.is_set()
+    assert set(base.documents.values_list("status", flat=True)) == {"ready"}
+
+
+def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: KnowledgeBase) -> None:
+    first = add(base, "1.md", b"# One")
+    late: list[Document] = []
+
+    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+        for held in claims:
+            if held is not None and held.document_id == first.pk:
+                time.sleep(0.3)  # the reading has found nothing more to do by now
+                late.append(add(base, "late.md", b"# Late"))
+                _until(lambda: Document.objects.get(pk=late[0].pk).status == "chunked")
+            if held is not None:
+                ingestion.finish(held)
+
+    indexing_due.connect(index)
+    assert work.work() == 2
+
+
+def test_the_listener_is_told_before_it_has_to_wait(base: KnowledgeBase) -> None:
+    add(base)
+    heard: list[bool] = []
+
+    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+        for held in claims:
+            heard.append(held is not None)
+            if held is not None:
+                ingestion.finish(held)
+
+    indexing_due.connect(index)
+    work.work()
+    assert heard.count(True) == 1
+    assert False in heard
+
+
+def test_a_round_that_is_over_leaves_the_rest_to_the_next(base: KnowledgeBase) -> None:
+    add(base, "1.md", b"# One")
+    add(base, "2.md", b"# Two")
+    OrmQ.objects.all().delete()
+    assert work.work(seconds=0) == 0
+    (task,) = OrmQ.objects.all()
+    assert task.func() == "knowledge.tasks.ingest_waiting"
+    assert work.work() == 2
+
+
+def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase) -> None:
+    def broken(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+        raise ZeroDivisionError
+
+    indexing_due.connect(broken)
+    document = add(base)
+    OrmQ.objects.all().delete()
+    assert work.work() == 1
+    document.refresh_from_db()
+    assert document.status == "chunked"
+    assert not OrmQ.objects.exists()
+    assert ingestion.requeue_stalled() == 1  # as the schedule does, a minute later
+    assert OrmQ.objects.count() == 1
+
+
+def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
+    kept = []
+    with claims.Heart() as heart:
+        for number in range(2):
+            document = add(base, f"{number}.md", f"# {number}".encode())
+            ingestion.read(document.pk)
+            held = claims.claim_indexing(document.pk)
+            assert held is not None
+            heart.keep(held)
+            kept.append(held)
+        begun = [Document.objects.get(pk=held.document_id).heartbeat_at for held in kept]
+        for held, before in zip(kept, begun, strict=True):
+            _until(lambda held=held, before=before: Document.objects.get(pk=held.document_id).heartbeat_at > before)
+        ingestion.pause(kept[0], 10)
+        time.sleep(0.15)
+        assert Document.objects.get(pk=kept[0].document_id).heartbeat_at is None  # it beats no more
+        services.cancel_document(Document.objects.get(pk=kept[1].document_id))
+        assert kept[1].lost.wait(5)
+
+
+def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
+    many = [factories.make_document(base, status="queued") for _ in range(20)]
+    turns = Turns(claims.waiting_to_be_read)
+    served = [_take(turns) for _ in range(2)]
+    other = factories.make_knowledge_base(stranger)
+    few = [factories.make_document(other, status="queued") for _ in range(2)]
+    served += list(_all(turns))
+    assert sorted(served) == sorted(document.pk for document in many + few)
+    assert [number for number in served if number in {document.pk for document in many}] == [d.pk for d in many]
+    assert served.index(few[0].pk) <= PER_LOOK
+    assert served.index(few[1].pk) <= PER_LOOK + 2
+
+
+def test_a_giant_lets_those_of_its_uploader_pass(base: KnowledgeBase) -> None:
+    giant = factories.make_document(base, status="chunked", progress=60, heartbeat_at=None)
+    small = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
+    assert Turns(claims.waiting_to_be_indexed).next() == small.pk
+    assert list(_all(Turns(claims.waiting_to_be_indexed))) == [small.pk, giant.pk]
+
+
+def _take(turns: Turns) -> int:
+    number = turns.next()
+    assert number is not None
+    Document.objects.filter(pk=number).update(status="parsing")
+    return number
+
+
+def _all(turns: Turns) -> Iterator[int]:
+    while (number := turns.next()) is not None:
+        Document.objects.filter(pk=number).update(status="parsing")
+        yield number
+
+
+def _until(condition: Any) -> None:
+    deadline = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

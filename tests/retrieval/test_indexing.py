@@ -1,0 +1,149 @@
+"""Computing vectors across documents: what is done is not done again, and one document's trouble is its own."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+from numpy.typing import NDArray
+
+from knowledge import claims, services
+from knowledge.claims import Claim
+from knowledge.models import Document, KnowledgeBase
+from ragsite.llm.errors import Unreachable
+from retrieval import indexing, spaces, vectors
+from retrieval.engine import engine
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "WINDOW", 2)
+
+
+@pytest.fixture
+def base(owner: User) -> KnowledgeBase:
+    return factories.make_knowledge_base(owner)
+
+
+def waiting(base: KnowledgeBase, passages: int, word: str = "passage") -> Document:
+    """Make a document that is found by its words and waits."""
+    document = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
+    for number in range(passages):
+        factories.make_chunk(document, f"{word} number {number}")
+    indexing.index_words(document.pk)
+    return document
+
+
+def claim(document: Document) -> Claim:
+    held = claims.claim_indexing(document.pk)
+    assert held is not None
+    return held
+
+
+def state(document: Document) -> tuple[str, int]:
+    document.refresh_from_db()
+    return document.status, len(vectors.missing(spaces.active_space(), document.pk))
+
+
+def test_documents_become_ready_in_one_stream(base: KnowledgeBase) -> None:
+    documents = [waiting(base, passages) for passages in (1, 5, 0, 2)]
+    indexing.embed_claimed(claim(document) for document in documents)
+    assert [state(document) for document in documents] == [("ready", 0)] * 4
+    assert engine.stats([base.pk]).vectors == 8
+
+
+def test_vectors_that_are_there_are_not_computed_again(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = waiting(base, 5)
+    space = spaces.active_space()
+    there = vectors.missing(space, document.pk)[:3]
+    vectors.store(space, there, np.eye(3, space.dimension, dtype=np.float32))
+    computed = _count_embedded(monkeypatch)
+    indexing.embed_claimed([claim(document)])
+    assert sum(computed) == 2
+    assert state(document) == ("ready", 0)
+
+
+def test_a_failing_model_fails_one_document_and_not_the_next(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad, after = waiting(base, 3), waiting(base, 3, "poison"), waiting(base, 3)
+    _count_embedded(monkeypatch, refuse="poison")
+    indexing.embed_claimed([claim(good), claim(bad), claim(after), None])
+    assert state(bad) == ("failed", 3)
+    assert bad.error_code == "unreachable"
+    assert state(good) == state(after) == ("ready", 0)
+
+
+def test_a_giant_gives_way_after_its_turn(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "TURN", 4)
+    giant = waiting(base, 10)
+    indexing.embed_claimed([claim(giant)])
+    assert state(giant) == ("chunked", 6)
+    assert (giant.progress, giant.heartbeat_at) == (61, None)
+    indexing.embed_claimed([claim(giant)])
+    assert state(giant) == ("chunked", 2)
+    indexing.embed_claimed([claim(giant)])
+    assert state(giant) == ("ready", 0)
+
+
+def test_a_cancelled_document_is_dropped_while_the_others_go_on(base: KnowledgeBase) -> None:
+    gone, stays = waiting(base, 9), waiting(base, 3)
+
+    def held() -> Iterator[Claim]:
+        taken = claim(gone)
+        services.cancel_document(gone)
+        taken.lost.set()  # as its heart learns
+        yield taken
+        yield claim(stays)
+
+    indexing.embed_claimed(held())
+    gone.refresh_from_db()
+    assert gone.status == "cancelled"
+    assert state(stays) == ("ready", 0)
+
+
+def test_when_the_space_changes_a_document_waits_for_another_turn(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = waiting(base, 3)
+    store = vectors.store
+
+    def changed(*args: Any) -> None:
+        raise vectors.SpaceChanged
+
+    monkeypatch.setattr(vectors, "store", changed)
+    indexing.embed_claimed([claim(document)])
+    assert state(document) == ("chunked", 3)
+    assert document.heartbeat_at is None
+    monkeypatch.setattr(vectors, "store", store)
+    indexing.embed_claimed([claim(document)])
+    assert state(document) == ("ready", 0)
+
+
+def test_windows_with_their_vectors(base: KnowledgeBase) -> None:
+    document = waiting(base, 5)
+    space = spaces.active_space()
+    ids = vectors.missing(space, document.pk)
+    windows = list(indexing.embedded(space, [*ids, 10**9], 2))
+    assert [window for window, _ in windows] == [ids[:2], ids[2:4], ids[4:]]
+    assert [computed.shape for _, computed in windows] == [(2, space.dimension), (2, space.dimension), (1, 384)]
+
+
+def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00") -> list[int]:
+    """Have the model's calls counted, by their texts; a text with the word `refuse` in it is refused."""
+    embedder = spaces.embedder_of(spaces.active_space())
+    embed = embedder.embed_documents
+    counts: list[int] = []
+
+    def counting(texts: Sequence[str]) -> NDArray[np.float32]:
+        if any(refuse in text for text in texts):
+            raise Unreachable(where="http://models")
+        counts.append(len(texts))
+        return embed(texts)
+
+    monkeypatch.setattr(embedder, "embed_documents", counting)
+    return counts
