@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from knowledge.access import Actor, key
@@ -69,10 +70,17 @@ def passage(external_id: str, title: str, text: str) -> Passage:
     return Passage(clean(external_id), clean(title).strip(), clean(text).strip())
 
 
+def documents(knowledge_base_id: int, ids: Iterable[str]) -> QuerySet[Document]:
+    """Return the documents of passages by their ids in the corpus."""
+    found = Document.objects.filter(knowledge_base_id=knowledge_base_id, external_id__in=list(ids))
+    # The index leaves the others out, and is only taken by a query that does so too.
+    return found.exclude(external_id="")
+
+
 def missing(knowledge_base: KnowledgeBase, passages: Sequence[Passage]) -> list[Passage]:
     """Return those that the base does not hold, or holds with another title or text."""
-    ids = [each.id for each in passages]
-    here = dict(knowledge_base.documents.filter(external_id__in=ids).values_list("external_id", "sha256"))
+    there = documents(knowledge_base.pk, (each.id for each in passages))
+    here = dict(there.values_list("external_id", "sha256"))
     return [each for each in passages if here.get(each.id) != each.digest]
 
 
@@ -83,7 +91,7 @@ def add(knowledge_base: KnowledgeBase, user: Actor, passages: Sequence[Passage])
     `IntegrityError` when another process adds the same ones at the same time.
     """
     with transaction.atomic():
-        knowledge_base.documents.filter(external_id__in=[each.id for each in passages]).delete()
-        documents = Document.objects.bulk_create([each.document(knowledge_base, user) for each in passages])
-        pairs = zip(passages, documents, strict=True)
+        documents(knowledge_base.pk, (each.id for each in passages)).delete()
+        made = Document.objects.bulk_create([each.document(knowledge_base, user) for each in passages])
+        pairs = zip(passages, made, strict=True)
         return Chunk.objects.bulk_create([each.chunk(document) for each, document in pairs])

@@ -15,19 +15,28 @@ from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 
+# What the pages show, all of it for reading.
+_RUNS_OF_SET = ("created_at", "status", "label", "figures", "question_count")
+_QUESTION = ("evaluation_set", "key", "text", "right_passages", "created_at")
+_RUN = (
+    "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "results", "started_by",
+    "created_at", "finished_at",
+)  # fmt: skip
+_RESULT = ("run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "took_ms", "found", "not_found")
+
 
 class RunInline(RecordInline):
     """The runs of a set, on its page."""
 
     model = EvaluationRun
-    fields = ["created_at", "status", "label", "figures", "question_count"]
-    readonly_fields = fields
+    fields = _RUNS_OF_SET
+    readonly_fields = _RUNS_OF_SET
     ordering = ["-created_at", "-id"]
 
     @admin.display(description=_("settings"))
     def label(self, run: EvaluationRun) -> str:
         """Return the settings in words."""
-        return RunOptions.from_dict(run.settings).label
+        return RunOptions.from_stored(run.settings).label
 
 
 @admin.register(EvaluationSet)
@@ -71,8 +80,8 @@ class EvaluationQuestionAdmin(RecordAdmin):
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
-    fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
-    readonly_fields = fields
+    fields = _QUESTION
+    readonly_fields = _QUESTION
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the link from a set."""
@@ -115,16 +124,13 @@ class EvaluationRunAdmin(RecordAdmin):
     search_fields = ["evaluation_set__name"]
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
-    fields = [
-        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "results", "started_by",
-        "created_at", "finished_at",
-    ]  # fmt: skip
-    readonly_fields = fields
+    fields = _RUN
+    readonly_fields = _RUN
 
     @admin.display(description=_("settings"))
     def label(self, run: EvaluationRun) -> str:
         """Return the settings in words."""
-        return RunOptions.from_dict(run.settings).label
+        return RunOptions.from_stored(run.settings).label
 
     @admin.display(description=_("evaluation set"))
     def set_link(self, run: EvaluationRun) -> SafeString | str:
@@ -157,8 +163,8 @@ class EvaluationResultAdmin(RecordAdmin):
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]
     show_full_result_count = False
-    fields = ["run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "took_ms", "found", "not_found"]
-    readonly_fields = fields
+    fields = _RESULT
+    readonly_fields = _RESULT
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the link from a run."""

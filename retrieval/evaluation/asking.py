@@ -55,7 +55,7 @@ async def ask_all(
 
     Raises `SearchFailed`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
     """
-    options = RunOptions.from_dict(run.settings)
+    options = RunOptions.from_stored(run.settings)
     base_id = run.evaluation_set.knowledge_base_id
     report = _Report(run.pk, len(questions), progress)
     outcomes: list[Outcome | None] = [None] * len(questions)

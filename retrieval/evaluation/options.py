@@ -34,7 +34,7 @@ class RunOptions:
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "RunOptions":
-        """Check settings from outside or from a stored run; raises `ValueError`, in words for a person."""
+        """Check settings from outside; raises `ValueError`, in words for a person."""
         options = {name: value for name, value in given.items() if value is not None}
         if unknown := options.keys() - cls.__dataclass_fields__.keys():
             raise ValueError(_("There is no such setting: {names}").format(names=", ".join(sorted(unknown))))
@@ -47,6 +47,11 @@ class RunOptions:
                 options[name] = _number(name, options[name], kind, least)
         return cls(**options)
 
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> "RunOptions":
+        """Return the settings of a stored run, without those that are no more."""
+        return cls(**{name: value for name, value in stored.items() if name in cls.__dataclass_fields__})
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that differ from the site's, and the mode, for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -55,7 +60,7 @@ class RunOptions:
     def label(self) -> str:
         """The settings in a line, as a person reads them."""
         modes = {"hybrid": _("hybrid"), "vector": _("by meaning"), "fulltext": _("by words")}
-        parts = [modes[self.mode]]
+        parts = [modes.get(self.mode, self.mode)]
         if self.reorder is not None:
             parts.append(_("reordered") if self.reorder else _("not reordered"))
         if self.rerank is not None:

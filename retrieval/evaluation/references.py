@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import BigIntegerField
 
+from knowledge import corpora
 from knowledge.models import Chunk, Document
 from retrieval.analysis import terms
 
@@ -73,18 +74,12 @@ def settle(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Refe
     A name is looked up as an id of the corpus, then as a file's name, then, when it is a number, as a chunk's id.
     """
     wanted = list(dict.fromkeys(references))
-    documents = Document.objects.filter(knowledge_base_id=knowledge_base_id)
     names = {each.name for each in wanted if each.name}
-    passages = set(
-        documents.filter(external_id__in=names | {each.passage for each in wanted if each.passage}).values_list(
-            "external_id", flat=True
-        )
-    )
-    files = set(
-        documents.filter(original_filename__in=names | {each.document for each in wanted if each.document}).values_list(
-            "original_filename", flat=True
-        )
-    )
+    ids = names | {each.passage for each in wanted if each.passage}
+    passages = set(corpora.documents(knowledge_base_id, ids).values_list("external_id", flat=True))
+    of_base = Document.objects.filter(knowledge_base_id=knowledge_base_id)
+    named = of_base.filter(original_filename__in=names | {each.document for each in wanted if each.document})
+    files = set(named.values_list("original_filename", flat=True))
     numbers = {number for each in wanted if (number := _chunk_number(each)) is not None}
     chunks = _chunks(knowledge_base_id, numbers)
 
@@ -118,7 +113,7 @@ class _Finder:
         names = {each.document for each in references if each.document}
         self._passages = {
             document.external_id: document
-            for document in documents.filter(external_id__in={each.passage for each in references if each.passage})
+            for document in corpora.documents(knowledge_base_id, {each.passage for each in references if each.passage})
         }
         self._chunks = _chunks(knowledge_base_id, chunk_ids)
         self._by_id = documents.in_bulk(document_ids)

@@ -79,20 +79,20 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
     """A run, how far it is, and its figures once it is done."""
 
     started_by = serializers.CharField(source="started_by.username", read_only=True, default=None)
-    label = serializers.SerializerMethodField(help_text="The settings in words.")
+    summary = serializers.SerializerMethodField(help_text="The settings in words.")
 
     class Meta:
         """All but its results."""
 
         model = EvaluationRun
         fields = [
-            "id", "evaluation_set", "settings", "label", "status", "progress", "error", "question_count", "notes",
+            "id", "evaluation_set", "settings", "summary", "status", "progress", "error", "question_count", "notes",
             "figures", "started_by", "created_at", "finished_at",
         ]  # fmt: skip
 
-    def get_label(self, run: EvaluationRun) -> str:
+    def get_summary(self, run: EvaluationRun) -> str:
         """Return the settings as a person reads them."""
-        return RunOptions.from_dict(run.settings).label
+        return RunOptions.from_stored(run.settings).label
 
 
 class ResultSerializer(serializers.ModelSerializer[EvaluationResult]):

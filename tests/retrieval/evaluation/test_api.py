@@ -123,7 +123,7 @@ def test_a_run_is_started_followed_and_read(as_owner: Client, golden: Evaluation
     assert started.status_code == 202
     run = started.json()
     assert (run["status"], run["progress"], run["figures"]) == ("queued", 0, {})
-    assert (run["label"], run["started_by"]) == ("by words · not reordered", "owner")
+    assert (run["summary"], run["started_by"]) == ("by words · not reordered", "owner")
     assert post(as_owner, url, mode="fulltext", reorder=False).json()["id"] == run["id"]
     assert runs.execute(run["id"])
     done = as_owner.get(f"/api/evaluation-runs/{run['id']}").json()

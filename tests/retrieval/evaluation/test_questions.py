@@ -111,8 +111,11 @@ references = st.one_of(
 )
 
 
-@given(st.lists(st.builds(QuestionDraft, texts, texts, st.lists(references, min_size=1, max_size=4, unique=True).map(tuple)),
-                unique_by=lambda draft: draft.key, max_size=4))  # fmt: skip
+answers = st.lists(references, min_size=1, max_size=4, unique=True).map(tuple)
+questions = st.builds(QuestionDraft, texts, texts, answers)
+
+
+@given(st.lists(questions, max_size=4, unique_by=lambda draft: draft.key))
 def test_what_is_written_is_read_again(drafts: list[QuestionDraft]) -> None:
     read_back, errors = read_questions([line.encode() for line in write_questions(drafts)])
     assert not errors

@@ -290,3 +290,5 @@ def test_settings_are_kept_and_told_in_words() -> None:
         "hits per document 3"
     )
     assert RunOptions.from_dict({}) == RunOptions() and RunOptions().label == "hybrid"
+    # A run is shown when a later version has dropped one of its settings.
+    assert RunOptions.from_stored({"mode": "vector", "colour": "red"}).label == "by meaning"
