@@ -12,4 +12,4 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen to what `knowledge` announces, and register the system checks."""
-        from retrieval import receivers  # noqa: F401
+        from retrieval import checks, receivers  # noqa: F401

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ragsite.llm.errors import LLMError, TimedOut
+from ragsite.llm.errors import LLMError, TimedOut, Unreachable
 from ragsite.llm.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens, truncate_to_tokens
 from retrieval.rerank_options import FUSED, RerankOptions
@@ -26,6 +26,8 @@ __all__ = ["FEWEST", "RerankOptions", "Reranked", "rerank"]
 
 # Fewer hits than this are not worth a model's time: all of them are read anyway.
 FEWEST = 4
+# Seconds for which a reranker that did not answer is left alone: nobody should wait for it at every question.
+REST = 30.0
 # Tokens that a model puts around a query and a passage.
 _FRAME = 4
 
@@ -46,6 +48,8 @@ _REASONS: dict[str, Any] = {
 }
 
 logger = logging.getLogger(__name__)
+# Until when each method is left alone, by `time.monotonic()`.
+_resting: dict[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,8 @@ async def _judge(query: str, hits: Sequence[Hit], options: RerankOptions) -> tup
 
 async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) -> Scores | str:
     """Return a method's scores, or words on why there are none."""
+    if time.monotonic() < _resting.get(method, 0.0):
+        return _("Reranking paused: %(reranker)s did not answer a moment ago.") % {"reranker": _METHODS[method]}
     make: Callable[[], Awaitable[Reranker]] = import_string(settings.RERANKERS[method])
     try:
         async with asyncio.timeout(seconds):
@@ -116,17 +122,20 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
                 return await reranker.score(query, texts)
             finally:
                 await reranker.aclose()
-    except (LLMError, DatabaseFailure, TimeoutError) as error:
-        logger.warning("Reranking by %s failed: %s", method, error)
+    except (LLMError, DatabaseFailure, TimeoutError) as caught:
+        error = TimedOut() if isinstance(caught, TimeoutError) else caught
+        logger.warning("Reranking by %s failed: %s %s", method, type(error).__name__, getattr(error, "detail", ""))
+        if isinstance(error, TimedOut | Unreachable):
+            _resting[method] = time.monotonic() + REST
         return _failure(method, error)
 
 
 def _failure(method: str, error: Exception) -> str:
     """Return words for a person on why a method gave no scores."""
-    code = TimedOut.code if isinstance(error, TimeoutError) else getattr(error, "code", "")
-    named = {"reranker": _METHODS.get(method, method), "why": _REASONS.get(code, _("failed"))}
-    words = _("Reranking failed: %(reranker)s %(why)s.") % named
-    return " ".join(filter(None, [words, error.detail if isinstance(error, LLMError) else ""]))
+    why = str(_REASONS.get(getattr(error, "code", ""), _("failed")))
+    if isinstance(error, LLMError) and error.detail:
+        why = f"{why} ({error.detail.rstrip('.')})"
+    return _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS[method], "why": why}
 
 
 def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:

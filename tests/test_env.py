@@ -63,6 +63,19 @@ def test_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.words(NAME) == ["a.example", "b.example"]
 
 
+def test_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.weights(NAME, {"a": 0.3}, ("a", "b")) == {"a": 0.3}
+    monkeypatch.setenv(NAME, " b:0.5, a : 2,")
+    assert env.weights(NAME, {"a": 0.3}, ("a", "b")) == {"b": 0.5, "a": 2.0}
+
+
+@pytest.mark.parametrize("value", ["a", "a:", "a:much", "c:1", "a:1,a:2", "a:-1", "a:nan", "a:inf", ":1"])
+def test_weights_refuse(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} has .*; the names are: a, b"):
+        env.weights(NAME, {}, ("a", "b"))
+
+
 def test_path_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(NAME, "data")

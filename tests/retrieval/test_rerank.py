@@ -1,6 +1,9 @@
 """Reranking: what is judged, what stays, in which order, and that no failure costs a hit."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -12,6 +15,8 @@ from pytest_django import Settings
 from ragsite.llm.errors import LLMError, RateLimited, Unauthorized
 from ragsite.llm.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens
+from retrieval import rerank as reranking
+from retrieval.checks import rerankers_are_there
 from retrieval.rerank import RerankOptions, rerank
 from retrieval.types import Hit
 
@@ -51,8 +56,10 @@ async def local() -> Reranker:
 def scripted(settings: Settings) -> Iterator[dict[str, Scripted]]:
     settings.RERANKERS = {"endpoint": f"{__name__}.endpoint", "local": f"{__name__}.local"}
     SCRIPTED.update(endpoint=Scripted(), local=Scripted())
+    reranking._resting.clear()
     yield SCRIPTED
     SCRIPTED.clear()
+    reranking._resting.clear()
 
 
 def hits(count: int) -> list[Hit]:
@@ -130,9 +137,9 @@ async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Unauthorized("bad key"), "refuses the key. bad key"),
+        (Unauthorized("bad key."), "refuses the key (bad key). The order"),
         (RateLimited(), "is busy"),
-        (LLMError("odd"), "failed. odd"),
+        (LLMError("odd"), "failed (odd)."),
         (None, "took too long"),
     ],
 )
@@ -145,6 +152,26 @@ async def test_a_failure_keeps_all_in_their_order_and_tells(
     assert not found.scores
     assert words in found.note and "The order stays as it was." in found.note
     assert scripted["endpoint"].closed == 1
+
+
+async def test_one_that_does_not_answer_is_left_alone_for_a_while(
+    scripted: dict[str, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await rerank("question", hits(4), options(timeout=0.05))
+    scripted["endpoint"].scores = scripted["local"].scores = [0.5, 0.6, 0.7, 0.8]
+    found = await rerank("question", hits(4), options())
+    assert ids(found.hits) == [1, 2, 3, 4] and "did not answer a moment ago" in found.note
+    assert len(scripted["endpoint"].asked) == 1
+    assert not (await rerank("question", hits(4), options("local"))).note
+    monkeypatch.setitem(reranking._resting, "endpoint", 0.0)
+    assert ids((await rerank("question", hits(4), options())).hits) == [4, 3, 2, 1]
+
+
+async def test_one_that_refuses_is_asked_again(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = Unauthorized()
+    await rerank("question", hits(4), options())
+    scripted["endpoint"].scores = [0.5, 0.6, 0.7, 0.8]
+    assert ids((await rerank("question", hits(4), options())).hits) == [4, 3, 2, 1]
 
 
 async def test_when_none_reaches_the_threshold_the_best_stay_with_a_note(scripted: dict[str, Scripted]) -> None:
@@ -224,3 +251,21 @@ class TestOptions:
 
     def test_they_are_part_of_a_cache_key(self) -> None:
         assert hash(options("local")) == hash(options("local")) and options("local") != options("llm")
+
+
+def test_a_reranker_that_is_not_there_stops_the_start(settings: Settings) -> None:
+    assert rerankers_are_there(None)  # the tests' setting has none for `llm`
+    settings.RERANKERS["llm"] = settings.RERANKERS["local"]
+    assert rerankers_are_there(None) == []
+    settings.RERANKERS["llm"] = f"{__name__}.nothing"
+    (problem,) = rerankers_are_there(None)
+    assert "'llm' can't be imported" in problem.msg
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("RERANK_METHOD", "best"), ("RERANK_SCORE_THRESHOLD", "2"), ("RERANK_BLEND", "fused:1")]
+)
+def test_settings_that_make_no_sense_stop_the_start(name: str, value: str) -> None:
+    command = [sys.executable, "-c", "import tests.settings"]
+    done = subprocess.run(command, env=os.environ | {name: value}, capture_output=True, text=True, check=False)
+    assert done.returncode and f"ImproperlyConfigured: {name}" in done.stderr

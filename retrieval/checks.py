@@ -1,0 +1,57 @@
+"""System checks of retrieval: a site whose rerankers can't be found does not start; one whose model changed is told."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DatabaseError
+from django.utils.module_loading import import_string
+
+from retrieval.rerank_options import METHODS
+
+
+@register()
+def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Look up the functions of `RERANKERS`, one for each method that asks a model."""
+    problems: list[CheckMessage] = []
+    for method in METHODS:
+        if method in ("off", "blend"):
+            continue
+        path = settings.RERANKERS.get(method, "")
+        try:
+            import_string(path)
+        except ImportError as error:
+            problems.append(
+                Error(
+                    f"The reranker {method!r} can't be imported: {error}",
+                    hint="Mend the setting RERANKERS.",
+                    id="retrieval.E001",
+                )
+            )
+    return problems
+
+
+@register(Tags.database)
+def search_uses_the_settings_model(
+    app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Tell when passages have their vectors from another embedding model than the one that the settings name."""
+    from retrieval.models import EmbeddingSpace
+
+    if "default" not in (databases or ()):
+        return []
+    try:
+        space = EmbeddingSpace.objects.filter(active=True).first()
+    except DatabaseError:  # not migrated yet
+        return []
+    if space is None or space.is_configured:
+        return []
+    return [
+        Warning(
+            f"The settings name the embedding model {settings.EMBEDDING_MODEL!r} ({settings.EMBEDDING_PROVIDER}), but "
+            f"search and ingestion go on with {space.model!r} ({space.provider}, {space.dimension} numbers).",
+            hint="Run manage.py reembed to change to the model of the settings, or name the other one there.",
+            id="retrieval.W001",
+        )
+    ]
