@@ -15,10 +15,12 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge import access
 from knowledge.access import Actor
+from knowledge.ingestion import STORED
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
 
 NEIGHBOURS = 1
-_PACE_KEY = "knowledge:pace"
+_PACE_KEY, _BACKLOG_KEY = "knowledge:pace", "knowledge:backlog"
+_PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
 SILENT_AFTER = timedelta(seconds=10)
 
@@ -144,32 +146,56 @@ def status(document: Document) -> dict[str, Any]:
 def seconds_left(document: Document) -> int | None:
     """Estimate how long a running ingestion takes from here, or None while it can't be told.
 
-    Until the first vectors are computed, the pace of the last finished document says more than that of reading.
+    Once passages are counted, the pace of the documents indexed last tells; one that waits for its turn comes after
+    those that are on it. Without a pace, what is done of this one in its time has to do.
     """
-    if document.status == Document.Status.CHUNKED:
-        pace = _pace()
-        chunks = getattr(document, "chunk_count", 0)
-        return max(1, round(pace * chunks * (100 - document.progress) / 100)) if pace and chunks else None
-    if document.status not in Document.WORKING or document.started_at is None or document.progress < 5:
+    chunks: int = getattr(document, "chunk_count", 0)
+    pace = _pace() if document.status in _INDEXED and chunks else 0.0
+    if pace:
+        left = chunks * (100 - document.progress) / (100 - STORED)
+        ahead = max(0, _backlog() - chunks) if document.status == Document.Status.CHUNKED else 0
+        return max(1, round(pace * (left + ahead)))
+    if document.status == Document.Status.CHUNKED or document.status not in Document.WORKING:
+        return None
+    begun = STORED if document.status == Document.Status.INDEXING else 0
+    if document.started_at is None or document.progress < begun + 5:
         return None
     elapsed = (timezone.now() - document.started_at).total_seconds()
     if elapsed < 2:
         return None
-    return max(1, round(elapsed * (100 - document.progress) / document.progress))
+    return max(1, round(elapsed * (100 - document.progress) / (document.progress - begun)))
+
+
+_INDEXED = (Document.Status.CHUNKED, Document.Status.INDEXING)
 
 
 def _pace() -> float:
-    """Return the seconds per passage that the document finished last took, 0 when there is none; kept a minute."""
+    """Return the seconds per passage of the documents indexed last, 0 when there are none; kept a minute.
+
+    Several are indexed at a time: those whose times touch count as one stretch.
+    """
     pace: float | None = cache.get(_PACE_KEY)
     if pace is None:
-        finished = Document.objects.filter(status=Document.Status.READY, started_at__isnull=False)
-        last = finished.order_by(F("finished_at").desc(nulls_last=True)).first()
-        chunks = last.chunks.count() if last is not None else 0
-        pace = 0.0
-        if chunks and last is not None and last.started_at and last.finished_at:
-            pace = (last.finished_at - last.started_at).total_seconds() / chunks
+        finished = with_chunk_count(Document.objects.filter(status=Document.Status.READY, started_at__isnull=False))
+        chunks, begun, ended = 0, None, None
+        for last in finished.order_by(F("finished_at").desc(nulls_last=True))[:_PACE_DOCUMENTS]:
+            if not last.started_at or not last.finished_at or (begun and last.finished_at < begun):
+                break
+            chunks += getattr(last, "chunk_count", 0)
+            begun = min(begun or last.started_at, last.started_at)
+            ended = ended or last.finished_at
+        pace = (ended - begun).total_seconds() / chunks if chunks and begun and ended else 0.0
         cache.set(_PACE_KEY, pace, 60)
     return pace
+
+
+def _backlog() -> int:
+    """Return how many passages are in documents that are being indexed or wait for it; kept five seconds."""
+    chunks: int | None = cache.get(_BACKLOG_KEY)
+    if chunks is None:
+        chunks = Chunk.objects.filter(document__status__in=_INDEXED).count()
+        cache.set(_BACKLOG_KEY, chunks, 5)
+    return chunks
 
 
 def seconds_silent(document: Document) -> int | None:

@@ -47,12 +47,14 @@ def test_a_row_polls_only_while_the_document_is_unfinished(as_owner: Client, doc
 
 
 def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, document: Document) -> None:
+    cache.clear()
     now = timezone.now()
     Document.objects.filter(pk=document.pk).update(
-        status="indexing", stage="vectors", progress=60, started_at=now - timedelta(minutes=3), heartbeat_at=now
+        status="indexing", stage="vectors", progress=75, started_at=now - timedelta(minutes=3), heartbeat_at=now
     )
     row = body(as_owner.get(url("document-row", document.pk), headers=HTMX))
-    for words in ("Searchable by words", "Indexing meaning", "60 %", "about 2 minutes left"):
+    # 40 points in 3 minutes, 25 to come
+    for words in ("Searchable by words", "Indexing meaning", "75 %", "about 2 minutes left"):
         assert words in row
 
 
@@ -64,9 +66,26 @@ def test_the_pace_of_the_last_document_tells_the_time_left(as_owner: Client, doc
     )
     factories.make_chunk(finished)
     Document.objects.filter(pk=document.pk).update(
-        status="chunked", stage="vectors", progress=40, started_at=now, heartbeat_at=now
+        status="indexing", stage="vectors", progress=61, started_at=now, heartbeat_at=now
     )
     # 3 passages at 100 seconds each, 60 % of them to come
+    assert "about 3 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+    cache.clear()
+    Document.objects.filter(pk=document.pk).update(status="chunked", progress=35, heartbeat_at=None)
+    other = factories.make_document(document.knowledge_base, status="chunked")
+    factories.make_chunk(other)
+    # its 3 passages, after that of the other
+    assert "about 7 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+
+
+def test_documents_indexed_side_by_side_tell_one_pace(as_owner: Client, document: Document) -> None:
+    cache.clear()
+    now = timezone.now()
+    for start, end in ((0, 100), (50, 150), (60, 200), (-900, -800)):
+        times = {"started_at": now + timedelta(seconds=start), "finished_at": now + timedelta(seconds=end)}
+        factories.make_chunk(factories.make_document(document.knowledge_base, **times))
+    Document.objects.filter(pk=document.pk).update(status="indexing", stage="vectors", progress=35, heartbeat_at=now)
+    # 3 passages in 200 seconds, the one long before left aside
     assert "about 3 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
 
 
