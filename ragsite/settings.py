@@ -324,12 +324,19 @@ RERANKERS = {
 # The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
 # searching; and how many rows a filtered walk visits at most.
 HNSW_M = env.integer("HNSW_M", 16, minimum=4, maximum=100)
-HNSW_EF_CONSTRUCTION = env.integer("HNSW_EF_CONSTRUCTION", 64, minimum=8, maximum=1000)
-HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", 100, minimum=10, maximum=1000)
+HNSW_EF_CONSTRUCTION = env.integer("HNSW_EF_CONSTRUCTION", 128, minimum=8, maximum=1000)
+HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", 150, minimum=10, maximum=1000)
 HNSW_MAX_SCAN_TUPLES = env.integer("HNSW_MAX_SCAN_TUPLES", 40_000, minimum=1000)
 # What building the graph of a new space may take; where the graph is larger, its building takes many times as long.
 HNSW_BUILD_MEMORY_MB = env.integer("HNSW_BUILD_MEMORY_MB", 1024, minimum=64)
+# Seconds that a side of a search, or a place among those that run at once, is waited for.
 SEARCH_TIMEOUT = env.decimal("SEARCH_TIMEOUT", 10.0, minimum=0.1)
+# Searches that run at once in a process, and those that may wait for a place; more are told to come again.
+SEARCH_CONCURRENCY = env.integer("SEARCH_CONCURRENCY", 8, minimum=1, maximum=1000)
+SEARCH_QUEUE = env.integer("SEARCH_QUEUE", 64)
+# Results of searches are kept until a searched base changes, at most so long, and holding so many hits together.
+SEARCH_CACHE_SECONDS = env.decimal("SEARCH_CACHE_SECONDS", 300.0)
+SEARCH_CACHE_HITS = env.integer("SEARCH_CACHE_HITS", 4096)
 DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum=64)
 
 # --- Conversation ---------------------------------------------------------------------------------
@@ -351,6 +358,7 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.select.Select",
     "conversations.pipeline.nodes.budget.Budget",
     "conversations.pipeline.nodes.generate.Generate",
+    "conversations.pipeline.nodes.check.Check",
     "conversations.pipeline.nodes.save.Save",
 ]
 

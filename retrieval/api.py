@@ -1,7 +1,6 @@
 """`/api/search`: thin, over `retrieval.search`."""
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
@@ -12,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowledge import access
-from retrieval.search import Query, SearchFailed, SearchRequest, search
+from retrieval.search import SearchFailed, SearchOverloaded, search
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 
 
@@ -21,6 +20,14 @@ class SearchUnavailable(APIException):
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "search_unavailable"
+
+
+class SearchBusy(APIException):
+    """Too many searches are running."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "search_overloaded"
+    wait = 1  # seconds, sent as Retry-After
 
 
 class SearchView(APIView):
@@ -32,14 +39,11 @@ class SearchView(APIView):
         form = SearchRequestSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
-        sought = SearchRequest(
-            queries=(Query(wanted["query"]),),
-            knowledge_base_ids=_readable(request.user, wanted.get("knowledge_bases")),
-            k=wanted.get("k", settings.FUSED_K),
-            mode=wanted["mode"],
-        )
+        sought = form.to_request(_readable(request.user, wanted.get("knowledge_bases")))
         try:
             result = async_to_sync(search)(sought)
+        except SearchOverloaded as error:
+            raise SearchBusy(str(error)) from error
         except SearchFailed as error:
             raise SearchUnavailable(str(error)) from error
         hits = [hit.to_dict() for hit in result.hits]
@@ -50,7 +54,7 @@ def _readable(user: AbstractBaseUser | AnonymousUser, wanted: list[int] | None) 
     """Return the ids to search; one that the user may not read is as good as none: 404."""
     readable = access.readable(user)
     if wanted is None:
-        return tuple(readable.values_list("pk", flat=True))
+        return tuple(sorted(readable.values_list("pk", flat=True)))
     found = set(readable.filter(pk__in=wanted).values_list("pk", flat=True))
     if found != set(wanted):
         raise Http404

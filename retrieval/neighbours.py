@@ -7,14 +7,18 @@ from itertools import pairwise
 
 from retrieval.types import Hit
 
+# Passages that are joined into one at most: more would be no passage any more, and fit no model's window.
+LONGEST_RUN = 4
+
 
 def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits (best first) with runs of adjacent text passages of one section joined into one hit each.
 
-    The joined hit stands where the best of its run stood, and is that hit but for its content, in the document's
-    order and separated by blank lines; its pages, from the first to the last; its `merged` ids, in the document's
-    order; and its sources, those of all the run. Contents of neighbours don't overlap: what a passage repeats of the
-    one before is kept apart, as its lead. Tables and pictures stay by themselves, since they are shown as such.
+    A run has at most `LONGEST_RUN` passages. The joined hit stands where the best of its run stood, and is that hit
+    but for its content, in the document's order and separated by blank lines; its pages, from the first to the last;
+    its `merged` ids, in the document's order; and its sources, those of all the run. Contents of neighbours don't
+    overlap: what a passage repeats of the one before is kept apart, as its lead. Tables and pictures stay by
+    themselves, since they are shown as such.
     """
     runs = {hit.chunk_id: run for run in _runs(hits) for hit in run}
     merged: dict[int, Hit] = {}
@@ -24,8 +28,10 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     return list(merged.values())
 
 
-def at_most_per_document(hits: Iterable[Hit], most: int) -> list[Hit]:
-    """Return the hits without those that come after `most` others of their document."""
+def at_most_per_document(hits: Iterable[Hit], most: int | None) -> list[Hit]:
+    """Return the hits without those that come after `most` others of their document; None is any number."""
+    if most is None:
+        return list(hits)
     seen: Counter[int] = Counter()
     kept = []
     for hit in hits:
@@ -45,7 +51,8 @@ def _runs(hits: Sequence[Hit]) -> list[list[Hit]]:
         in_order = sorted(section, key=lambda hit: hit.ordinal)
         runs.append(in_order[:1])
         for before, hit in pairwise(in_order):
-            if before.kind == hit.kind == "text" and hit.ordinal == before.ordinal + 1:
+            adjacent = before.kind == hit.kind == "text" and hit.ordinal == before.ordinal + 1
+            if adjacent and len(runs[-1]) < LONGEST_RUN:
                 runs[-1].append(hit)
             else:
                 runs.append([hit])

@@ -6,19 +6,20 @@ The pipeline runs the same steps one by one, each in a node of its own.
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.conf import settings
 
 from knowledge.models import Chunk
-from ragsite.db import in_database
 from retrieval import fusion
+from retrieval.caching import answered_once, index_state
 from retrieval.fusion import FusedChunk, Query, Ranking, Source
 from retrieval.neighbours import at_most_per_document, merge_neighbours
 from retrieval.reorder import reorder
 from retrieval.rerank import rerank
 from retrieval.rerank_options import RerankOptions
-from retrieval.sides import retrieve
-from retrieval.types import Hit, Mode, SearchFailed, SearchRequest, SearchResult, Stage
+from retrieval.sides import asked, retrieve
+from retrieval.types import Hit, Mode, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
 
 __all__ = [
     "FusedChunk",
@@ -27,6 +28,7 @@ __all__ = [
     "Query",
     "Ranking",
     "SearchFailed",
+    "SearchOverloaded",
     "SearchRequest",
     "SearchResult",
     "Source",
@@ -44,7 +46,19 @@ __all__ = [
 
 
 async def search(request: SearchRequest) -> SearchResult:
-    """Search, fuse, describe and order. Raises `SearchFailed` when no side could answer."""
+    """Search, fuse, describe and order; or give out what an identical search found in the same state of the index.
+
+    Raises `SearchFailed` when no side could answer, `SearchOverloaded` when too many searches are running.
+    """
+    started = time.perf_counter()
+    if request.fresh or not settings.SEARCH_CACHE_HITS:
+        return await _search(request)
+    state = await asked(index_state, request.knowledge_base_ids)
+    result = await answered_once(request, state, _search)
+    return replace(result, took_ms=_ms_since(started))
+
+
+async def _search(request: SearchRequest) -> SearchResult:
     started = time.perf_counter()
     rankings = await retrieve(request)
     began = time.perf_counter()
@@ -82,10 +96,13 @@ def fuse(rankings: Iterable[Ranking], k: int, constant: int | None = None) -> li
 
 
 async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
-    """Return the chunks with their contents and documents, in order; those deleted meanwhile are dropped."""
+    """Return the chunks with their contents and documents, in order; those deleted meanwhile are dropped.
+
+    Raises `SearchFailed` when the database doesn't answer.
+    """
     if not fused:
         return []
-    chunks = await in_database(_load, [chunk.chunk_id for chunk in fused])
+    chunks = await asked(_load, [chunk.chunk_id for chunk in fused])
     return [_hit(chunks[found.chunk_id], found) for found in fused if found.chunk_id in chunks]
 
 
@@ -115,17 +132,25 @@ async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], 
 
 
 def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
-    """Return the k best hits: neighbours merged and documents capped, where that is wanted."""
+    """Return the k best hits: neighbours joined and documents capped, where that is wanted.
+
+    No more hits are taken than it needs for k to be left, so that a passage far down the list is not drawn up by a
+    neighbour while others are better.
+    """
+    began = time.perf_counter()
+    taken = min(request.k, len(hits))
+    while True:
+        merged = merge_neighbours(hits[:taken]) if request.merge_neighbours else hits[:taken]
+        kept = at_most_per_document(merged, request.per_document)
+        if len(kept) >= request.k or taken == len(hits):
+            break
+        taken = min(taken + request.k - len(kept), len(hits))
     stages = []
     if request.merge_neighbours:
-        began = time.perf_counter()
-        hits = merge_neighbours(hits)
-        stages.append(Stage("neighbours", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
-    if request.per_document:
-        began = time.perf_counter()
-        hits = at_most_per_document(hits, request.per_document)
-        stages.append(Stage("documents", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
-    return hits[: request.k], stages
+        stages.append(Stage("neighbours", _ms_since(began), [(hit.chunk_id, hit.score) for hit in merged]))
+    if request.per_document is not None:
+        stages.append(Stage("documents", _ms_since(began), [(hit.chunk_id, hit.score) for hit in kept]))
+    return kept, stages
 
 
 def _reorders(request: SearchRequest) -> bool:

@@ -1,11 +1,29 @@
 """What `/api/search` takes and answers."""
 
+import math
+from typing import Any
+
 from django.conf import settings
 from rest_framework import serializers
 
+from retrieval.fusion import Query
+from retrieval.rerank_options import METHODS, RerankOptions
+from retrieval.types import SearchRequest
+
+
+class FiniteFloatField(serializers.FloatField):
+    """A number; neither infinite nor none at all, which JSON's readers let pass as text."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Read the number."""
+        number = super().to_internal_value(data)
+        if not math.isfinite(number):
+            self.fail("invalid")
+        return number
+
 
 class SearchRequestSerializer(serializers.Serializer[None]):
-    """A question, where to look, and how."""
+    """A question, where to look, and how. What is left out, or null, is as the site is set to."""
 
     query = serializers.CharField(max_length=settings.MAX_QUESTION_CHARACTERS)
     knowledge_bases = serializers.ListField(
@@ -13,6 +31,31 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     )
     k = serializers.IntegerField(min_value=1, max_value=100, required=False)
     mode = serializers.ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
+    vector_threshold = FiniteFloatField(
+        min_value=-1, max_value=1, required=False, allow_null=True, help_text="The least cosine similarity."
+    )
+    bm25_threshold = FiniteFloatField(min_value=0, required=False, allow_null=True, help_text="The least BM25 score.")
+    vector_weight = FiniteFloatField(
+        min_value=0, max_value=100, required=False, allow_null=True, help_text="What vectors count beside words."
+    )
+    rrf_constant = serializers.IntegerField(min_value=1, max_value=1000, required=False, allow_null=True)
+    reorder = serializers.BooleanField(
+        required=False, allow_null=True, default=None, help_text="Put the first hits in order by their features."
+    )
+    rerank = serializers.ChoiceField(choices=METHODS, required=False, allow_null=True)
+    merge_neighbours = serializers.BooleanField(default=False, help_text="Join adjacent passages into one hit.")
+    per_document = serializers.IntegerField(
+        min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
+    )
+
+    def to_request(self, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
+        """Return the search that is asked for, in knowledge bases that the caller may read."""
+        wanted = dict(self.validated_data)
+        query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
+        wanted.pop("knowledge_bases", None)
+        k = wanted.pop("k", settings.FUSED_K)
+        options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
+        return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **wanted)
 
 
 class SourceSerializer(serializers.Serializer[None]):
@@ -38,6 +81,9 @@ class HitSerializer(serializers.Serializer[None]):
     score = serializers.FloatField()
     rerank_score = serializers.FloatField(allow_null=True, help_text="0 to 1; null where no reranker judged it.")
     sources = SourceSerializer(many=True)
+    merged = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Of joined passages, their chunk ids in the document's order."
+    )
 
 
 class SearchResultSerializer(serializers.Serializer[None]):

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import Error as DatabaseFailure
@@ -14,8 +15,11 @@ from ragsite.llm.errors import LLMError
 from retrieval import languages, spaces
 from retrieval.engine import Hits, engine
 from retrieval.fusion import Query, Ranking, Side
+from retrieval.limits import gate
 from retrieval.types import SIDES, SearchFailed, SearchRequest
 
+P = ParamSpec("P")
+T = TypeVar("T")
 # Of queries less understood than this, the vectors found little but noise: Chinese news asked for by English names.
 LEAST_UNDERSTOOD = 0.2
 
@@ -26,19 +30,37 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     """Ask both sides for every query, all side by side.
 
     A side that fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises
-    `SearchFailed`.
+    `SearchFailed`, and `SearchOverloaded` when too many searches are running.
     """
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
         return []
-    knows = (await in_database(spaces.active_space)).knows if request.mode == "hybrid" else _all
-    asked = await asyncio.gather(
-        *(_ask_sides(query, request, languages.understood(query.text, knows)) for query in queries)
-    )
-    rankings = [ranking for group in asked for ranking in group]
+    async with gate().pass_through():
+        knows = await _known_languages() if request.mode == "hybrid" else _all
+        groups = await asyncio.gather(
+            *(_ask_sides(query, request, languages.understood(query.text, knows)) for query in queries)
+        )
+    rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
         raise SearchFailed(rankings[0].note)
     return rankings
+
+
+async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that reads the database; raises `SearchFailed` when that fails or takes too long."""
+    try:
+        return await asyncio.wait_for(in_database(function, *args, **kwargs), settings.SEARCH_TIMEOUT)
+    except (DatabaseFailure, TimeoutError) as error:
+        logger.warning("A search failed for the database: %s", error.__class__.__name__, exc_info=True)
+        raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
+
+
+async def _known_languages() -> Callable[[str], bool]:
+    """Return what tells whether the embedding model knows a language."""
+    try:
+        return (await asked(spaces.active_space)).knows
+    except LLMError:
+        return _all  # the search by meaning will tell what is wrong with the model
 
 
 def _all(language: str) -> bool:
@@ -52,8 +74,7 @@ async def _ask_sides(query: Query, request: SearchRequest, understood: float) ->
     none, and so are only asked when the words found nothing.
     """
     if understood >= LEAST_UNDERSTOOD:
-        asked = (_ask(side, query, request, understood) for side in SIDES[request.mode])
-        return list(await asyncio.gather(*asked))
+        return list(await asyncio.gather(*(_ask(side, query, request, understood) for side in SIDES[request.mode])))
     words = await _ask("bm25", query, request)
     if not words.hits:
         return [words, await _ask("vector", query, request)]
@@ -65,15 +86,15 @@ async def _ask(side: Side, query: Query, request: SearchRequest, understood: flo
     depth = max(settings.FUSION_DEPTH, request.k)
     started = time.perf_counter()
     bases = request.knowledge_base_ids
-    asked: Awaitable[Hits]
+    answer: Awaitable[Hits]
     if side == "bm25":
-        asked = engine.search_words(query.text, bases, depth)
+        answer = engine.search_words(query.text, bases, depth)
         threshold = settings.BM25_THRESHOLD if request.bm25_threshold is None else request.bm25_threshold
     else:
-        asked = engine.search_meaning(query.text, bases, depth)
+        answer = engine.search_meaning(query.text, bases, depth)
         threshold = settings.VECTOR_THRESHOLD if request.vector_threshold is None else request.vector_threshold
     try:
-        hits = await asyncio.wait_for(asked, settings.SEARCH_TIMEOUT)
+        hits = await asyncio.wait_for(answer, settings.SEARCH_TIMEOUT)
     except (DatabaseFailure, LLMError, TimeoutError) as error:
         logger.warning("The %s side of a search failed: %s", side, error.__class__.__name__, exc_info=True)
         return Ranking(side, query, 0.0, [], _ms_since(started), _failure(side), failed=True)

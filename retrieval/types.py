@@ -16,14 +16,18 @@ class SearchFailed(Exception):
     """No side could answer; the message is for a person."""
 
 
+class SearchOverloaded(SearchFailed):
+    """Too many searches are running; another try may do."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
     Thresholds are absolute: cosine similarity, BM25 score. `per_document` is the most hits of one document, None for
     any number; another field that is None takes the setting's value. `focus` is what passages are judged by when they
-    are put in order, the first query when empty. Equal requests have equal answers until something is indexed or
-    deleted, so a request is the key under which its result is cached.
+    are put in order, the first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
+    have equal answers until something is indexed or deleted, so a request is the key under which its result is kept.
     """
 
     queries: tuple[Query, ...]
@@ -39,6 +43,7 @@ class SearchRequest:
     merge_neighbours: bool = False
     per_document: int | None = None
     focus: str = ""
+    fresh: bool = field(default=False, compare=False)
 
     @property
     def judged_by(self) -> str:
@@ -86,6 +91,7 @@ class Hit:
             "score": self.score,
             "rerank_score": self.rerank_score,
             "sources": [source.to_dict() for source in self.sources],
+            "merged": list(self.merged),
         }
 
 
@@ -107,7 +113,8 @@ class Stage:
 class SearchResult:
     """The hits, the rankings they come from, how long it took, and notes on what went wrong.
 
-    `stages` are the steps from the fused rankings to the hits, in order.
+    `stages` are the steps from the fused rankings to the hits, in order. `cached` tells that the result was kept from
+    an earlier search; its times but `took_ms` are those of that one. It is shared: don't change its lists.
     """
 
     hits: list[Hit]
@@ -115,3 +122,9 @@ class SearchResult:
     took_ms: float
     notes: list[str]
     stages: list[Stage] = field(default_factory=list)
+    cached: bool = False
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something failed, so that another search may find more."""
+        return any(ranking.failed for ranking in self.rankings) or any(stage.note for stage in self.stages)

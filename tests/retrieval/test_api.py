@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from knowledge.models import KnowledgeBase
-from retrieval import indexing
+from retrieval import api, indexing
 from retrieval.engine import engine
+from retrieval.search import SearchOverloaded
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,6 +81,17 @@ def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: 
         {"query": "x", "knowledge_bases": "all"},
         {"query": "x", "knowledge_bases": ["one"]},
         {"query": "nul\0"},
+        {"query": "x", "vector_threshold": 2},
+        {"query": "x", "vector_threshold": "near"},
+        {"query": "x", "bm25_threshold": -1},
+        {"query": "x", "bm25_threshold": "nan"},
+        {"query": "x", "bm25_threshold": "inf"},
+        {"query": "x", "vector_weight": -0.1},
+        {"query": "x", "rrf_constant": 0},
+        {"query": "x", "reorder": "perhaps"},
+        {"query": "x", "rerank": "magic"},
+        {"query": "x", "merge_neighbours": "perhaps"},
+        {"query": "x", "per_document": 0},
     ],
 )
 @pytest.mark.django_db
@@ -87,6 +99,43 @@ def test_bad_input_is_400_in_words(as_owner: Client, data: dict[str, object]) ->
     answer = post(as_owner, **data)
     assert answer.status_code == 400
     assert {"detail", "code"} <= set(answer.json())
+
+
+def test_thresholds_weight_constant_and_stages_are_kept(base: KnowledgeBase, as_owner: Client) -> None:
+    def found(**data: object) -> list[dict[str, Any]]:
+        return list(post(as_owner, query="gigabit router", **data).json()["hits"])
+
+    assert len(found()) == 2
+    assert found(bm25_threshold=1000, vector_threshold=1) == []
+    assert all(source["type"] == "vector" for hit in found(bm25_threshold=1000) for source in hit["sources"])
+    assert len(found(per_document=1)) == 1
+    (first, _second) = found(mode="fulltext", rrf_constant=60, reorder=False)
+    assert first["score"] == pytest.approx(1 / 61)
+    weighed = [s["rrf_score"] for hit in found(vector_weight=0) for s in hit["sources"] if s["type"] == "vector"]
+    assert weighed and not any(weighed)
+    assert found(vector_threshold=None, per_document=None, reorder=None) == found()
+
+
+def test_adjacent_passages_are_joined_when_asked(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
+    document = factories.make_document(base, "cables.pdf")
+    for content in ("Fibre is light.", "Copper is heavy."):
+        factories.make_chunk(document, content)
+    indexing.index_document(document.pk)
+    (joined,) = post(as_owner, query="fibre copper", mode="fulltext", merge_neighbours=True).json()["hits"]
+    assert joined["content"] == "Fibre is light.\n\nCopper is heavy."
+    assert len(joined["merged"]) == 2 and joined["chunk_id"] in joined["merged"]
+
+
+def test_when_too_many_search_the_caller_is_told_to_come_again(
+    base: KnowledgeBase, as_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def busy(request: object) -> None:
+        raise SearchOverloaded("Too many searches are running.")
+
+    monkeypatch.setattr(api, "search", busy)
+    answer = post(as_owner, query="gigabit")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert answer.json() == {"detail": "Too many searches are running.", "code": "search_overloaded"}
 
 
 def test_when_no_side_answers_the_search_is_unavailable(

@@ -1,5 +1,6 @@
 """Reordering the first hits: what covers the question goes up, and nothing is lost."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -26,8 +27,8 @@ FILLER = hit(1, "The canteen serves lunch at noon. Ports are a kind of wine.")
 ANSWER = hit(2, "The switch has nine ports.")
 
 
-def order(query: str, *hits: Hit) -> list[int]:
-    return [found.chunk_id for found, _worth in reorder(query, hits)]
+def order(query: str, *hits: Hit, understood: float = 1.0) -> list[int]:
+    return [found.chunk_id for found, _worth in reorder(query, hits, understood)]
 
 
 def test_the_passage_that_covers_the_question_goes_first() -> None:
@@ -41,6 +42,38 @@ def test_a_heading_that_names_what_is_asked_counts() -> None:
 
 def test_nearness_in_meaning_counts() -> None:
     assert order("ports", hit(5, "One port.", cosine=0.2), hit(6, "One port.", cosine=0.9)) == [6, 5]
+
+
+def test_nearness_counts_by_how_much_of_the_query_is_understood() -> None:
+    near, wordy = hit(5, "Something else.", cosine=0.9), hit(6, "One port.", cosine=0.2)
+    assert order("ports", near, wordy) == [5, 6]
+    assert order("ports", near, wordy, understood=0.1) == [6, 5]
+
+
+def test_a_hit_that_the_vectors_missed_counts_as_the_farthest_that_they_found() -> None:
+    missed, far, near = hit(5, "One port."), hit(6, "One port.", cosine=0.5), hit(7, "One port.", cosine=0.6)
+    assert order("ports", missed, far, near) == [7, 5, 6]
+
+
+def test_what_is_said_early_counts() -> None:
+    late = hit(5, "The canteen serves lunch at noon every day of the year. " * 3 + "It has ports.")
+    assert order("ports", late, hit(6, "It has ports." + " The canteen serves lunch at noon every day." * 3)) == [6, 5]
+
+
+def test_neighbouring_terms_count() -> None:
+    apart, together = hit(5, "Switch off the nine ports."), hit(6, "Nine switch ports.")
+    assert order("switch ports", apart, together) == [6, 5]
+
+
+def test_what_the_first_hits_speak_of_counts() -> None:
+    telling = [hit(number, "The router has antennas and firmware for ports.") for number in (1, 2, 3)]
+    other, alike = hit(5, "Ports of wine."), hit(6, "Ports with antennas.")
+    assert order("ports", *telling, other, alike)[-1] == 5
+
+
+def test_passages_of_the_document_that_most_hits_come_from_go_up() -> None:
+    stranger = replace(hit(4, "One port."), document_id=2)
+    assert order("ports", stranger, hit(5, "One port."), hit(6, "One port.")) == [5, 6, 4]
 
 
 def test_hits_of_equal_worth_keep_their_order() -> None:

@@ -1,5 +1,8 @@
 """The one entrance: both sides, their votes and their failures."""
 
+import asyncio
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
@@ -8,8 +11,21 @@ from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
 from retrieval import indexing, spaces
+from retrieval import search as entrance
 from retrieval.engine import engine
-from retrieval.search import Query, SearchFailed, SearchRequest, describe, fuse, retrieve, search
+from retrieval.neighbours import LONGEST_RUN
+from retrieval.search import (
+    Hit,
+    Query,
+    SearchFailed,
+    SearchRequest,
+    SearchResult,
+    describe,
+    fuse,
+    retrieve,
+    search,
+    selected,
+)
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -118,8 +134,6 @@ async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatc
 async def test_a_slow_side_is_not_waited_for(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
 ) -> None:
-    import asyncio
-
     async def sleep(*args: object) -> None:
         await asyncio.sleep(60)
 
@@ -139,6 +153,97 @@ async def test_a_chunk_deleted_meanwhile_is_dropped(base: KnowledgeBase) -> None
 
 async def test_several_queries_vote_by_their_weights(base: KnowledgeBase) -> None:
     queries = (Query("gigabit switch", 0.1), Query("statistics of a table"))
-    result = await search(SearchRequest(queries, (base.pk,), k=2))
+    result = await search(SearchRequest(queries, (base.pk,), k=2, reorder=False))
     assert [hit.content for hit in result.hits] == [PASSAGES[2], PASSAGES[1]]
     assert len(result.rankings) == 4
+
+
+async def test_each_stage_leaves_its_hits_in_order(base: KnowledgeBase) -> None:
+    result = await search(request(base, "gigabit switch", k=2, merge_neighbours=True, per_document=1))
+    assert [stage.name for stage in result.stages] == ["fuse", "describe", "reorder", "neighbours", "documents"]
+    for stage in result.stages[:3]:
+        scores = [score for _chunk_id, score in stage.hits]
+        assert scores == sorted(scores, reverse=True)
+    assert len(result.hits) == 1  # all passages are of one document
+    assert result.hits[0].content == "\n\n".join(PASSAGES[:LONGEST_RUN])
+    plain = await search(request(base, "gigabit switch", reorder=False))
+    assert [stage.name for stage in plain.stages] == ["fuse", "describe"]
+
+
+def test_no_more_hits_are_taken_than_leave_k() -> None:
+    def chosen(k: int, **fields: Any) -> list[tuple[int, ...]]:
+        asked = SearchRequest((Query("q"),), (1,), k, **fields)
+        return [found.merged or (found.chunk_id,) for found in selected(asked, hits)[0]]
+
+    hits = [passage(place) for place in (11, 12, 18, 15, 19, 27)]  # of documents 1 and 2
+    assert chosen(2) == [(11,), (12,)]
+    assert chosen(2, merge_neighbours=True) == [(11, 12), (18,)]
+    assert chosen(3, merge_neighbours=True) == [(11, 12), (18,), (15,)]
+    assert chosen(4, merge_neighbours=True) == [(11, 12), (18, 19), (15,), (27,)]
+    assert chosen(2, merge_neighbours=True, per_document=1) == [(11, 12), (27,)]
+    assert chosen(3, per_document=2) == [(11,), (12,), (27,)]
+    assert chosen(9, per_document=1) == [(11,), (27,)]
+
+
+def passage(place: int) -> Hit:
+    return Hit(
+        place, place // 10, 1, f"Passage {place}.", "text", "a.txt", "Ports", 1, 1.0, [], ordinal=place % 10, page_to=1
+    )
+
+
+async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
+    base: KnowledgeBase, settings: pytest.MonkeyPatch
+) -> None:
+    text, focus = "cat purrs content gigabit", "gigabit ports"
+    settings.REORDER_TOP_N = 2  # type: ignore[attr-defined]
+    before = await search(request(base, text, reorder=False))
+    after = await search(request(base, text, reorder=True, focus=focus))
+    ids = [hit.chunk_id for hit in before.hits]
+    assert before.hits[0].content == PASSAGES[0] and after.hits[0].content == PASSAGES[1]
+    assert [hit.chunk_id for hit in after.hits] == [ids[1], ids[0], *ids[2:]]
+    settings.ENABLE_REORDER = False  # type: ignore[attr-defined]
+    assert [hit.chunk_id for hit in (await search(request(base, text, focus=focus))).hits] == ids
+
+
+async def test_vectors_vote_by_the_share_of_the_query_that_they_understand(base: KnowledgeBase) -> None:
+    def vote(result: SearchResult) -> tuple[float, float]:
+        (vector,) = [ranking for ranking in result.rankings if ranking.type == "vector"]
+        return vector.weight, vector.understood
+
+    mixed = "gigabit switch 有几个端口"  # two words that the model knows, two and a half that it doesn't
+    assert vote(await search(request(base, mixed))) == pytest.approx((2 / 4.5, 2 / 4.5))
+    assert vote(await search(request(base, mixed, vector_weight=0.5))) == pytest.approx((1 / 4.5, 2 / 4.5))
+    assert vote(await search(request(base, "gigabit switch"))) == (1.0, 1.0)
+    assert vote(await search(request(base, mixed, mode="vector"))) == (1.0, 1.0)
+
+
+async def test_the_constant_of_the_fusion_is_taken_from_the_request(base: KnowledgeBase) -> None:
+    for constant in (1, 60):
+        result = await search(request(base, "gigabit switch", mode="fulltext", rrf_constant=constant))
+        assert result.hits[0].score == pytest.approx(1 / (constant + 1))
+
+
+@pytest.mark.parametrize("part", ["index_state", "_load"])
+async def test_a_database_that_does_not_answer_is_told_in_words(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    def fail(*args: object) -> None:
+        raise OperationalError("the server closed the connection unexpectedly")
+
+    monkeypatch.setattr(entrance, part, fail)
+    with pytest.raises(SearchFailed, match="database"):
+        await search(request(base, "gigabit switch"))
+
+
+async def test_searches_wait_for_a_place_or_are_sent_away(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
+) -> None:
+    settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE = 1, 1  # type: ignore[attr-defined]
+    texts = ["gigabit", "switch", "ports"]
+    outcomes = await asyncio.gather(*(search(request(base, text)) for text in texts), return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+        "SearchOverloaded",
+        "SearchResult",
+        "SearchResult",
+    ]
+    assert (await search(request(base, texts[0]))).hits

@@ -1,0 +1,224 @@
+"""Identical searches are answered once, and never from a state of the index that has passed."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+from django.utils.translation import override
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.models import Document, KnowledgeBase
+from ragsite.db import in_database
+from retrieval import caching, indexing
+from retrieval.caching import ResultCache, answered_once, index_state
+from retrieval.engine import engine
+from retrieval.search import Query, SearchFailed, SearchRequest, SearchResult, Stage, search
+from tests import factories
+
+STATE = (("size", 1, 0, "700"),)
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> Iterator[None]:
+    caching.results.clear()
+    yield
+    caching.results.clear()
+
+
+@pytest.fixture
+def base(owner: User) -> KnowledgeBase:
+    base = factories.make_knowledge_base(owner)
+    add(base, "The switch has eight gigabit ports.")
+    return base
+
+
+def add(base: KnowledgeBase, passage: str) -> Document:
+    document = factories.make_document(base)
+    factories.make_chunk(document, passage)
+    indexing.index_document(document.pk)
+    return document
+
+
+def request(text: str = "gigabit ports", base: int = 1, **fields: Any) -> SearchRequest:
+    return SearchRequest((Query(text),), (base,), **fields)
+
+
+def result(hits: int = 0, **fields: Any) -> SearchResult:
+    return SearchResult([None] * hits, [], 1.0, [], **fields)  # type: ignore[list-item]
+
+
+class Work:
+    """Counts how often it is done, and takes as long as it is told to."""
+
+    def __init__(self, outcome: SearchResult | Exception) -> None:
+        self.outcome, self.times, self.go_on = outcome, 0, asyncio.Event()
+        self.go_on.set()
+
+    async def __call__(self, request: SearchRequest) -> SearchResult:
+        self.times += 1
+        await self.go_on.wait()
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+# --- What is kept ---------------------------------------------------------------------------------
+
+
+async def test_a_second_search_takes_the_first_ones_result() -> None:
+    work = Work(result())
+    assert not (await answered_once(request(), STATE, work)).cached
+    assert (await answered_once(request(), STATE, work)).cached
+    assert work.times == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        request("other"),
+        request(base=2),
+        request(k=3),
+        request(mode="fulltext"),
+        request(reorder=False),
+        request(bm25_threshold=1.0),
+        request(vector_weight=0.5),
+        request(merge_neighbours=True),
+        request(focus="ports"),
+    ],
+)
+async def test_another_request_is_another_search(other: SearchRequest) -> None:
+    work = Work(result())
+    await answered_once(request(), STATE, work)
+    await answered_once(other, STATE, work)
+    assert work.times == 2
+
+
+async def test_another_state_or_language_is_another_search() -> None:
+    work = Work(result())
+    await answered_once(request(), STATE, work)
+    await answered_once(request(), (("size", 1, 0, "701"),), work)
+    with override("zh-hans"):
+        await answered_once(request(), STATE, work)
+    assert work.times == 3
+
+
+async def test_what_failed_in_part_is_not_kept() -> None:
+    work = Work(result(stages=[Stage("rerank", 1.0, [], "The reranker failed.")]))
+    for _ in range(2):
+        assert not (await answered_once(request(), STATE, work)).cached
+    assert work.times == 2
+
+
+async def test_results_grow_old(settings: Any) -> None:
+    settings.SEARCH_CACHE_SECONDS = 0.0
+    work = Work(result())
+    for _ in range(2):
+        await asyncio.sleep(0.001)
+        await answered_once(request(), STATE, work)
+    assert work.times == 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30)), max_size=40))
+def test_the_cache_is_bounded_and_keeps_what_was_used_last(puts: list[tuple[int, int]]) -> None:
+    cache = ResultCache()
+    limit = 50
+    with override_settings(SEARCH_CACHE_HITS=limit):
+        for name, hits in puts:
+            cache.put((request(str(name)), "en", STATE), result(hits))
+            assert cache.get((request(str(name)), "en", STATE)) is not None
+            kept = [found for n in range(10) if (found := cache.get((request(str(n)), "en", STATE)))]
+            assert len(cache) == len(kept)
+            assert sum(1 + len(found.hits) for found in kept) <= limit
+
+
+# --- Searches at the same time --------------------------------------------------------------------
+
+
+async def test_identical_searches_at_once_are_one() -> None:
+    work = Work(result())
+    work.go_on.clear()
+    waiting = [asyncio.create_task(answered_once(request(), STATE, work)) for _ in range(5)]
+    await asyncio.sleep(0.01)
+    work.go_on.set()
+    await asyncio.gather(*waiting)
+    assert work.times == 1
+
+
+async def test_who_stops_waiting_stops_nobody_else() -> None:
+    work = Work(result())
+    work.go_on.clear()
+    first, second = (asyncio.create_task(answered_once(request(), STATE, work)) for _ in range(2))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    await asyncio.sleep(0.01)
+    work.go_on.set()
+    assert await second == result()
+    assert first.cancelled() and work.times == 1
+
+
+async def test_a_failure_reaches_all_who_wait_and_the_next_search_tries_again() -> None:
+    work = Work(SearchFailed("down"))
+    outcomes = await asyncio.gather(*(answered_once(request(), STATE, work) for _ in range(3)), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [SearchFailed] * 3
+    work.outcome = result()
+    assert await answered_once(request(), STATE, work) == result()
+    assert work.times == 2
+
+
+# --- The state of the index -----------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_write_makes_another_state_of_its_base_alone(base: KnowledgeBase, owner: User) -> None:
+    other = factories.make_knowledge_base(owner)
+    add(other, "Cables.")
+    untouched = index_state([other.pk])
+    states = [index_state([base.pk])]
+    document = factories.make_document(base)
+    factories.make_chunk(document, "A router.")
+    indexing.index_words(document.pk)
+    states.append(index_state([base.pk]))
+    indexing.index_document(document.pk)
+    states.append(index_state([base.pk]))
+    engine.delete([document.pk])
+    states.append(index_state([base.pk]))
+    assert len(set(states)) == 4
+    assert index_state([base.pk]) == states[-1]
+    assert index_state([other.pk]) == untouched
+    assert index_state([base.pk, other.pk]) != index_state([base.pk])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_search_sees_what_was_added_and_what_is_gone(base: KnowledgeBase) -> None:
+    asked = request(base=base.pk)
+    first = await search(asked)
+    assert [hit.content for hit in (await search(asked)).hits] == [hit.content for hit in first.hits]
+    assert (await search(asked)).cached
+    added = await in_database(add, base, "Sixteen gigabit ports.")
+    assert len((await search(asked)).hits) == 2
+    await in_database(lambda: added.delete())
+    found = await search(asked)
+    assert not found.cached and [hit.content for hit in found.hits] == [hit.content for hit in first.hits]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_fresh_search_is_worked_for(base: KnowledgeBase) -> None:
+    await search(request(base=base.pk))
+    assert not (await search(request(base=base.pk, fresh=True))).cached
+    assert (await search(request(base=base.pk))).cached
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_search_with_a_failed_side_is_not_kept(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*args: object) -> None:
+        raise TimeoutError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "search_meaning", fail)
+        assert (await search(request(base=base.pk))).notes
+    whole = await search(request(base=base.pk))
+    assert not whole.cached and not whole.notes

@@ -1,0 +1,70 @@
+"""Few searches at once, few waiting, none waiting long."""
+
+import asyncio
+
+import pytest
+
+from retrieval.limits import Gate
+from retrieval.types import SearchOverloaded
+
+
+class Visit:
+    """Someone who goes through a gate and stays until told to leave."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.inside, self.leave = asyncio.Event(), asyncio.Event()
+        self.task = asyncio.create_task(self._go(gate))
+
+    async def _go(self, gate: Gate) -> None:
+        async with gate.pass_through():
+            self.inside.set()
+            await self.leave.wait()
+
+
+async def test_so_many_run_and_the_others_follow_in_order() -> None:
+    gate = Gate(running=2, waiting=2, patience=60)
+    visits = [Visit(gate) for _ in range(4)]
+    await asyncio.sleep(0.01)
+    assert [visit.inside.is_set() for visit in visits] == [True, True, False, False]
+    visits[1].leave.set()
+    await visits[2].inside.wait()
+    assert not visits[3].inside.is_set()
+    for visit in visits:
+        visit.leave.set()
+        await visit.task
+
+
+async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
+    gate = Gate(running=1, waiting=1, patience=60)
+    first, second = Visit(gate), Visit(gate)
+    await first.inside.wait()
+    with pytest.raises(SearchOverloaded):
+        await asyncio.wait_for(Visit(gate).task, 5)
+    for visit in (first, second):
+        visit.leave.set()
+        await visit.task
+
+
+async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> None:
+    gate = Gate(running=1, waiting=5, patience=0.05)
+    first = Visit(gate)
+    await first.inside.wait()
+    with pytest.raises(SearchOverloaded):
+        await Visit(gate).task
+    leaving = Visit(gate)
+    await asyncio.sleep(0)
+    leaving.task.cancel()
+    first.leave.set()
+    await first.task
+    last = Visit(gate)
+    await asyncio.wait_for(last.inside.wait(), 5)
+    last.leave.set()
+    await last.task
+
+
+async def test_a_failure_inside_gives_the_place_back() -> None:
+    gate = Gate(running=1, waiting=0, patience=60)
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            async with gate.pass_through():
+                raise ZeroDivisionError
