@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations import profiles, prompt_versions
+from conversations import check_words, profiles, prompt_versions
 from conversations.admin_forms import ModelProfileForm, PromptTemplateForm
 from conversations.models import (
     ChatSession,
@@ -164,8 +164,8 @@ class MessageAdmin(RecordAdmin):
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (
-        "turn_page", "role", "status", "content", "blocks_json", "thinking", "error_code", "error_message", "usage",
-        "duration_ms", "last_seq", "heartbeat_at", "created_at",
+        "turn_page", "role", "status", "content", "checked", "blocks_json", "thinking", "error_code", "error_message",
+        "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
@@ -181,6 +181,20 @@ class MessageAdmin(RecordAdmin):
     def turn_page(self, message: Message) -> str:
         """Link to the turn."""
         return link_to(message.turn)
+
+    @admin.display(description=gettext_lazy("checked citations"))
+    def checked(self, message: Message) -> SafeString | str:
+        """Show the verdict on each cited sentence, and why."""
+        rows = (
+            (
+                check_words.label(item["status"]),
+                item["text"],
+                "".join(f"[{number}]" for number in dict.fromkeys(item["sources"])),
+                " ".join(check_words.reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+            )
+            for item in message.checks
+        )
+        return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"
 
     @admin.display(description=gettext_lazy("blocks"))
     def blocks_json(self, message: Message) -> SafeString:

@@ -151,7 +151,12 @@ def _replay(message: Message) -> list[Event]:
     if message.error_code:
         events.append(ErrorEvent(code=message.error_code, message=message.error_message))
     events.append(
-        DoneEvent(status=message.status, usage=message.usage, ms=message.duration_ms or 0)  # type: ignore[arg-type]
+        DoneEvent(
+            status=message.status,  # type: ignore[arg-type]
+            usage=message.usage,
+            ms=message.duration_ms or 0,
+            checks=message.checks,
+        )
     )
     return [event.numbered(seq) for seq, event in enumerate(events, 1)]
 

@@ -139,12 +139,16 @@ class ErrorEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneEvent(Event):
-    """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn."""
+    """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
+
+    `checks` says of each sentence that carries markers how its sources bear it out; see `checking.Verdict.to_dict`.
+    """
 
     type: ClassVar[str] = "done"
     status: FinalStatus
     usage: dict[str, int] = field(default_factory=dict)
     ms: int = 0
+    checks: list[dict[str, Any]] = field(default_factory=list)
 
 
 KINDS: dict[str, type[Event]] = {
@@ -175,6 +179,7 @@ class Answer:
     status: str = "streaming"
     usage: dict[str, int] = field(default_factory=dict)
     ms: int | None = None
+    checks: list[dict[str, Any]] = field(default_factory=list)
 
     def apply(self, event: Event) -> None:
         """Take one event; those at or below `last_seq` (already applied) change nothing."""
@@ -202,7 +207,7 @@ class Answer:
             case ErrorEvent():
                 self.error = event.to_dict()
             case DoneEvent():
-                self.status, self.usage, self.ms = event.status, event.usage, event.ms
+                self.status, self.usage, self.ms, self.checks = event.status, event.usage, event.ms, event.checks
                 self.open.clear()
 
     def block(self, block_id: str) -> dict[str, Any] | None:

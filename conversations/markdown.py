@@ -6,6 +6,7 @@ number is known and stay text otherwise.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,18 +29,33 @@ _HEADING_SHIFT = 2
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A known citation: where its number leads, and what it is called."""
+    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands.
+
+    Verdicts are pairs of a class ("supported", "partly", "not_found") and of its name.
+    """
 
     href: str
     label: str
+    verdicts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What rendering needs beside the text: the known citations by number, and the text that may lend links."""
+    """What rendering needs beside the text: the known citations by number, and the text that may lend links.
+
+    A context serves one reading of an answer from its beginning, since it counts how often each number came.
+    """
 
     markers: Mapping[int, Marker] = field(default_factory=dict)
     trusted_text: str = ""
+    _seen: Counter[int] = field(default_factory=Counter)
+
+    def verdict(self, number: int) -> tuple[str, str]:
+        """Return the verdict on the next place where a number stands; empty where none was passed."""
+        place = self._seen[number]
+        self._seen[number] += 1
+        verdicts = self.markers[number].verdicts
+        return verdicts[place] if place < len(verdicts) else ("", "")
 
 
 def cited_numbers(text: str) -> list[int]:
@@ -133,9 +149,11 @@ def _numbers(match: re.Match[str]) -> list[int]:
 
 def _marker(number: int, context: Context) -> str:
     marker = context.markers[number]
+    status, verdict = context.verdict(number)
+    label = f"{marker.label} · {verdict}" if verdict else marker.label
     return (
-        f'<sup class="citation"><a href="{escape(marker.href)}" data-citation="{number}" '
-        f'aria-label="{escape(marker.label)}">{number}</a></sup>'
+        f'<sup class="citation{" " + status if status else ""}"><a href="{escape(marker.href)}" '
+        f'data-citation="{number}" aria-label="{escape(label)}">{number}</a></sup>'
     )
 
 

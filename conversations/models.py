@@ -118,6 +118,8 @@ class Message(models.Model):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     usage = models.JSONField(_("usage"), default=dict, blank=True)
     duration_ms = models.PositiveIntegerField(_("duration"), null=True, blank=True)
+    # Per sentence with markers: {"text", "sources", "status", "coverage", "problems": [{"kind", "what"}]}
+    checks = models.JSONField(_("checked citations"), default=list, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

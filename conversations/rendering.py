@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations import markdown
+from conversations import check_words, markdown
 from conversations.block_html import block_html, row_html, texts
 from conversations.events import (
     Answer,
@@ -146,6 +146,16 @@ class AnswerPage:
         return [card for card in self.cards if card.number not in numbers]
 
     @property
+    def checked(self) -> str:
+        """What the check of the citations found, in one line; of mere quotations only what is wrong."""
+        return "" if self.model == QUOTING and not self.doubts else check_words.summary(self.answer.checks)
+
+    @property
+    def doubts(self) -> list[check_words.Doubt]:
+        """The cited sentences that their sources don't fully bear out."""
+        return check_words.doubts(self.answer.checks)
+
+    @property
     def previous_sibling(self) -> int | None:
         """The turn before this one among its siblings."""
         return self.siblings[self.position - 2] if self.position > 1 else None
@@ -162,9 +172,12 @@ class AnswerPage:
     def context(self) -> markdown.Context:
         """Return what Markdown needs to know of the answer's sources."""
         markers = {}
+        verdicts = check_words.by_marker(self.answer.checks)
         for item in self.answer.citations:
-            label = _("Source %(number)s: %(file)s") % {"number": item["index"], "file": item["filename"]}
-            markers[item["index"]] = markdown.Marker(_citation_url(self, item["index"]), label)
+            number = item["index"]
+            label = _("Source %(number)s: %(file)s") % {"number": number, "file": item["filename"]}
+            found = tuple((status, check_words.label(status)) for status in verdicts.get(number, ()))
+            markers[number] = markdown.Marker(_citation_url(self, number), label, found)
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
         return markdown.Context(markers, trusted)
 
@@ -193,6 +206,7 @@ def stored_answer(view: TurnView) -> Answer:
         status=message.status,
         usage=message.usage,
         ms=message.duration_ms,
+        checks=message.checks,
     )
 
 
@@ -319,7 +333,11 @@ class Stream:
         return [frame for block_id in still_open for frame in self._end(block_id)]
 
     def _done(self) -> str:
-        return "".join(_part(self.page, part) for part in ("line", "foot"))
+        """Show how it ended, and at each citation what the check made of it."""
+        parts = "".join(_part(self.page, part) for part in ("line", "foot"))
+        if not self.page.answer.checks:
+            return parts
+        return _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html()) + parts
 
 
 def _oob(swap: str, html: SafeString | str, tag: str = "div") -> str:

@@ -158,7 +158,8 @@ class TurnRunner:
         if error is not None:
             await self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        done = DoneEvent(status=status, usage=self.state.usage, ms=ms).numbered(self._answer.last_seq + 1)
+        done = DoneEvent(status=status, usage=self.state.usage, ms=ms, checks=self.state.checks)
+        done = done.numbered(self._answer.last_seq + 1)
         self._answer.apply(done)
         await in_database(self._store, done)
         self._events.append(done)

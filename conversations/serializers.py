@@ -109,6 +109,23 @@ class BlockSerializer(serializers.Serializer[Any]):
         return instance
 
 
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Why a sentence is doubted: a quotation, number or name that is missing, the opposite said, too few words."""
+
+    kind = serializers.ChoiceField(choices=["quotation", "number", "name", "polarity", "words", "language", "source"])
+    what = serializers.CharField()
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    """How the sources of a cited sentence bear it out. `coverage` is the share of its words found there, 0 to 1."""
+
+    text = serializers.CharField()
+    sources = serializers.ListField(child=serializers.IntegerField())
+    status = serializers.ChoiceField(choices=["supported", "partly", "not_found"])
+    coverage = serializers.FloatField()
+    problems = ProblemSerializer(many=True)
+
+
 class MessageErrorSerializer(serializers.Serializer[Any]):
     """Why an answer failed or was interrupted."""
 
@@ -124,6 +141,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     blocks = BlockSerializer(many=True)
     citations = CitationSerializer(many=True)
     status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
+    checks = CheckSerializer(many=True)
     error = serializers.SerializerMethodField()
 
     class Meta:
@@ -132,7 +150,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         model = Message
         fields = [
             "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status", "error",
-            "citations", "created_at",
+            "citations", "checks", "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 

@@ -128,6 +128,7 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
         content=plain_text(answer.blocks),
         usage=answer.usage,
         duration_ms=answer.ms,
+        checks=answer.checks,
         error_code=(answer.error or {}).get("code", ""),
         error_message=(answer.error or {}).get("message", ""),
     )

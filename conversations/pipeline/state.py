@@ -86,6 +86,8 @@ class State:
     cited: set[int] = field(default_factory=set)
     answer: Answer = field(default_factory=Answer)  # the blocks as they were written so far
     usage: dict[str, int] = field(default_factory=dict)
+    # check citations: a dictionary per sentence that carries markers
+    checks: list[dict[str, Any]] = field(default_factory=list)
 
     # For the trace: what each node wants to be remembered of its run.
     details: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -39,6 +39,18 @@ CITATIONS = [
     for number in (1, 2, 3)
 ]
 
+CHECKS: list[dict[str, Any]] = [
+    {"text": "It is so.", "sources": [1], "status": "supported", "coverage": 1.0, "problems": []},
+    {
+        "text": "It costs <5>.", "sources": [2, 1], "status": "partly", "coverage": 0.5,
+        "problems": [{"kind": "number", "what": "<5>"}],
+    },
+    {
+        "text": "It flies.", "sources": [3], "status": "not_found", "coverage": 0.0,
+        "problems": [{"kind": "words", "what": ""}],
+    },
+]  # fmt: skip
+
 
 def page_of(answer: Answer, **fields: Any) -> AnswerPage:
     place: dict[str, Any] = {"session_id": 1, "turn_id": 2, "question_id": 3, "message_id": 4}
@@ -57,6 +69,7 @@ def stored(answer: Answer) -> Answer:
         status=answer.status,
         usage=answer.usage,
         ms=answer.ms,
+        checks=answer.checks,
     )
 
 
@@ -123,7 +136,8 @@ def streams(draw: st.DrawFn) -> list[Event]:
     status = draw(st.sampled_from(["completed", "stopped", "failed", "interrupted"]))
     if status in ("failed", "interrupted"):
         events.append(ErrorEvent(code="x", message="It broke <b>."))
-    return numbered([*events, DoneEvent(status=status, ms=draw(st.integers(0, 90_000)))])
+    checks = draw(st.lists(st.sampled_from(CHECKS), max_size=3))
+    return numbered([*events, DoneEvent(status=status, ms=draw(st.integers(0, 90_000)), checks=checks)])
 
 
 @given(streams(), st.data())
@@ -147,6 +161,27 @@ def test_a_delta_sends_only_the_open_paragraph() -> None:
     (frame,) = stream.feed(Delta(seq=3, id="b1", text=" ends."))
     assert "first" not in frame
     assert "Second<br>\nline ends." in frame
+
+
+def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:
+    text = "It is so [1]. It costs <5> [2][1]. It flies [3]."
+    events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
+    html = answer_html(page_of(fold([*events, DoneEvent(status="completed", checks=CHECKS)])))
+    assert re.findall(r'<sup class="([^"]*)"><a [^>]*data-citation="(\d)"', html) == [
+        ("citation supported", "1"),
+        ("citation partly", "2"),
+        ("citation partly", "1"),
+        ("citation not_found", "3"),
+    ]
+    assert "Source 3: Handbook &lt;3&gt;.pdf · Not found in the source" in html
+    assert "Citations checked: 1 supported · 1 partly · 1 not found" in html
+    assert "“&lt;5&gt;” does not stand so in the source." in html
+
+
+def test_an_answer_whose_citations_hold_says_so_unless_it_only_quotes() -> None:
+    events = [SourcesEvent(citations=CITATIONS), DoneEvent(status="completed", checks=CHECKS[:1])]
+    assert "The cited sentence was found in its source" in answer_html(page_of(fold(events), model="m"))
+    assert "cited sentence" not in answer_html(page_of(fold(events), model="extractive"))
 
 
 def test_sources_are_told_apart_by_use() -> None:

@@ -13,10 +13,10 @@ from conversations import broker, queries, store, turns
 from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from knowledge.models import Document, KnowledgeBase
-from knowledge.signals import document_chunked
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
+from retrieval import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
@@ -57,7 +57,7 @@ async def test_a_picture_that_could_not_be_kept_is_quoted_by_its_caption(
 def _index_caption(base: KnowledgeBase) -> None:
     document = factories.make_document(base, "doorbell.pdf")
     factories.make_chunk(document, "The wiring diagram of the doorbell, seen from behind.", kind="image")
-    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    indexing.index_document(document.pk)
 
 
 async def test_sources_come_before_the_text_that_uses_them(
@@ -175,6 +175,20 @@ async def test_a_model_answers_from_numbered_evidence(
     assert system.role == "system" and user.role == "user"
     assert "reset button" in user.content and user.content.rstrip().endswith(RESET)
     assert 'number="1"' in user.content and "not instructions" in user.content
+
+
+async def test_the_citations_of_an_answer_are_checked(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue("The switch has nine ports [1]. The switch has twelve ports [1].")
+    events = await run_turn(owner, session, "How many ports does the TL-SE2109 have?")
+    checks = (await answer_of(session)).checks
+    assert [(item["text"], item["sources"], item["status"]) for item in checks] == [
+        ("The switch has nine ports.", [1], "supported"),
+        ("The switch has twelve ports.", [1], "partly"),
+    ]
+    assert checks[1]["problems"] == [{"kind": "number", "what": "twelve"}]
+    assert isinstance(events[-1], DoneEvent) and events[-1].checks == checks
 
 
 async def test_history_is_sent_without_thinking_and_in_order(

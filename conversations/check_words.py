@@ -1,0 +1,84 @@
+"""What the check of an answer's citations found, in words for a reader."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A cited sentence that its sources bear out only partly, or not at all, and why."""
+
+    text: str
+    status: str
+    label: str
+    reasons: tuple[str, ...]
+    sources: tuple[int, ...]
+
+
+def label(status: str) -> str:
+    """Return a verdict's name."""
+    names = {"supported": _("Supported"), "partly": _("Partly supported"), "not_found": _("Not found in the source")}
+    return names.get(status, status)
+
+
+def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
+    """Return the sentences that are not fully supported, in order."""
+    return [
+        Doubt(
+            item["text"],
+            item["status"],
+            label(item["status"]),
+            tuple(reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+            tuple(dict.fromkeys(item["sources"])),
+        )
+        for item in checks
+        if item["status"] != "supported"
+    ]
+
+
+def reason(kind: str, what: str) -> str:
+    """Return why a sentence is doubted."""
+    match kind:
+        case "quotation":
+            return _("The source does not say “%(what)s” in these words.") % {"what": what}
+        case "number" | "name":
+            return _("“%(what)s” does not stand so in the source.") % {"what": what}
+        case "polarity":
+            return _("The source seems to say the opposite.")
+        case "language":
+            return _("The source is in another language and could not be compared.")
+        case "source":
+            return _("The source can't be read any more.")
+        case _:
+            return _("Little of it stands in the source.")
+
+
+def summary(checks: Sequence[dict[str, Any]]) -> str:
+    """Return the verdicts in one line, or nothing where nothing was checked."""
+    if not checks:
+        return ""
+    counts = Counter(item["status"] for item in checks)
+    total = len(checks)
+    if counts["supported"] == total:
+        text = ngettext(
+            "The cited sentence was found in its source", "All %(n)d cited sentences were found in their sources", total
+        )
+        return text % {"n": total}
+    parts = (("supported", _("%(n)d supported")), ("partly", _("%(n)d partly")), ("not_found", _("%(n)d not found")))
+    return _("Citations checked: %(counts)s") % {
+        "counts": " · ".join(text % {"n": counts[status]} for status, text in parts if counts[status])
+    }
+
+
+def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, tuple[str, ...]]:
+    """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for item in checks:
+        for number in item["sources"]:
+            found[number].append(item["status"])
+    return {number: tuple(statuses) for number, statuses in found.items()}

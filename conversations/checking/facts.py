@@ -1,0 +1,103 @@
+"""What a sentence says that must stand in its source word for word: quotations, names and codes. Pure."""
+
+import re
+
+from conversations.checking.quantities import fold
+from retrieval.analysis import STOP_WORDS
+
+_QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
+# Words between quotation marks are a quotation from so many on; fewer are a term.
+_QUOTATION_WORDS, _QUOTATION_CHARACTERS = 3, 6
+_CODE = re.compile(r"(?<![\w.-])[A-Za-z0-9]+(?:[-_./:+#@][A-Za-z0-9]+)*(?![\w-])")
+_MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$)(?=.*\d)(?=.*[A-Za-z])")
+_JOINED = re.compile(r"^(?!and/or$|[ei]\.[eg]$)(?=.*[A-Za-z]).*\w[_./:@]\w")
+_VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
+_WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
+_TITLE = re.compile(r"《([^《》]+)》")
+# Capitalised without being names.
+_CALENDAR = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "monday", "tuesday",
+        "wednesday", "thursday", "friday", "saturday", "sunday", "mr", "mrs", "ms", "dr",
+    }
+)  # fmt: skip
+# jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
+_PLACE_TAGS = frozenset({"ns", "nt"})
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖"
+    "贾夏韦方邹熊孟秦阎薛侯雷龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤欧阳上官司马诸葛"
+)
+
+
+def quotations(text: str) -> list[str]:
+    """Return what a sentence quotes: text in quotation marks that is longer than a term."""
+    found = ["".join(match) for match in _QUOTED.findall(text)]
+    return [
+        quoted
+        for quoted in found
+        if len(_WORD.findall(quoted)) >= _QUOTATION_WORDS or len("".join(_HAN.findall(quoted))) >= _QUOTATION_CHARACTERS
+    ]
+
+
+def is_quoted(quotation: str, source: str) -> bool:
+    """Whether a source holds a quotation, whatever its case, spaces, quotation marks and last full stop."""
+    return squeezed(quotation) in squeezed(source)
+
+
+def squeezed(text: str) -> str:
+    """Return a text's letters and digits only, in lower case."""
+    return re.sub(r"[\W_]+", "", fold(text)).casefold()
+
+
+def names(text: str) -> list[str]:
+    """Return the names and codes in a sentence: what no paraphrase can say in another way."""
+    found = [*_codes(text), *_latin_names(text), *_TITLE.findall(text), *_chinese_names(text)]
+    return list(dict.fromkeys(found))
+
+
+def is_named(name: str, source: str) -> bool:
+    """Whether a source holds a name: as a word of its own where it is Latin, or the end of a Chinese one."""
+    if _HAN.search(name):
+        return squeezed(name) in squeezed(source) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
+    bare = re.sub(r"['’]s?$", "", name)
+    stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
+    return re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE) is not None
+
+
+def _codes(text: str) -> list[str]:
+    """Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none."""
+    return [
+        code for code in _CODE.findall(text) if _MIXED.search(code) or _JOINED.search(code) or _VERSION.search(code)
+    ]
+
+
+def _latin_names(text: str) -> list[str]:
+    """Capitalised words, but for the first of the sentence, unless it can't be another word."""
+    found = []
+    for match in _LATIN_NAME.finditer(text):
+        word = match[0]
+        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS or len(word) < 2:
+            continue
+        first = not re.search(r"\w", text[: match.start()])
+        starts = bool(re.search(r"[.!?:;。！？：；]\s*[\"“(（]?$", text[: match.start()]))
+        sure = word[1:] != word[1:].lower() or re.match(r"\s+[A-Z]", text[match.end() :])
+        if sure or not (first or starts):
+            found.append(word)
+    return found
+
+
+def _chinese_names(text: str) -> list[str]:
+    return [name for run in _HAN.findall(text) for name in _tagged(run)]
+
+
+def _tagged(run: str) -> list[str]:
+    import rjieba  # reads its dictionary when loaded
+
+    return [word for word, tag in rjieba.tag(run) if len(word) > 1 and (tag in _PLACE_TAGS or _is_person(word, tag))]
+
+
+def _is_person(word: str, tag: str) -> bool:
+    return tag.startswith("nr") and word[0] in _SURNAMES and len(word) <= 4

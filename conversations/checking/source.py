@@ -1,0 +1,101 @@
+"""The passages that a claim is held against, by clauses. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from conversations.checking.facts import names
+from conversations.checking.quantities import Quantity, quantities
+from knowledge.sentences import split_sentences
+from ragsite.language import language_of
+from retrieval.analysis import terms
+
+# Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
+_CLAUSE = re.compile(r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)")
+# Shorter than this, a clause is an aside or an item of a list, and stays with its neighbour. In terms.
+_SHORTEST = 2
+
+
+def content_terms(text: str) -> set[str]:
+    """Return a text's terms without its numbers, which are judged by themselves."""
+    return {term for term in terms(text) if not term[0].isdigit()}
+
+
+def split_clauses(text: str) -> list[str]:
+    """Return the clauses of a text, each of at least a few terms."""
+    return [clause for sentence in split_sentences(text) for clause in _clauses_of(sentence)]
+
+
+def _clauses_of(sentence: str) -> list[str]:
+    clauses: list[str] = []
+    for piece in _CLAUSE.split(sentence):
+        if clauses and (len(terms(piece)) < _SHORTEST or len(terms(clauses[-1])) < _SHORTEST):
+            clauses[-1] += " " + piece
+        elif piece.strip():
+            clauses.append(piece)
+    return clauses
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause of the source with what it holds."""
+
+    text: str
+    terms: Set[str]
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """Its numbers."""
+        return quantities(self.text)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Its names and codes."""
+        return names(self.text)
+
+
+class Source:
+    """Passages as one text: what it holds as a whole, and clause by clause."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.terms = content_terms(text)
+        self.clauses = [Clause(clause, content_terms(clause)) for clause in split_clauses(text)]
+        self._frequencies = Counter(term for clause in self.clauses for term in clause.terms)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """All numbers."""
+        return quantities(self.text)
+
+    def is_foreign(self, language: str) -> bool:
+        """Whether nothing of the source is in a language, though it is in another."""
+        languages = {language_of(clause.text) for clause in self.clauses} - {""}
+        return bool(language and languages) and language not in languages
+
+    def coverage(self, wanted: Set[str]) -> float:
+        """Return the share of some terms that the source holds, from 0 to 1; a Chinese word may be within another."""
+        if not wanted:
+            return 1.0
+        return sum(term in self.terms or (_is_han(term) and term in self.text) for term in wanted) / len(wanted)
+
+    def share(self, wanted: Set[str], clause: Clause) -> float:
+        """Return the share of some terms that a clause holds, each weighed by its rarity among the clauses."""
+        whole = sum(map(self._weight, wanted)) or 1.0
+        return sum(self._weight(term) for term in wanted if term in clause.terms) / whole
+
+    def basis(self, wanted: Set[str]) -> Clause | None:
+        """Return the clause that holds most of some terms, or None where none holds any."""
+        best = max(self.clauses, key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
+        return best if best is not None and self.share(wanted, best) > 0 else None
+
+    def _weight(self, term: str) -> float:
+        frequency = self._frequencies[term]
+        return math.log(1 + (len(self.clauses) - frequency + 0.5) / (frequency + 0.5))
+
+
+def _is_han(term: str) -> bool:
+    return "\u3400" <= term[0] <= "\u9fff"

@@ -1,0 +1,144 @@
+"""Judging a claim by its passages. Pure, deterministic.
+
+A sentence is held against the union of its passages. Quotations must be there verbatim; numbers with their units,
+names and codes must be there, and not only in clauses about something else; the clauses that it rests on must have its
+polarity; and enough of its other words must be covered.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from conversations.checking.claims import Claim, claims
+from conversations.checking.facts import is_named, is_quoted, names, quotations
+from conversations.checking.polarity import contradicts
+from conversations.checking.quantities import Quantity, fold, quantities
+from conversations.checking.source import Clause, Source, content_terms, split_clauses
+from ragsite.language import language_of
+
+Status = Literal["supported", "partly", "not_found"]
+Problem = Literal["quotation", "number", "name", "polarity", "words", "language", "source"]
+
+# Share of a claim's words that its passages must hold to be supported, and to be found at all.
+ENOUGH, SOME = 0.35, 0.25
+# A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
+MISPLACED = 0.7
+# A clause of a claim rests on one of the source from this share of its words on.
+RESTS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a sentence stands to its sources.
+
+    `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `coverage` is the share of its
+    words found there, from 0 to 1.
+    """
+
+    text: str
+    sources: tuple[int, ...]
+    status: Status
+    coverage: float
+    problems: tuple[tuple[Problem, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it is stored and as the API shows it."""
+        return {
+            "text": self.text,
+            "sources": list(self.sources),
+            "status": self.status,
+            "coverage": round(self.coverage, 3),
+            "problems": [{"kind": kind, "what": what} for kind, what in self.problems],
+        }
+
+
+def check(markdown: str, passages: Mapping[int, str]) -> list[Verdict]:
+    """Judge every sentence of an answer that carries markers by the passages of these numbers."""
+    return [
+        check_claim(claim, [passages[number] for number in dict.fromkeys(claim.sources) if number in passages])
+        for claim in claims(markdown)
+    ]
+
+
+def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
+    """Judge one sentence by its passages, each with its heading."""
+    if not any(passage.strip() for passage in passages):
+        return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
+    said, source = fold(claim.text), Source(fold("\n".join(passages)))
+    if source.is_foreign(language_of(said)):
+        return _across_languages(claim, said, source)
+    problems = list(_missing(said, source))
+    if not problems:
+        problems += _misplaced(said, source)
+    if not problems and any(_contradicted(clause, source) for clause in split_clauses(said)):
+        problems.append(("polarity", ""))
+    covered = source.coverage(content_terms(said))
+    if covered < ENOUGH:
+        problems.append(("words", ""))
+    status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
+    return Verdict(claim.text, claim.sources, status, covered, tuple(problems))
+
+
+def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
+    """Judge a sentence in another language than its source: only by what is written alike in both."""
+    problems = [problem for problem in _missing(said, source) if problem[0] != "quotation"]
+    comparable = bool(quantities(said) or names(said))
+    if problems:
+        return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
+    if not comparable:
+        return Verdict(claim.text, claim.sources, "partly", 0.0, (("language", ""),))
+    return Verdict(claim.text, claim.sources, "supported", 1.0)
+
+
+def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
+    """Yield the quotations, numbers and names that the source doesn't have."""
+    for quotation in quotations(said):
+        if not is_quoted(quotation, source.text):
+            yield "quotation", quotation
+    for quantity in quantities(said):
+        if not quantity.spelled and not any(map(quantity.agrees, source.quantities)):
+            yield "number", said[quantity.start : quantity.end].strip()
+    for name in names(said):
+        if not is_named(name, source.text):
+            yield "name", name
+
+
+def _misplaced(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
+    """Yield the numbers and names that the source only has where it speaks of something else.
+
+    The clause that the claim's clause rests on then has another of the same kind in its place.
+    """
+    for clause in split_clauses(said):
+        basis = source.basis(content_terms(clause))
+        if basis is None:
+            continue
+        mine = quantities(clause)
+        for quantity in mine:
+            holding = [other for other in source.clauses if any(map(quantity.agrees, other.quantities))]
+            rivals = [other for other in basis.quantities if other.kind == quantity.kind and not _among(other, mine)]
+            if rivals and not quantity.spelled and _is_elsewhere(clause, holding, basis, source):
+                yield "number", clause[quantity.start : quantity.end].strip()
+        for name in names(clause):
+            holding = [other for other in source.clauses if is_named(name, other.text)]
+            strange = [other for other in basis.names if not is_named(other, said)]
+            if strange and _is_elsewhere(clause, holding, basis, source):
+                yield "name", name
+
+
+def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
+    return any(map(quantity.agrees, others))
+
+
+def _is_elsewhere(clause: str, holding: Sequence[Clause], basis: Clause, source: Source) -> bool:
+    """Whether the clauses that hold a fact share much less with a claim's clause than the one that it rests on."""
+    if basis in holding:
+        return False
+    wanted = content_terms(clause)
+    best = max((source.share(wanted, other) for other in holding), default=0.0)
+    return best < MISPLACED * source.share(wanted, basis)
+
+
+def _contradicted(clause: str, source: Source) -> bool:
+    wanted = content_terms(clause)
+    basis = source.basis(wanted)
+    return basis is not None and source.share(wanted, basis) >= RESTS and contradicts(clause, basis.text)

@@ -1,0 +1,61 @@
+"""After the answer: each cited sentence is held against its passages, without a model."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.checking import check
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+from retrieval.search import Hit
+
+
+class Check(Node):
+    """Checks the citations. It runs also after a failure or a stop, for what came."""
+
+    key = "check"
+    title = gettext_lazy("Check the citations")
+    timeout = 10.0
+    on_error = "skip"
+    always = True
+
+    def wanted(self, state: State) -> bool:
+        """Something must be cited."""
+        return bool(state.cited and state.answer.blocks)
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `checks`, in the order in which the markers stand in the answer."""
+        passages = {number: _passage(hit) for number, hit in enumerate(state.evidence, 1)}
+        state.checks = await asyncio.to_thread(_check, state.answer.blocks, passages)
+        state.note(self.key, checks=state.checks)
+        return state
+
+    def message(self, state: State) -> str:
+        """Count the sentences that their sources bear out."""
+        supported = sum(item["status"] == "supported" for item in state.checks)
+        total = len(state.checks)
+        text = ngettext(
+            "%(supported)d of %(total)d cited sentence supported",
+            "%(supported)d of %(total)d cited sentences supported",
+            total,
+        )
+        return text % {"supported": supported, "total": total}
+
+
+def _passage(hit: Hit) -> str:
+    return "\n".join(part for part in (hit.filename, hit.heading, hit.content) if part)
+
+
+def _check(blocks: list[dict[str, Any]], passages: dict[int, str]) -> list[dict[str, Any]]:
+    return [verdict.to_dict() for text in _texts(blocks) for verdict in check(text, passages)]
+
+
+def _texts(blocks: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what may carry markers, in the order of the page: running text, and tables row by row."""
+    for block in blocks:
+        if block["kind"] == "table":
+            yield from (" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])
+        elif block["kind"] == "text":
+            yield block["text"]

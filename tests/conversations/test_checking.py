@@ -1,0 +1,140 @@
+"""Checking citations: how numbers, names and polarity are read, and how well the verdicts tell true from false."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from conversations.checking import Claim, check, check_claim, claims
+from conversations.checking.facts import is_named, names, quotations
+from conversations.checking.quantities import fold, quantities
+
+PAIRS = Path(__file__).parent / "data" / "citation_pairs.jsonl"
+SWITCH = (
+    "The TL-SE2109 has nine ports and costs 1,600 EUR. The warranty of the fan lasts three years. The case has a "
+    "warranty of 24 months. Paid leave is not carried over. The gateway was tested by Maria Lopez on 1 March 2024."
+)
+
+
+def judged(sentence: str, passage: str = SWITCH) -> tuple[str, list[tuple[str, str]]]:
+    verdict = check_claim(Claim(sentence, (1,)), [passage])
+    return verdict.status, list(verdict.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,600 EUR", [("1600", "eur")]),
+        ("１６００ euros", [("1600", "eur")]),
+        ("€1600.50", [("1600.50", "eur")]),
+        ("1.6 million people", [("1600000", "person")]),
+        ("三万五千元", [("35000", "yuan")]),
+        ("18.6万元", [("186000", "yuan")]),
+        ("一千二百两", [("1200", "")]),
+        ("15 per cent", [("15", "%")]),
+        ("百分之十五", [("15", "%")]),
+        ("twenty-five days", [("25", "day")]),
+        ("十五日", [("15", "day")]),
+        ("1 March 2024", [("1", ""), ("3", "calendar month"), ("2024", "")]),
+        ("2024-03-01", [("2024", "year"), ("3", "calendar month"), ("1", "day")]),
+        ("2024年3月1日", [("2024", "year"), ("3", "calendar month"), ("1", "day")]),
+        ("3个月", [("3", "month")]),
+        ("TL-SE2109 and v1.2.3", []),
+        ("It may fail.", []),
+        ("一些", []),
+    ],
+)
+def test_numbers_are_read_however_they_are_written(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(found.value, found.unit) for found in quantities(fold(text))] == [
+        (Decimal(value), unit) for value, unit in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("24 hours", "1 day", True),
+        ("a year", "12 months", True),
+        ("0.5 kg", "500克", True),
+        ("3 years", "3 months", False),
+        ("3 years", "3", True),
+        ("5 EUR", "5 USD", False),
+    ],
+)
+def test_quantities_agree_across_units(one: str, other: str, same: bool) -> None:
+    (mine,), (theirs,) = quantities(fold(one)), quantities(fold(other))
+    assert mine.agrees(theirs) is same
+
+
+def test_names_and_codes_are_told_from_words() -> None:
+    assert names("The gateway TL-SE2109 of Maria Lopez runs pg_dump v1.2.3 on 10GB in March") == [
+        "TL-SE2109", "pg_dump", "v1.2.3", "Maria", "Lopez",
+    ]  # fmt: skip
+    assert names("王丽萍在北京批准了《用户手册》") == ["用户手册", "王丽萍", "北京"]
+    assert is_named("Lopez", "by lopez's team") and not is_named("Lop", "Lopez")
+
+
+def test_only_longer_text_in_quotation_marks_is_a_quotation() -> None:
+    assert quotations('It says "hold the button down" and “press” and 「长按复位键十秒」.') == [
+        "hold the button down",
+        "长按复位键十秒",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nine ports [1]. Red [2][1].", [("Nine ports.", (1,)), ("Red.", (2, 1))]),
+        ("Nine ports. [1] It is red.", [("Nine ports.", (1,))]),
+        ("- **Nine** ports [1, 2]\n- red", [("Nine ports", (1, 2))]),
+        ("有九个端口【1】。是红色的。", [("有九个端口。", (1,))]),
+        ("```\na[1]\n```\nNo claim.", []),
+        ("A [link](https://example.org) to it [3].", [("A link to it.", (3,))]),
+    ],
+)
+def test_the_sentences_with_markers_are_found(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert [(claim.text, claim.sources) for claim in claims(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "status", "problem"),
+    [
+        ("The TL-SE2109 has 9 ports.", "supported", None),
+        ("It costs 1600 euros.", "supported", None),
+        ("The TL-SE2109 has twelve ports.", "partly", ("number", "twelve")),
+        ("The TL-SE2106 has nine ports.", "partly", ("name", "TL-SE2106")),
+        ("The warranty of the fan lasts 24 months.", "partly", ("number", "24 months")),
+        ("The case has a warranty of two years.", "supported", None),
+        ("Paid leave is carried over.", "partly", ("polarity", "")),
+        ('It says that "the fan is loud at night".', "partly", ("quotation", "the fan is loud at night")),
+        ("Bread is baked from flour and water.", "not_found", ("words", "")),
+    ],
+)
+def test_what_is_wrong_is_named(sentence: str, status: str, problem: tuple[str, str] | None) -> None:
+    found, problems = judged(sentence)
+    assert found == status
+    assert problem is None or problem in problems
+
+
+def test_a_sentence_in_another_language_is_held_to_its_numbers_and_names() -> None:
+    assert judged("TL-SE2109 有 9 个端口。")[0] == "supported"
+    assert judged("TL-SE2109 有 12 个端口。") == ("not_found", [("number", "12")])
+    assert judged("它很好用。") == ("partly", [("language", "")])
+
+
+def test_a_marker_is_judged_by_its_own_passages() -> None:
+    (first, second) = check("Nine ports [1]. Nine ports [2].", {1: SWITCH, 2: "Bread is baked from flour."})
+    assert (first.status, second.status) == ("supported", "not_found")
+
+
+def test_the_verdicts_on_labelled_pairs() -> None:
+    """Measured: of 60 true sentences 45 are supported, of 240 false ones 169 doubted."""
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for line in PAIRS.read_text(encoding="utf-8").splitlines():
+        pair = json.loads(line)
+        status, _problems = judged(pair["sentence"], pair["passage"])
+        counts[pair["label"] == "true", status == "supported"] += 1
+    assert counts[True, True] >= 42
+    assert counts[False, False] >= 160
