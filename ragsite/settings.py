@@ -293,6 +293,8 @@ ENABLE_REORDER = env.boolean("ENABLE_REORDER", True)
 REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, minimum=2, maximum=1000)
 # Whether an answer is written from adjacent passages as one.
 MERGE_NEIGHBOURS = env.boolean("MERGE_NEIGHBOURS", True)
+# Hits of one document that a question gets at most when it asks for an overview or a comparison; 0 is any number.
+BROAD_PER_DOCUMENT = env.integer("BROAD_PER_DOCUMENT", 4, maximum=1000)
 VECTOR_THRESHOLD = env.optional_decimal("VECTOR_THRESHOLD")
 BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD")
 # Reranking: the first hits judged again by a model, and those kept that score at least the threshold (0 to 1).

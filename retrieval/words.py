@@ -1,4 +1,6 @@
-"""Words that ask rather than name: a question's terms without them are what it is about. Pure."""
+"""What the words of a question tell of it: which only ask, and whether it wants an overview. Pure."""
+
+import re
 
 from retrieval.analysis import terms
 
@@ -11,3 +13,15 @@ QUESTION_WORDS = set(
         "需要 应该 多久 多长 谁 何时 时候 怎么办 进行 使用 用 我 我们 你 要"
     )
 ) | set("什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用")
+
+_BROAD = re.compile(
+    r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
+    r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
+    r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
+    re.IGNORECASE,
+)
+
+
+def is_broad(question: str) -> bool:
+    """Whether a question asks for an overview or a comparison, which one document seldom answers alone."""
+    return bool(_BROAD.search(question))

@@ -15,6 +15,7 @@ from conversations.pipeline.state import State
 from knowledge import access
 from ragsite.db import in_database
 from retrieval.search import SearchRequest, retrieve
+from retrieval.words import is_broad
 
 SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
          (4, "fulltext_search", "bm25", gettext_lazy("Search by words")))  # fmt: skip
@@ -47,11 +48,13 @@ class Search(Node):
 
 
 def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
+    focus = state.focus or state.question
     return SearchRequest(
         queries=tuple(state.queries),
         knowledge_base_ids=knowledge_base_ids,
         merge_neighbours=settings.MERGE_NEIGHBOURS,
-        focus=state.focus or state.question,
+        per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(focus) else None,
+        focus=focus,
     )
 
 
