@@ -90,6 +90,7 @@ class RunOptions:
             reorder=self.reorder,
             rerank=rerank,
             per_document=self.per_document,
+            fresh=True,  # a run tells how long its searches take, and asks nothing twice
         )
 
 
