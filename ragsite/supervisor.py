@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any, cast
 
 from django.conf import settings
+from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
@@ -96,7 +97,7 @@ class Supervisor:
             if _migrations_wait():
                 self._say("Preparing the database …")
                 call_command("migrate", verbosity=0, interactive=False)
-            return _welcome(self.options.demo)
+            return [*_welcome(self.options.demo), *_warnings()]
         except ImproperlyConfigured as error:
             raise CannotStart(str(error)) from error
         except DatabaseError as error:
@@ -238,11 +239,19 @@ def _interrupt_turns() -> object:
 
 def _work(listener: socket.socket) -> None:
     """Run the django-q2 cluster until asked to stop."""
+    from ragsite import cluster
+
     listener.close()
-    call_command("qcluster")
+    cluster.run()
 
 
 # --- Small helpers --------------------------------------------------------------------------------------
+
+
+def _warnings() -> list[str]:
+    """Return what the checks that need the database warn of, and what to do."""
+    found = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
+    return [f"Warning: {message.msg} {message.hint}" for message in found if not message.is_silenced()]
 
 
 def _migrations_wait() -> bool:

@@ -1,0 +1,50 @@
+"""The cluster of workers when one of them is killed."""
+
+import multiprocessing
+import time
+from multiprocessing.context import ForkProcess
+from typing import Any
+
+import pytest
+from django_q import cluster as django_q_cluster
+
+from ragsite import cluster
+
+_fork = multiprocessing.get_context("fork")
+
+
+@pytest.fixture
+def replaced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the processes that django-q2 was asked to replace."""
+    asked: list[Any] = []
+    monkeypatch.setattr(django_q_cluster.Sentinel, "reincarnate", lambda self, process: asked.append(process))
+    return asked
+
+
+def _sentinel(*pool: ForkProcess) -> cluster.Sentinel:
+    sentinel = cluster.Sentinel.__new__(cluster.Sentinel)  # one that starts nothing and leaves the signals alone
+    sentinel.pool = list(pool)
+    return sentinel
+
+
+def _ended(killed: bool) -> ForkProcess:
+    process = _fork.Process(target=time.sleep, args=(60 if killed else 0,))
+    process.start()
+    if killed:
+        process.kill()
+    process.join()
+    return process
+
+
+def test_the_cluster_ends_with_a_killed_worker(replaced: list[Any]) -> None:
+    worker = _ended(killed=True)
+    with pytest.raises(SystemExit):
+        _sentinel(worker).reincarnate(worker)
+    assert not replaced
+
+
+def test_others_are_replaced(replaced: list[Any]) -> None:
+    worker, pusher = _ended(killed=False), _ended(killed=True)
+    _sentinel(worker).reincarnate(worker)
+    _sentinel(worker).reincarnate(pusher)
+    assert replaced == [worker, pusher]
