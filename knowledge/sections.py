@@ -70,8 +70,10 @@ class _Folder:
     def close(self) -> Iterator[Element]:
         """Give out the held section, which has proved small."""
         for position, element in enumerate(self.held):
-            inner = position > 0 and isinstance(element, Heading) and heads_section(element)
-            yield SubHeading(element.page, " ".join(element.text.split())) if inner else element
+            if position and isinstance(element, Heading) and heads_section(element):
+                yield SubHeading(element.page, " ".join(element.text.split()))
+            else:
+                yield element
         self.held, self.tokens = [], 0
 
     def _takes(self, heading: Heading) -> bool:
