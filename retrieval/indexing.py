@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -35,9 +36,12 @@ def index_words(document_id: int) -> None:
 def index_document(document_id: int) -> None:
     """Index a document by its words and by its meaning, all at once."""
     index_words(document_id)
-    space = spaces.active_space()
-    for window, computed in embedded(space, vectors.missing(space, document_id)):
-        vectors.store(space, window, computed)
+    while True:
+        space = spaces.active_space()
+        with suppress(vectors.SpaceChanged):
+            for window, computed in embedded(space, vectors.missing(space, document_id)):
+                vectors.store(space, window, computed)
+            return
 
 
 def embedded(

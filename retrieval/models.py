@@ -1,5 +1,6 @@
 """The search index beside the documents: narrow rows, without text."""
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
@@ -73,6 +74,12 @@ class EmbeddingSpace(models.Model):
     def index_name(self) -> str:
         """Name of the space's HNSW index."""
         return f"{self.table_name}_hnsw"
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether this is the space of the model that the settings name."""
+        same = (self.provider, self.model) == (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL)
+        return same and settings.EMBEDDING_DIMENSION in (None, self.dimension)
 
     def knows(self, language: str) -> bool:
         """Whether the model understands a language, so that its ranking deserves a vote."""

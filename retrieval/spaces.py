@@ -65,13 +65,6 @@ def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
     return space
 
 
-def is_configured(space: EmbeddingSpace) -> bool:
-    """Whether the space is that of the model in the settings."""
-    model = configured()
-    same = (space.provider, space.model) == (model.provider, model.model)
-    return same and model.dimension in (None, space.dimension)
-
-
 def embedder_of(space: EmbeddingSpace) -> Embedder:
     """Return the model that computes a space's vectors.
 
@@ -80,7 +73,7 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
     """
     if space.provider == EmbeddingSpace.Provider.LOCAL:
         return get_embedder(EmbeddingModel(space.provider, space.model))
-    if is_configured(space):
+    if space.is_configured:
         return get_embedder(replace(configured(), dimension=space.dimension))
     key = secrets.decrypt(bytes(space.encrypted_key))
     return get_embedder(EmbeddingModel(space.provider, space.model, space.base_url, key, space.dimension))

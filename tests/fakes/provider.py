@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
 from tests.fakes import answers
+from tests.fakes.embeddings import Embeddings
 
 Style = Literal["openai", "deepseek", "ollama"]
 
@@ -51,6 +52,7 @@ class FakeProvider:
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.models = ["fake-model"]
+        self.embeddings = Embeddings()
         self.missing_paths: set[str] = set()
         self.refused_fields: dict[str, str] = {}
         self.disconnects = 0
@@ -211,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
         if script.body is not None:
             self._bytes(script.status, script.body, script.headers)
         elif self.path.endswith("/embeddings"):
-            self._json(200, _embeddings(body))
+            self._embed(body)
         elif script.chunks is not None:
             self._stream(iter(script.chunks), script)
         else:
@@ -221,6 +223,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._stream(_events(body, script, thinking, text, plain=plain), script)
             else:
                 self._json(200, _whole(body, script, thinking, text, plain=plain))
+
+    def _embed(self, body: dict[str, Any]) -> None:
+        reply = self.server.provider.embeddings.reply(body)
+        if isinstance(reply, bytes):
+            self._bytes(200, reply, {})
+        else:
+            self._json(200, reply)
 
     def _stream(self, chunks: Iterator[bytes], script: Script) -> None:
         self.send_response(script.status)
@@ -297,12 +306,6 @@ def _whole(body: dict[str, Any], script: Script, thinking: str, text: str, *, pl
         "choices": [{"index": 0, "finish_reason": script.finish} | choice],
         "usage": _usage(body, len(text.split())),
     }
-
-
-def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
-    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-    rows = [{"index": index, "embedding": answers.vector(text)} for index, text in enumerate(texts)]
-    return {"object": "list", "model": body.get("model", ""), "data": rows[::-1]}
 
 
 def _usage(body: dict[str, Any], completion: int) -> dict[str, int]:

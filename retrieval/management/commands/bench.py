@@ -1,4 +1,4 @@
-"""`manage.py bench search|ingest|contention|passages …`: figures taken in databases of their own."""
+"""`manage.py bench search|recall|ingest|contention|passages …`: figures taken in databases of their own."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from retrieval.benchmarks import contention, ingesting, passages, searching
+from retrieval.benchmarks import contention, ingesting, passages, recall, searching
 from retrieval.benchmarks.passages import NoTexts
 from retrieval.benchmarks.scratch import NoDatabase
 from retrieval.benchmarks.ways import ALL
@@ -21,6 +21,7 @@ class Command(BaseCommand):
         """Take what to measure, with which texts."""
         commands = parser.add_subparsers(dest="what", required=True)
         self._add_search(commands.add_parser("search", help="our search beside others', on the same chunks"))
+        self._add_recall(commands.add_parser("recall", help="what the vectors' index finds under filters"))
         self._add_ingest(commands.add_parser("ingest", help="ingestion beside the bare embedder, and its memory"))
         self._add_contention(commands.add_parser("contention", help="workers that index side by side"))
         self._add_passages(commands.add_parser("passages", help="write passages as JSONL, so that runs needn't parse"))
@@ -48,6 +49,18 @@ class Command(BaseCommand):
         parser.add_argument("--questions", type=int, default=300, help="of the public set, at most (%(default)s)")
         for name in ("corpus", "queries", "qrels"):
             parser.add_argument(f"--{name}", type=Path, help="of a public set in BEIR's form, for nDCG@10")
+
+    def _add_recall(self, parser: ArgumentParser) -> None:
+        _add_texts(parser)
+        parser.add_argument("--vectors", type=int, default=100_000, help="to search among (%(default)s)")
+        parser.add_argument(
+            "--embed",
+            type=int,
+            default=20_000,
+            help="sentences whose vector is computed; others are drawn (%(default)s)",
+        )
+        parser.add_argument("--samples", type=int, default=200, help="questions (%(default)s)")
+        parser.add_argument("--depth", type=int, default=50, help="hits to ask for; the first 10 count (%(default)s)")
 
     def _add_ingest(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
@@ -85,6 +98,16 @@ class Command(BaseCommand):
 
     def _contention(self, options: dict[str, Any]) -> None:
         contention.run(options["texts"], options["passages"], self.stdout.write)
+
+    def _recall(self, options: dict[str, Any]) -> None:
+        wanted = recall.Options(
+            texts=options["texts"],
+            size=options["vectors"],
+            embed=options["embed"],
+            queries=options["samples"],
+            depth=options["depth"],
+        )
+        recall.run(wanted, self.stdout.write)
 
     def _passages(self, options: dict[str, Any]) -> None:
         found = passages.read(options["texts"], options["limit"])

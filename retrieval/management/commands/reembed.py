@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from ragsite.llm.embedding import EmbeddingModel, configured
 from ragsite.llm.errors import LLMError
-from retrieval import reembedding, spaces
+from retrieval import reembedding
 from retrieval.models import EmbeddingSpace
 from retrieval.partitions import Busy
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Search uses {space} now.")
         if dropped:
             self.stdout.write(f"Dropped: {', '.join(dropped)}.")
-        if not spaces.is_configured(space):
+        if not space.is_configured:
             self.stdout.write(
                 f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
                 "that its settings say the same."
