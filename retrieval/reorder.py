@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from retrieval.analysis import terms
@@ -69,14 +70,15 @@ class Features:
 class _Passage:
     """A hit by its terms."""
 
-    heading: list[str]
-    content: list[str]
-    known: Set[str]
+    heading: tuple[str, ...]
+    content: tuple[str, ...]
+    known: frozenset[str]
 
-    @classmethod
-    def of(cls, hit: Hit) -> "_Passage":
-        heading, content = terms(hit.heading), terms(hit.content)
-        return cls(heading, content, {*heading, *content})
+
+@lru_cache(1_024)  # finding the terms is most of the work, and the same passages are hits again and again
+def _passage(heading: str, content: str) -> _Passage:
+    first, others = tuple(terms(heading)), tuple(terms(content))
+    return _Passage(first, others, frozenset({*first, *others}))
 
 
 def reorder(query: str, hits: Sequence[Hit], understood: float = 1.0) -> list[tuple[Hit, float]]:
@@ -87,7 +89,7 @@ def reorder(query: str, hits: Sequence[Hit], understood: float = 1.0) -> list[tu
     wanted = asked_terms(query)
     if not wanted or not hits:
         return [(hit, 0.0) for hit in hits]
-    passages = [_Passage.of(hit) for hit in hits]
+    passages = [_passage(hit.heading, hit.content) for hit in hits]
     asked = frozenset(pairwise(term for term in terms(query) if term in wanted))
     spoken_of = _feedback(wanted, passages)
     documents = Counter(hit.document_id for hit in hits)
