@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ragsite.llm.errors import LLMError, TimedOut, Unreachable
+from ragsite.llm.errors import BadReply, LLMError, TimedOut, Unreachable
 from ragsite.llm.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens, truncate_to_tokens
 from retrieval.rerank_options import FUSED, RerankOptions
@@ -119,9 +119,12 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
         async with asyncio.timeout(seconds):
             reranker = await make()
             try:
-                return await reranker.score(query, texts)
+                scores = await reranker.score(query, texts)
             finally:
                 await reranker.aclose()
+        if len(scores) != len(texts):
+            raise BadReply(f"{len(scores)} scores for {len(texts)} passages.")
+        return scores
     except (LLMError, DatabaseFailure, TimeoutError) as caught:
         error = TimedOut() if isinstance(caught, TimeoutError) else caught
         logger.warning("Reranking by %s failed: %s %s", method, type(error).__name__, getattr(error, "detail", ""))

@@ -119,7 +119,7 @@ async def test_a_search_hands_over_enough_and_gives_k(handbook: KnowledgeBase, s
     assert [score for _, score in stage.hits] == [1.0, 0.75] and not stage.note
     assert len(server.requests[0]["documents"]) == 4
     server.fail(401)
-    failed = await search(SearchRequest((Query(PORTS),), (handbook.pk,), k=2))
+    failed = await search(SearchRequest((Query(PORTS),), (handbook.pk,), k=2, fresh=True))
     assert len(failed.hits) == 2 and "refuses the key" in failed.notes[0]
 
 

@@ -154,6 +154,12 @@ async def test_a_failure_keeps_all_in_their_order_and_tells(
     assert scripted["endpoint"].closed == 1
 
 
+async def test_scores_that_are_too_few_are_none(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.9, 0.8]
+    found = await rerank("question", hits(4), options())
+    assert ids(found.hits) == [1, 2, 3, 4] and "2 scores for 4 passages" in found.note
+
+
 async def test_one_that_does_not_answer_is_left_alone_for_a_while(
     scripted: dict[str, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
