@@ -148,9 +148,8 @@ def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
     """Offer the question sets that an answered question can be added to; the passages that it cites count as right."""
     message = access.get_message(request.user, pk)
     page = _page_of(message)
-    found = [card.chunk_id for card in (*page.cited, *page.also_read) if card.chunk_id is not None]
-    cited = {card.chunk_id for card in page.cited}
-    return render_offer(request, offer(request.user, page.question, found, cited))
+    cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
+    return render_offer(request, offer(request.user, page.question, [*cited, *also_read], cited))
 
 
 def _reasons() -> list[tuple[str, str]]:

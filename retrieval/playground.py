@@ -11,7 +11,7 @@ from retrieval.forms import SideForm
 from retrieval.fusion import Query
 from retrieval.rerank_options import RerankOptions
 from retrieval.search import search
-from retrieval.snippets import marked, snippet
+from retrieval.snippets import excerpt
 from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
 
 SNIPPET = 280  # characters
@@ -126,7 +126,7 @@ class Agreement:
 async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None:
     """Search under a side's settings and keep the outcome with it."""
     chosen = side.form.chosen()
-    request = SearchRequest((Query(query),), tuple(knowledge_base_ids), **chosen | {"rerank": None})
+    request = SearchRequest((Query(query),), tuple(knowledge_base_ids), **chosen | {"rerank": None}, fresh=True)
     if "rerank" in chosen:
         request = replace(request, rerank=RerankOptions.from_name(chosen["rerank"], top_k=request.k))
     try:
@@ -163,7 +163,7 @@ def _shown(query: str, result: SearchResult, others: dict[int, int]) -> list[Sho
         ShownHit(
             rank=rank,
             hit=hit,
-            snippet=marked(snippet(hit.content.replace("```", ""), query, SNIPPET), query),
+            snippet=excerpt(hit.content, query, SNIPPET),
             places=_places_of(hit, lists),
             other=min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None),
         )

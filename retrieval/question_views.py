@@ -23,7 +23,7 @@ from retrieval import evaluation_pages as pages
 from retrieval.evaluation import editing, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, visible_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
-from retrieval.snippets import marked, snippet
+from retrieval.snippets import excerpt
 
 NEW = "new"
 _SNIPPET = 160  # characters
@@ -105,9 +105,7 @@ def offer(
     bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
     return {
         "text": text.strip(),
-        "passages": [
-            Offered(chunk, marked(snippet(chunk.content, text, _SNIPPET), text), chunk.pk in ticked) for chunk in there
-        ],
+        "passages": [Offered(chunk, excerpt(chunk.content, text, _SNIPPET), chunk.pk in ticked) for chunk in there],
         "bases": list(bases.values()),
         "sets": pages.sets_to_add_to(user, list(bases), preferred),
     }

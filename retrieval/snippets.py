@@ -10,6 +10,7 @@ from retrieval.analysis import terms
 
 SNIPPET_CHARACTERS = 480
 _SPACES = re.compile(r"[ \t]+")
+_FENCE = re.compile(r"^```[^\S\n]*[\w+-]*[^\S\n]*$\n?", re.MULTILINE)
 _STARTS = re.compile(r"(?<=[.!?。！？；\n])\s*")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ0-9][\wÀ-ɏ'’-]{2,}|[㐀-䶿一-鿿]{2,}")
 _COMMON = frozenset(
@@ -41,6 +42,11 @@ def snippet(content: str, question: str, characters: int = SNIPPET_CHARACTERS) -
 
 def _overlap(text: str, wanted: set[str]) -> int:
     return len(wanted & set(terms(text)))
+
+
+def excerpt(content: str, question: str, characters: int) -> SafeString:
+    """Return a stretch of a passage as HTML: without the fences around code, with the question's words marked."""
+    return marked(snippet(_FENCE.sub("", content), question, characters), question)
 
 
 def marked(snippet: str, question: str) -> SafeString:

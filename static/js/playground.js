@@ -9,7 +9,9 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// On a phone one side is shown at a time.
+// On a phone one side is shown at a time; to look at the other is no change to search for.
+document.querySelector(".side-tabs")?.addEventListener("change", (event) => event.stopPropagation());
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-other]");
   if (link) document.querySelector(`[data-side-tab][value='${link.dataset.other}']`).checked = true;
