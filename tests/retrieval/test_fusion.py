@@ -1,6 +1,10 @@
 """Reciprocal rank fusion."""
 
+from collections import defaultdict
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from retrieval.fusion import Query, Ranking, Side, fuse
 
@@ -35,3 +39,22 @@ def test_ties_go_to_the_higher_rank_then_the_older_chunk_and_k_cuts() -> None:
     assert [chunk.chunk_id for chunk in fuse([ranking("vector", 5), ranking("bm25", 3)], 10, 10)] == [3, 5]
     assert [chunk.chunk_id for chunk in fuse([ranking("vector", 5, 6), ranking("bm25", 3, 4)], 3, 10)] == [3, 5, 4]
     assert fuse([], 10, 10) == []
+
+
+LISTS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.lists(st.integers(1, 12), unique=True, max_size=8)), max_size=4
+)
+
+
+@given(LISTS, st.integers(1, 12), st.integers(1, 60))
+def test_the_fused_list_is_that_of_the_definition(lists: list[tuple[float, list[int]]], k: int, constant: int) -> None:
+    scores: dict[int, float] = defaultdict(float)
+    for weight, chunk_ids in lists:
+        for rank, chunk_id in enumerate(chunk_ids, start=1):
+            scores[chunk_id] += weight / (constant + rank)
+    found = fuse([ranking("bm25", *chunk_ids, weight=weight) for weight, chunk_ids in lists], k, constant)
+    best = sorted((score for score in scores.values() if score), reverse=True)[:k]
+    assert [chunk.score for chunk in found] == pytest.approx(best)
+    for chunk in found:
+        assert chunk.score == pytest.approx(scores[chunk.chunk_id])
+        assert chunk.score == pytest.approx(sum(source.rrf_score for source in chunk.sources))

@@ -18,6 +18,7 @@ from retrieval.search import (
     Hit,
     Query,
     SearchFailed,
+    SearchOverloaded,
     SearchRequest,
     SearchResult,
     describe,
@@ -131,17 +132,19 @@ async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatc
         await search(request(base, "gigabit switch"))
 
 
-async def test_a_slow_side_is_not_waited_for(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
+@pytest.mark.parametrize(("late", "other"), [("search_meaning", "bm25"), ("search_words", "vector")])
+async def test_a_late_side_is_not_waited_for(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch, late: str, other: str
 ) -> None:
     async def sleep(*args: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(engine, "search_meaning", sleep)
-    settings.SEARCH_TIMEOUT = 0.3  # type: ignore[attr-defined]
+    monkeypatch.setattr(engine, late, sleep)
+    settings.SEARCH_TIMEOUT = 1.0  # type: ignore[attr-defined]
     result = await search(request(base, "gigabit switch"))
     assert result.hits[0].content == PASSAGES[1]
-    assert result.notes
+    assert {source.type for hit in result.hits for source in hit.sources} == {other}
+    assert len(result.notes) == 1 and result.incomplete
 
 
 async def test_a_chunk_deleted_meanwhile_is_dropped(base: KnowledgeBase) -> None:
@@ -239,11 +242,15 @@ async def test_searches_wait_for_a_place_or_are_sent_away(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
 ) -> None:
     settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE = 1, 1  # type: ignore[attr-defined]
-    texts = ["gigabit", "switch", "ports"]
-    outcomes = await asyncio.gather(*(search(request(base, text)) for text in texts), return_exceptions=True)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
-        "SearchOverloaded",
-        "SearchResult",
-        "SearchResult",
-    ]
-    assert (await search(request(base, texts[0]))).hits
+    go_on, search_words = asyncio.Event(), engine.search_words
+
+    async def wait(*args: Any) -> Any:
+        await go_on.wait()
+        return await search_words(*args)
+
+    monkeypatch.setattr(engine, "search_words", wait)
+    asked = [asyncio.create_task(search(request(base, text, mode="fulltext"))) for text in ("gigabit", "switch", "cat")]
+    (sent_away,), others = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+    assert isinstance(sent_away.exception(), SearchOverloaded)
+    go_on.set()
+    assert all(result.hits for result in await asyncio.gather(*others))

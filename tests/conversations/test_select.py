@@ -1,0 +1,42 @@
+"""What a turn does with hits that stand together, and with a document that would fill the list."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations.models import ChatSession, TraceStep
+from knowledge.models import KnowledgeBase
+from tests.conversations.conftest import run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def selection() -> list[dict[str, object]]:
+    step = await TraceStep.objects.aget(key="select")
+    hits: list[dict[str, object]] = step.detail["hits"]
+    return hits
+
+
+async def test_neighbouring_passages_are_read_as_one(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    (joined,) = await selection()
+    ids = joined["merged"]
+    assert isinstance(ids, list) and len(ids) > 1 and joined["chunk_id"] in ids
+
+
+@pytest.mark.parametrize(
+    ("question", "hits"),
+    [("How many ports has the TL-SE2109 switch?", 4), ("Compare the switch and the warranty of the kit.", 1)],
+)
+async def test_a_broad_question_takes_few_hits_of_one_document(
+    owner: User,
+    session: ChatSession,
+    handbook: KnowledgeBase,
+    settings: pytest.MonkeyPatch,
+    question: str,
+    hits: int,
+) -> None:
+    settings.MERGE_NEIGHBOURS, settings.BROAD_PER_DOCUMENT = False, 1  # type: ignore[attr-defined]
+    await run_turn(owner, session, question)
+    assert len(await selection()) == hits
