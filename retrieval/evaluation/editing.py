@@ -6,17 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext as _
 
 from knowledge.models import Chunk
 from retrieval.evaluation.models import EvaluationQuestion
-from retrieval.evaluation.references import Reference, Target, resolve
-from retrieval.evaluation.sets import Passage, SetRefused
+from retrieval.evaluation.references import SNIPPET, Reference, Target, resolve
+from retrieval.evaluation.sets import changing, checked_text
 
-_SNIPPET = 300  # characters
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What answers a question, as it is found now; without ids where the base has it no more."""
+
+    filename: str
+    snippet: str
+    grade: int
+    document_id: int | None
+    chunk_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +43,22 @@ class QuestionPassages:
 
 def set_text(question: EvaluationQuestion, text: str) -> None:
     """Word a question anew; raises `SetRefused` (no_questions, too_long)."""
-    text = text.strip()
-    if not text:
-        raise SetRefused("no_questions", _("The question is empty."))
-    if len(text) > settings.MAX_QUESTION_CHARACTERS:
-        message = _("The question is longer than {limit} characters.")
-        raise SetRefused("too_long", message.format(limit=settings.MAX_QUESTION_CHARACTERS))
-    question.text = text
-    question.save(update_fields=["text"])
+    question.text = checked_text(text)
+    with changing(question.evaluation_set_id):
+        EvaluationQuestion.objects.filter(pk=question.pk).update(text=question.text)
 
 
 def remove_passage(question_id: int, passage_id: str) -> bool:
     """Take one of the right passages from a question; return whether it was there."""
-    with transaction.atomic():
-        question = EvaluationQuestion.objects.select_for_update().filter(pk=question_id).first()
-        if question is None:
-            return False
-        kept = [stored for stored in question.relevant if _id(stored) != passage_id]
-        found = len(kept) < len(question.relevant)
-        question.relevant = kept
-        question.save(update_fields=["relevant"])
-    return found
+    questions = EvaluationQuestion.objects.filter(pk=question_id)
+    set_id = questions.values_list("evaluation_set_id", flat=True).first()
+    if set_id is None:
+        return False
+    with changing(set_id):
+        relevant = questions.values_list("relevant", flat=True).first() or []
+        kept = [stored for stored in relevant if _id(stored) != passage_id]
+        questions.update(relevant=kept)
+    return len(kept) < len(relevant)
 
 
 def with_passages(knowledge_base_id: int, questions: Sequence[EvaluationQuestion]) -> list[QuestionPassages]:
@@ -83,14 +84,14 @@ def _chunks(targets: Sequence[Target]) -> dict[int, Chunk]:
 
 def _passage(reference: Reference, target: Target | None, chunks: dict[int, Chunk]) -> Passage:
     if target is None:
-        return Passage(reference.shown, reference.text[:_SNIPPET], reference.grade, None, None)
+        return Passage(reference.shown, reference.text[:SNIPPET], reference.grade, None, None)
     chunk = chunks.get(min(target.chunk_ids, default=0))
     if chunk is None and reference.passage:
         chunk = next((each for each in chunks.values() if each.document_id in target.document_ids), None)
     if chunk is None:
         document_id = min(target.document_ids, default=None)
         return Passage(target.filename, target.snippet, reference.grade, document_id, None)
-    return Passage(target.filename, chunk.content[:_SNIPPET], reference.grade, chunk.document_id, chunk.pk)
+    return Passage(target.filename, chunk.content[:SNIPPET], reference.grade, chunk.document_id, chunk.pk)
 
 
 def _id(stored: dict[str, Any]) -> str:

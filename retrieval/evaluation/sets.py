@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 
 from django.conf import settings
 from django.core.files import File
@@ -12,9 +13,10 @@ from django.utils.translation import ngettext
 
 from knowledge.access import Actor, key
 from knowledge.models import Chunk, KnowledgeBase
+from knowledge.passages import clean
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
-from retrieval.evaluation.references import Reference, resolve, settle
+from retrieval.evaluation.references import Reference, settle
 
 MOST_UPLOAD_MB = 32
 _SHOWN_ERRORS = 5
@@ -32,17 +34,6 @@ class SetRefused(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What answers a question, as it is found now; without ids where the base has it no more."""
-
-    filename: str
-    snippet: str
-    grade: int
-    document_id: int | None
-    chunk_id: int | None
 
 
 def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
@@ -105,19 +96,25 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
     `SetRefused` (unknown_passages, too_many), and then nothing has changed.
     """
     settled = _settled(evaluation_set.knowledge_base_id, drafts)
-    with transaction.atomic():
-        # Who adds next waits here, and then sees these.
-        EvaluationSet.objects.select_for_update().get(pk=evaluation_set.pk)
+    with changing(evaluation_set.pk):
         questions = _Questions(evaluation_set)
         for draft in settled:
             questions.put(draft)
         return questions.save()
 
 
+@contextmanager
+def changing(set_id: int) -> Iterator[None]:
+    """Hold a set while its questions are changed: who changes them next waits, and then sees what was done."""
+    with transaction.atomic():
+        EvaluationSet.objects.select_for_update().filter(pk=set_id).first()
+        yield
+
+
 def replace_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> None:
     """Have a set hold just these questions, known by their keys or else their lines; raises `SetRefused`."""
     named = [draft if draft.key else replace(draft, key=f"line {draft.line}") for draft in drafts]
-    with transaction.atomic():
+    with changing(evaluation_set.pk):
         evaluation_set.questions.exclude(key__in=[draft.key for draft in named]).delete()
         add_questions(evaluation_set, named)
 
@@ -129,12 +126,7 @@ def add_question(
 
     Raises `SetRefused` (no_questions, unknown_passages, too_many, too_long).
     """
-    text = text.strip()
-    if not text:
-        raise SetRefused("no_questions", _("The question is empty."))
-    if len(text) > settings.MAX_QUESTION_CHARACTERS:
-        message = _("The question is longer than {limit} characters.")
-        raise SetRefused("too_long", message.format(limit=settings.MAX_QUESTION_CHARACTERS))
+    text = checked_text(text)
     if not chunk_ids:
         raise SetRefused("unknown_passages", _("Choose at least one passage that answers the question."))
     chunks = Chunk.objects.filter(
@@ -145,6 +137,17 @@ def add_question(
         raise _unknown([str(chunk_id) for chunk_id in sorted(missing)])
     add_questions(evaluation_set, [QuestionDraft("", text, tuple(found[each] for each in dict.fromkeys(chunk_ids)))])
     return evaluation_set.questions.filter(text=text).latest("pk")
+
+
+def checked_text(text: str) -> str:
+    """Return a question as it is kept; raises `SetRefused` (no_questions, too_long)."""
+    text = clean(text).strip()
+    if not text:
+        raise SetRefused("no_questions", _("The question is empty."))
+    if len(text) > settings.MAX_QUESTION_CHARACTERS:
+        message = _("The question is longer than {limit} characters.")
+        raise SetRefused("too_long", message.format(limit=settings.MAX_QUESTION_CHARACTERS))
+    return text
 
 
 def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
@@ -159,23 +162,8 @@ def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
 
 
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
-    """Yield a set's questions as JSON lines that `parse_questions` takes."""
-    return write_questions(drafts_of(evaluation_set))
-
-
-def passages_of(question: EvaluationQuestion) -> list[Passage]:
-    """Return what answers a question, as it is found now."""
-    references = _draft(question).relevant
-    targets = resolve(question.evaluation_set.knowledge_base_id, references)
-    passages = []
-    for reference in references:
-        target = targets[reference]
-        filename = target.filename if target else reference.shown
-        document_id = min(target.document_ids, default=None) if target else None
-        chunk_id = min(target.chunk_ids, default=None) if target else None
-        snippet = target.snippet if target else reference.text[:300]
-        passages.append(Passage(filename, snippet, reference.grade, document_id, chunk_id))
-    return passages
+    """Yield a set's questions as JSON lines that `parse_questions` takes; it takes none without an answer."""
+    return write_questions(draft for draft in drafts_of(evaluation_set) if draft.relevant)
 
 
 class _Questions:
@@ -251,7 +239,7 @@ def _unknown(shown: Sequence[str]) -> SetRefused:
 
 
 def _checked_name(name: str) -> str:
-    name = " ".join(name.split())
+    name = " ".join(clean(name).split())
     if not name:
         raise SetRefused("no_name", _("The set needs a name."))
     if len(name) > 120:

@@ -11,8 +11,9 @@ from django.db import connection
 
 from knowledge.models import Chunk, Document, KnowledgeBase
 from retrieval.evaluation import sets
-from retrieval.evaluation.models import EvaluationSet
-from retrieval.evaluation.sets import Passage, SetRefused
+from retrieval.evaluation.editing import Passage, with_passages
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
+from retrieval.evaluation.sets import SetRefused
 from tests import factories
 
 
@@ -31,6 +32,11 @@ def golden(base: KnowledgeBase, owner: User, document: Document) -> EvaluationSe
 
 def chunk_ids(document: Document) -> list[int]:
     return list(document.chunks.order_by("ordinal").values_list("pk", flat=True))
+
+
+def passages_of(question: EvaluationQuestion) -> list[Passage]:
+    (shown,) = with_passages(question.evaluation_set.knowledge_base_id, [question])
+    return [right.passage for right in shown.passages]
 
 
 def lines(*questions: str) -> list[bytes]:
@@ -107,18 +113,18 @@ def test_a_question_is_added_with_its_passages(golden: EvaluationSet, document: 
     first, second = chunk_ids(document)
     question = sets.add_question(golden, " How long is the warranty? ", [first], grade=2)
     assert question.text == "How long is the warranty?"
-    assert sets.passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 2, None, first)]
+    assert passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 2, document.pk, first)]
     same = sets.add_question(golden, "How long is the warranty?", [second, first])
     assert same.pk == question.pk and golden.questions.count() == 1
     # Of the passage that is named again, the last grade counts.
-    assert [(passage.chunk_id, passage.grade) for passage in sets.passages_of(same)] == [(first, 1), (second, 1)]
+    assert [(passage.chunk_id, passage.grade) for passage in passages_of(same)] == [(first, 1), (second, 1)]
 
 
 @pytest.mark.django_db
 def test_passages_that_are_gone_are_still_shown(golden: EvaluationSet, document: Document) -> None:
     question = sets.add_question(golden, "How long?", chunk_ids(document)[:1])
     document.delete()
-    assert sets.passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 1, None, None)]
+    assert passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 1, None, None)]
 
 
 @pytest.mark.django_db
@@ -154,8 +160,8 @@ def test_a_file_changes_questions_of_its_keys_and_adds_the_others(golden: Evalua
     assert add(question("So how long?", second, _id="a"), question("Returns?", first)) == 0
     changed, joined = golden.questions.order_by("pk")
     assert (changed.key, changed.text) == ("a", "So how long?")
-    assert [passage.chunk_id for passage in sets.passages_of(changed)] == [second]
-    assert [passage.chunk_id for passage in sets.passages_of(joined)] == [second, first]
+    assert [passage.chunk_id for passage in passages_of(changed)] == [second]
+    assert [passage.chunk_id for passage in passages_of(joined)] == [second, first]
 
 
 @pytest.mark.django_db
@@ -208,7 +214,7 @@ def test_an_export_goes_into_another_base_with_the_same_file(
     chunk = factories.make_chunk(twin, "Warranty. The warranty lasts two years. Keep the bill.")
     copy = sets.create_set(colleague, elsewhere, "Copy", sets.parse_questions(exported))
     (question,) = copy.questions.all()
-    (passage,) = sets.passages_of(question)
+    (passage,) = passages_of(question)
     assert (passage.chunk_id, passage.grade) == (chunk.pk, 2)
 
 
@@ -239,7 +245,7 @@ def test_many_add_at_the_same_time_and_nothing_is_lost(golden: EvaluationSet, do
     assert errors == []
     assert golden.questions.count() == 4
     same = golden.questions.get(text="The same?")
-    assert {passage.chunk_id for passage in sets.passages_of(same)} == set(ids)
+    assert {passage.chunk_id for passage in passages_of(same)} == set(ids)
 
 
 @pytest.mark.django_db
