@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
-# Measured by `manage.py bench recall` (see there), on 100,000 vectors of real sentences.
+# Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.
 # Up to this many rows of a larger graph are compared one by one: that takes some milliseconds, and misses nothing.
 EXACT_ROWS = 20_000
 # A row met on a walk through the graph costs as much as so many rows compared one by one, which lie side by side.
 GRAPH_COST = 50
-# Hits that a filtered walk is to find for each that is wanted: those it meets first need not be the nearest.
-OVERFETCH = 2
+# Hits that a filtered walk is to find for each that is wanted: those it meets first need not be the nearest. Where what
+# the filter leaves is alike, recall@10 of 50 hits was 0.967, 0.984, 0.992 and 0.995 for 1, 2, 4 and 8.
+OVERFETCH = 4
 
 # Whoever switches to another space waits for those who store, and they for it.
 _HOLD_ACTIVE = "SELECT id FROM retrieval_embeddingspace WHERE id = %s AND active FOR SHARE"
@@ -131,8 +132,9 @@ def search(
         if wanted == total:
             return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
         # Where the bases' vectors are of another kind than the query, a walk meets none of them for long. One that
-        # takes longer than comparing is given up for it.
-        hits = asked.walk(OVERFETCH * k, min(settings.HNSW_MAX_SCAN_TUPLES, wanted // GRAPH_COST), filtered=True)
+        # takes twice as long as comparing is given up for it.
+        most = min(settings.HNSW_MAX_SCAN_TUPLES, 2 * wanted // GRAPH_COST)
+        hits = asked.walk(OVERFETCH * k, most, filtered=True)
         return hits[:k] if len(hits) == OVERFETCH * k else asked.compare(after_a_walk=True)
 
 

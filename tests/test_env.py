@@ -93,3 +93,14 @@ def test_url_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match=NAME):
         env.url(NAME, ("http", "https"))
+
+
+def test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ("en", "zh")
+    assert env.languages(NAME, known) is None
+    for value, expected in (("zh, EN", ("zh", "en")), ("all", ())):
+        monkeypatch.setenv(NAME, value)
+        assert env.languages(NAME, known) == expected
+    monkeypatch.setenv(NAME, "en,fr")
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} holds 'fr'; it takes all, or any of: en, zh"):
+        env.languages(NAME, known)

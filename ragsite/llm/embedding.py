@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from ragsite.llm.errors import NotConfigured
@@ -78,8 +79,8 @@ def configured() -> EmbeddingModel:
 def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
     """Return the process's one embedder for a model, the settings' one when None. Loading waits for the first text.
 
-    Raises `NotConfigured` when an endpoint lacks its address or a model's name, `ModelNotFound` when there is no such
-    local model.
+    Raises `NotConfigured` when an endpoint lacks its address or a model's name, `LocalModelNotFound` when there is no
+    such local model.
     """
     wanted = model or configured()
     with _lock:
@@ -92,14 +93,14 @@ def _make(wanted: EmbeddingModel) -> Embedder:
     if wanted.provider == "local":
         embedder = LocalEmbedder(wanted.model)
         if wanted.dimension not in (None, embedder.dimension):
-            raise NotConfigured(
-                f"EMBEDDING_DIMENSION is {wanted.dimension}, but {wanted.model!r} has {embedder.dimension}."
+            raise _not_configured(
+                f"A dimension of {wanted.dimension} is asked for, but that of {wanted.model!r} is {embedder.dimension}."
             )
         return embedder
     if wanted.provider != "openai":
         raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
     if not wanted.base_url or not wanted.model:
-        raise NotConfigured("An embedding endpoint takes a base URL and a model.")
+        raise _not_configured("An endpoint takes EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
     endpoint = Endpoint(
         wanted.base_url,
         wanted.api_key,
@@ -108,6 +109,12 @@ def _make(wanted: EmbeddingModel) -> Embedder:
         idle_timeout=settings.EMBEDDING_TIMEOUT,
     )
     return OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=_languages_by_name(wanted.model))
+
+
+def _not_configured(detail: str) -> NotConfigured:
+    error = NotConfigured(detail)
+    error.text = _("The embedding model isn't set up as it has to be.")
+    return error
 
 
 def _languages_by_name(model: str) -> list[str]:

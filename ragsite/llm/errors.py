@@ -1,12 +1,13 @@
 """What can go wrong with a model, told so that a person can act on it.
 
 LLMError
-├── NotConfigured          no model is set, or the local one can't be loaded
+├── NotConfigured          no model is set
 ├── Unreachable        ↻   no connection: wrong address, server down, TLS refused
 ├── TimedOut           ↻   no connection, no next piece, or no end within the time allowed
 ├── RateLimited        ↻   429; `retry_after` holds the seconds that the provider asks for
 ├── Unauthorized           401, 403: the key is missing or refused; 402: no credit left
 ├── ModelNotFound          the endpoint has no model of that name
+│   └── LocalModelNotFound a model of this machine's own can't be found or loaded
 ├── BadRequest             the endpoint refuses the request as it stands
 │   └── ContextTooLong     the prompt doesn't fit the model's window
 ├── ProviderError      ↻   5xx, or an error reported in the middle of a stream
@@ -50,7 +51,7 @@ class LLMError(Exception):
 
 
 class NotConfigured(LLMError):
-    """No model is set, or the local one can't be loaded."""
+    """No model is set."""
 
     code = "not_configured"
     text = _("No language model is set up. An administrator can set one with LLM_BASE_URL.")
@@ -96,6 +97,13 @@ class ModelNotFound(LLMError):
 
     code = "model_not_found"
     text = _("The model isn't available there. An administrator has to check LLM_MODEL and the address.")
+
+
+class LocalModelNotFound(ModelNotFound):
+    """A model of this machine's own can't be found or loaded."""
+
+    code = "local_model_not_found"
+    text = _("The model can't be found or loaded on this machine. An administrator has to check its name or folder.")
 
 
 class BadRequest(LLMError):

@@ -10,7 +10,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from ragsite.llm.errors import ModelNotFound
+from ragsite.llm.errors import LocalModelNotFound
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -38,7 +38,7 @@ class LocalEmbedder:
     """A fastembed model: `bundled`, a name that fastembed knows, or a folder with an ONNX model and its tokenizer.
 
     The bundled one and folders work offline; a name is fetched once into the data folder. The model is
-    loaded at the first text. Raises `ModelNotFound` for what can't be found or loaded.
+    loaded at the first text. Raises `LocalModelNotFound` for what can't be found or loaded.
     """
 
     provider = "local"
@@ -132,7 +132,7 @@ def _folder_of(model: str) -> Path | None:
     if folder.is_dir():
         return folder
     if folder.is_absolute() or model.startswith((".", "~")):
-        raise ModelNotFound(f"{model} is not a folder.")
+        raise LocalModelNotFound(f"{model} is not a folder.")
     return None
 
 
@@ -140,7 +140,7 @@ def _dimension_in(folder: Path) -> int:
     try:
         return int(json.loads((folder / "config.json").read_text())["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelNotFound(f"{folder / 'config.json'} doesn't tell the model's hidden_size.") from error
+        raise LocalModelNotFound(f"{folder / 'config.json'} doesn't tell the model's hidden_size.") from error
 
 
 def _dimension_of(model: str) -> int:
@@ -149,7 +149,7 @@ def _dimension_of(model: str) -> int:
     try:
         return TextEmbedding.get_embedding_size(model)
     except ValueError as error:
-        raise ModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
+        raise LocalModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
 
 
 def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
@@ -177,7 +177,7 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
         onnx.InvalidGraph,
         onnx.Fail,
     ) as error:
-        raise ModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
+        raise LocalModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
     tokenizer = getattr(loaded.model, "tokenizer", None)
     if tokenizer is not None and tokenizer.truncation and tokenizer.truncation["max_length"] > MAX_TOKENS:
         tokenizer.enable_truncation(max_length=MAX_TOKENS)

@@ -15,8 +15,9 @@ from pytest_django import Settings
 
 from ragsite.llm import embedding, local_embedding
 from ragsite.llm.embedding import EmbeddingModel, LocalEmbedder, OpenAIEmbedder, get_embedder
-from ragsite.llm.errors import BadReply, ModelNotFound, NotConfigured, ProviderError, Unauthorized
+from ragsite.llm.errors import BadReply, ModelNotFound, NotConfigured, ProviderError, RateLimited, Unauthorized
 from ragsite.llm.types import Endpoint
+from tests.fakes.embeddings import Manner
 from tests.fakes.provider import FakeProvider
 
 
@@ -196,6 +197,61 @@ class TestOpenAI:
         with pytest.raises(BadReply):
             remote(lambda _: response, dimension=2).embed_documents(["a", "b"])
 
+    @pytest.mark.parametrize(
+        "manner", ["same index", "one less", "another dimension", "unequal", "no numbers", "garbage"]
+    )
+    def test_a_server_that_answers_badly(
+        self, provider: FakeProvider, embedder: OpenAIEmbedder, manner: Manner
+    ) -> None:
+        assert embedder.dimension == 32
+        provider.embeddings.manner = manner
+        with pytest.raises(BadReply, match=r"something else than the vectors asked for. \[127\.0\.0\.1:"):
+            embedder.embed_documents(["a", "b"])
+
+    def test_a_person_does_not_wait_long_for_a_busy_server(
+        self, provider: FakeProvider, embedder: OpenAIEmbedder
+    ) -> None:
+        assert embedder.dimension == 32
+        provider.fail(429, headers={"Retry-After": "30"})
+        with pytest.raises(RateLimited, match="embedding endpoint is busy"):
+            embedder.embed_query("x")
+        assert len(provider.requests) == 2
+
+    def test_a_worker_waits_as_long_as_a_busy_server_asks(
+        self, provider: FakeProvider, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waited: list[float] = []
+        monkeypatch.setattr("ragsite.llm.remote_embedding.time.sleep", waited.append)
+        assert embedder.dimension == 32
+        provider.fail(429, headers={"Retry-After": "30"})
+        assert embedder.embed_documents(["x"]).shape == (1, 32)
+        assert waited == [30]
+
+    def test_a_dimension_is_asked_for(self, provider: FakeProvider) -> None:
+        embedder = OpenAIEmbedder(Endpoint(provider.base_url, model="embedder"), dimension=8)
+        assert embedder.embed_query("x").shape == (8,)
+        assert provider.requests[0]["dimensions"] == 8
+        embedder.close()
+
+    def test_a_server_that_cannot_choose_the_dimension(self, provider: FakeProvider) -> None:
+        provider.refused_fields["dimensions"] = "This model does not support specifying dimensions."
+        embedder = OpenAIEmbedder(Endpoint(provider.base_url, model="embedder"), dimension=32)
+        assert embedder.embed_query("x").shape == (32,)
+        assert embedder.embed_query("y").shape == (32,)
+        assert ["dimensions" in body for body in provider.requests] == [True, False, False]
+        embedder.close()
+        other = OpenAIEmbedder(Endpoint(provider.base_url, model="embedder"), dimension=16)
+        with pytest.raises(BadReply, match="32 numbers per vector instead of 16"):
+            other.embed_query("x")
+        other.close()
+
+    def test_requests_are_bounded_in_characters(
+        self, provider: FakeProvider, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("ragsite.llm.remote_embedding.BATCH_CHARACTERS", 100)
+        assert embedder.embed_documents(["x" * 60, "y" * 30, "z" * 60]).shape == (3, 32)
+        assert [len(body["input"]) for body in provider.requests] == [1, 2, 1]
+
     def test_empty_and_long_texts_are_made_acceptable(self) -> None:
         seen: list[str] = []
 
@@ -222,7 +278,7 @@ class TestGetEmbedder:
 
     @pytest.mark.parametrize(("base_url", "model"), [("", "text-embedding-3-small"), ("http://fake.invalid/v1", "")])
     def test_an_endpoint_takes_address_and_model(self, base_url: str, model: str) -> None:
-        with pytest.raises(NotConfigured, match="base URL and a model"):
+        with pytest.raises(NotConfigured, match="EMBEDDING_BASE_URL and EMBEDDING_MODEL"):
             get_embedder(EmbeddingModel("openai", model, base_url))
 
     def test_the_endpoint_of_the_settings(self, settings: Settings, provider: FakeProvider) -> None:
@@ -236,7 +292,7 @@ class TestGetEmbedder:
 
     def test_a_local_model_has_the_dimension_that_it_has(self) -> None:
         assert get_embedder(EmbeddingModel("local", "bundled", dimension=384)).dimension == 384
-        with pytest.raises(NotConfigured, match="EMBEDDING_DIMENSION is 256, but 'bundled' has 384"):
+        with pytest.raises(NotConfigured, match="A dimension of 256 is asked for, but that of 'bundled' is 384"):
             get_embedder(EmbeddingModel("local", "bundled", dimension=256))
 
     def test_languages_of_an_endpoints_model(self) -> None:

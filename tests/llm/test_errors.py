@@ -18,6 +18,7 @@ KINDS = [
     errors.RateLimited,
     errors.Unauthorized,
     errors.ModelNotFound,
+    errors.LocalModelNotFound,
     errors.BadRequest,
     errors.ContextTooLong,
     errors.ProviderError,

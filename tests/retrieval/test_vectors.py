@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from numpy.typing import NDArray
 
-from knowledge.models import KnowledgeBase
+from knowledge.models import Chunk, KnowledgeBase
+from ragsite.llm.embedding import EmbeddingModel
 from retrieval import index, spaces, vectors
 from retrieval.index import IndexRow
-from retrieval.models import EmbeddingSpace
+from retrieval.models import EmbeddingSpace, Vector, VectorCount
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -20,10 +23,15 @@ def space() -> EmbeddingSpace:
     return spaces.active_space()
 
 
-def fill(base: KnowledgeBase, space: EmbeddingSpace, rows: NDArray[np.float32]) -> list[int]:
+def index_words(base: KnowledgeBase, count: int) -> list[int]:
     document = factories.make_document(base)
-    chunk_ids = [factories.make_chunk(document, f"passage {number}").pk for number in range(len(rows))]
+    chunk_ids = [factories.make_chunk(document, f"passage {number}").pk for number in range(count)]
     index.index(IndexRow(chunk_id, document.pk, "passage") for chunk_id in chunk_ids)
+    return chunk_ids
+
+
+def fill(base: KnowledgeBase, space: EmbeddingSpace, rows: NDArray[np.float32]) -> list[int]:
+    chunk_ids = index_words(base, len(rows))
     vectors.store(space, chunk_ids, rows)
     return chunk_ids
 
@@ -33,54 +41,142 @@ def random_rows(count: int, seed: int) -> NDArray[np.float32]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("exact_rows", [0, 4_000])
-def test_both_ways_find_the_nearest_of_the_bases_asked(
-    owner: User, space: EmbeddingSpace, exact_rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vectors, "EXACT_ROWS", exact_rows)
-    monkeypatch.setattr(vectors, "GRAPH_COST", 0)
+def nearest(rows: NDArray[np.float32], query: NDArray[np.float32], ids: list[int], k: int) -> list[int]:
+    order = np.argsort(-(rows @ query), kind="stable")[:k]
+    return [ids[place] for place in order]
+
+
+@pytest.fixture
+def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Have everything walked that can be; return the limits of the walks."""
+    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(vectors, "is_exact", lambda wanted, total, k: False)
+    limits: list[int] = []
+    walk = vectors._Question.walk
+
+    def noted(self: vectors._Question, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
+        limits.append(limit)
+        return walk(self, limit, most, filtered=filtered)
+
+    monkeypatch.setattr(vectors._Question, "walk", noted)
+    return limits
+
+
+def test_comparing_finds_the_nearest_of_the_bases_asked(owner: User, space: EmbeddingSpace) -> None:
+    assert_both_bases_are_searched(owner, space)
+
+
+def test_walking_finds_the_nearest_of_the_bases_asked(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+    assert_both_bases_are_searched(owner, space)
+    assert walked == [5 * vectors.OVERFETCH, 5]  # a filtered walk looks for more
+
+
+def assert_both_bases_are_searched(owner: User, space: EmbeddingSpace) -> None:
     first, second = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     rows = random_rows(60, 1)
     first_ids, second_ids = fill(first, space, rows[:30]), fill(second, space, rows[30:])
     query = random_rows(1, 2)[0]
-    similarity = dict(zip(first_ids + second_ids, (rows @ query).tolist(), strict=True))
-    for bases, ids in (([first.pk], first_ids), ([first.pk, second.pk], first_ids + second_ids)):
-        found = vectors.search(space, query, bases, 5)
-        assert [chunk_id for chunk_id, _ in found] == sorted(ids, key=lambda key: -similarity[key])[:5]
-        assert [score for _, score in found] == pytest.approx([similarity[key] for key, _ in found], abs=2e-3)
+    found = vectors.search(space, query, [first.pk], 5)
+    assert [chunk_id for chunk_id, _ in found] == nearest(rows[:30], query, first_ids, 5)
+    both = vectors.search(space, query, [first.pk, second.pk], 5)
+    assert [chunk_id for chunk_id, _ in both] == nearest(rows, query, first_ids + second_ids, 5)
+    assert [score for _, score in both] == pytest.approx(sorted(rows @ query, reverse=True)[:5], abs=2e-3)
 
 
-def test_few_rows_are_compared_one_by_one_and_many_are_not() -> None:
-    assert vectors.is_exact(3_000, 1_000_000, 50)
-    assert vectors.is_exact(10_000, 1_000_000, 50)
-    assert not vectors.is_exact(100_000, 1_000_000, 50)
+def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
+    owner: User, space: EmbeddingSpace, walked: list[int]
+) -> None:
+    small, large = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    rows = random_rows(43, 3)
+    ids = fill(small, space, rows[:3])
+    fill(large, space, rows[3:])
+    found = vectors.search(space, rows[5], [small.pk], 5)
+    assert [chunk_id for chunk_id, _ in found] == nearest(rows[:3], rows[5], ids, 3)
+    assert walked == [5 * vectors.OVERFETCH]
+
+
+def test_few_are_compared_one_by_one_and_many_are_not() -> None:
+    assert vectors.is_exact(3_000, 3_000, 50)
+    assert vectors.is_exact(20_000, 1_000_000, 50)
+    assert vectors.is_exact(50_000, 1_000_000, 50)
+    assert not vectors.is_exact(20_000, 20_000, 50)
+    assert not vectors.is_exact(200_000, 1_000_000, 50)
     assert not vectors.is_exact(1_000_000, 1_000_000, 50)
 
 
-def test_the_graph_is_used(owner: User, space: EmbeddingSpace) -> None:
-    fill(factories.make_knowledge_base(owner), space, random_rows(20, 3))
-    vectors._prepare_graph(5)
+@pytest.mark.parametrize("only", ["", vectors._ONLY])
+def test_the_graph_is_used(owner: User, space: EmbeddingSpace, only: str) -> None:
+    base = factories.make_knowledge_base(owner)
+    fill(base, space, random_rows(20, 3))
+    question = vectors._Question(space, vectors.literal(random_rows(1, 4)[0]), [base.pk], 5)
+    question.walk(5, 100, filtered=bool(only))  # leaves its options behind, in this transaction
+    assert space.index_name in plan(vectors._GRAPH, question, only)
+    question.compare(after_a_walk=True)
+    assert space.index_name not in plan(vectors._EXACT, question, "")
+
+
+def plan(statement: str, question: vectors._Question, only: str) -> str:
     with connection.cursor() as cursor:
         cursor.execute(
-            "EXPLAIN " + vectors._fill(vectors._GRAPH, space, only=""),
-            {"vector": vectors.literal(random_rows(1, 4)[0]), "k": 5},
+            "EXPLAIN " + vectors._fill(statement, question.space, only=only),
+            {"vector": question.vector, "bases": question.bases, "k": 5},
         )
-        plan = "\n".join(line for (line,) in cursor.fetchall())
-    assert space.index_name in plan
+        return "\n".join(line for (line,) in cursor.fetchall())
 
 
-def test_the_first_use_makes_one_active_space_with_its_languages(space: EmbeddingSpace) -> None:
-    assert spaces.active_space() == space
-    assert (space.active, space.dimension, space.languages) == (True, 384, ["en"])
-    assert space.knows("en")
-    assert not space.knows("zh")
+def test_a_base_without_vectors_is_not_looked_through(owner: User, space: EmbeddingSpace) -> None:
+    fill(factories.make_knowledge_base(owner), space, random_rows(20, 3))
+    waiting = factories.make_knowledge_base(owner)
+    index_words(waiting, 5)
+    with CaptureQueriesContext(connection) as queries:
+        assert vectors.search(space, random_rows(1, 4)[0], [waiting.pk], 5) == []
+    assert not [query for query in queries.captured_queries if "<=>" in query["sql"]]
 
 
-def test_query_vectors_are_cached_within_bounds(space: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spaces, "CACHED_QUERIES", 2)
-    first = spaces.embed_query(space, "one")
-    assert spaces.embed_query(space, "one") is first
-    spaces.embed_query(space, "two")
-    spaces.embed_query(space, "three")
-    assert spaces.embed_query(space, "one") is not first
-    assert len(spaces._cache) == 2
+def test_counts_are_those_of_the_rows(owner: User, space: EmbeddingSpace) -> None:
+    first, second = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    fill(first, space, random_rows(7, 1))
+    ids = fill(second, space, random_rows(5, 2))
+    vectors.store(space, ids, random_rows(5, 3))  # there already
+    other = spaces.find_or_create(EmbeddingModel("local", str(settings.BUNDLED_MODEL_DIR)), 384)
+    vectors.fill(other, ids[:2], random_rows(2, 4))
+    assert counts() == {(space.pk, first.pk): 7, (space.pk, second.pk): 5, (other.pk, second.pk): 2}
+    index.delete([Chunk.objects.get(pk=ids[0]).document_id])
+    assert counts() == {(space.pk, first.pk): 7, (space.pk, second.pk): 0, (other.pk, second.pk): 0}
+    assert Vector.objects.count() == 7
+    first.delete()
+    assert {pair: count for pair, count in counts().items() if count} == {}
+    assert not Vector.objects.exists()
+
+
+def counts() -> dict[tuple[int, int], int]:
+    rows = VectorCount.objects.values_list("space_id", "knowledge_base_id", "vectors")
+    return {(space_id, base_id): count for space_id, base_id, count in rows}
+
+
+def test_vectors_of_chunks_gone_meanwhile_are_passed_over(owner: User, space: EmbeddingSpace) -> None:
+    base = factories.make_knowledge_base(owner)
+    ids = index_words(base, 3)
+    vectors.store(space, [*ids, ids[-1] + 1000], random_rows(4, 1))
+    assert counts() == {(space.pk, base.pk): 3}
+    assert vectors.missing(space, Chunk.objects.get(pk=ids[0]).document_id) == []
+
+
+def test_only_the_active_space_is_stored_to(owner: User, space: EmbeddingSpace) -> None:
+    ids = index_words(factories.make_knowledge_base(owner), 2)
+    EmbeddingSpace.objects.filter(pk=space.pk).update(active=False)
+    with pytest.raises(vectors.SpaceChanged):
+        vectors.store(space, ids, random_rows(2, 1))
+    assert not Vector.objects.exists()
+
+
+def test_a_space_that_is_gone_is_told_apart_from_an_empty_one(owner: User, space: EmbeddingSpace) -> None:
+    base = factories.make_knowledge_base(owner)
+    fill(base, space, random_rows(3, 1))
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {space.table_name}")
+    with pytest.raises(vectors.SpaceChanged), transaction.atomic():
+        vectors.search(space, random_rows(1, 1)[0], [base.pk], 5)
+    EmbeddingSpace.objects.filter(pk=space.pk).delete()
+    with pytest.raises(vectors.SpaceChanged):
+        vectors.search(space, random_rows(1, 1)[0], [base.pk], 5)

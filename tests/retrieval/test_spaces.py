@@ -1,0 +1,127 @@
+"""Embedding spaces: the first one, the model behind each, and what is told when the settings name another."""
+
+import pytest
+from django.core.checks import Tags, run_checks
+from django.db import connection
+from pytest_django import Settings
+
+from ragsite.llm.embedding import EmbeddingModel
+from ragsite.llm.errors import Unauthorized
+from retrieval import partitions, spaces
+from retrieval.models import EmbeddingSpace
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.django_db
+
+
+def use_endpoint(settings: Settings, provider: FakeProvider, model: str = "first", key: str = "my-key") -> None:
+    settings.EMBEDDING_PROVIDER = "openai"
+    settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY = provider.base_url, key
+    settings.EMBEDDING_MODEL = model
+
+
+def warnings() -> list[str]:
+    found = run_checks(tags=[Tags.database], databases=["default"])
+    return [f"{message.msg} {message.hint}" for message in found if message.id == "retrieval.W001"]
+
+
+def test_the_first_use_makes_one_active_space_with_its_languages() -> None:
+    space = spaces.active_space()
+    assert spaces.active_space() == space
+    assert (space.active, space.dimension, space.languages) == (True, 384, ["en"])
+    assert space.knows("en")
+    assert not space.knows("zh")
+    assert partitions.has_index(space)
+
+
+def test_a_space_keeps_the_dimension_of_its_table() -> None:
+    space = spaces.active_space()
+    with pytest.raises(Exception, match=f"{space.table_name}_dimension"), connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {space.table_name} (chunk_id, space_id, knowledge_base_id, embedding)"
+            f" VALUES (1, {space.pk}, 1, '[1,2]')"
+        )
+
+
+@pytest.mark.parametrize(("told", "languages"), [(None, ["en"]), ((), []), (("en", "zh"), ["en", "zh"])])
+def test_languages_can_be_told(settings: Settings, told: tuple[str, ...] | None, languages: list[str]) -> None:
+    settings.EMBEDDING_LANGUAGES = told
+    assert spaces.active_space().languages == languages
+
+
+def test_query_vectors_are_cached_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = spaces.active_space()
+    monkeypatch.setattr(spaces, "CACHED_QUERIES", 2)
+    first = spaces.embed_query(space, "one")
+    assert spaces.embed_query(space, "one") is first
+    spaces.embed_query(space, "two")
+    spaces.embed_query(space, "three")
+    assert spaces.embed_query(space, "one") is not first
+    assert len(spaces._cache) == 2
+
+
+def test_a_space_goes_on_with_its_own_endpoint_when_the_settings_name_another_model(
+    settings: Settings, provider: FakeProvider
+) -> None:
+    use_endpoint(settings, provider)
+    space = spaces.active_space()
+    assert b"my-key" not in bytes(space.encrypted_key)
+    assert not warnings()
+    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.EMBEDDING_API_KEY = "local", "bundled", ""
+    assert spaces.active_space() == space
+    assert spaces.embed_query(space, "a question").shape == (32,)
+    assert provider.requests[-1]["model"] == "first"
+    assert provider.headers[-1]["Authorization"] == "Bearer my-key"
+    (warning,) = warnings()
+    assert "'bundled' (local)" in warning
+    assert "'first' (openai, 32 numbers)" in warning
+    assert "manage.py reembed" in warning
+
+
+def test_a_new_key_in_the_settings_counts(settings: Settings, provider: FakeProvider) -> None:
+    use_endpoint(settings, provider)
+    space = spaces.active_space()
+    settings.EMBEDDING_API_KEY = "another-key"
+    spaces.embed_query(space, "another question")
+    assert provider.headers[-1]["Authorization"] == "Bearer another-key"
+
+
+def test_a_stored_key_that_cannot_be_read_is_told_of(settings: Settings, provider: FakeProvider) -> None:
+    use_endpoint(settings, provider)
+    space = spaces.active_space()
+    settings.EMBEDDING_MODEL = "second"
+    settings.SECRET_KEY = "another"
+    with pytest.raises(Unauthorized):
+        spaces.embedder_of(space)
+
+
+def test_the_dimension_of_the_settings_is_another_space(settings: Settings, provider: FakeProvider) -> None:
+    use_endpoint(settings, provider)
+    settings.EMBEDDING_DIMENSION = 16
+    space = spaces.active_space()
+    assert space.dimension == 16
+    assert spaces.embed_query(space, "short").shape == (16,)
+    assert provider.requests[-1]["dimensions"] == 16
+    settings.EMBEDDING_DIMENSION = 32
+    assert not space.is_configured
+
+
+def test_a_dropped_space_leaves_nothing() -> None:
+    space = spaces.find_or_create(EmbeddingModel("local", "bundled"), 384)
+    assert space.counts.count() == 0
+    partitions.build_index(space)
+    partitions.drop(space)
+    assert not EmbeddingSpace.objects.exists()
+    assert not partitions.has_index(space)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s)", [space.table_name])
+        assert cursor.fetchone() == (None,)
+
+
+def test_an_index_cut_off_in_the_middle_is_no_index() -> None:
+    space = spaces.active_space()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [space.index_name])
+    assert not partitions.has_index(space)
+    partitions.build_index(space)
+    assert partitions.has_index(space)
