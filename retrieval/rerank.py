@@ -43,6 +43,7 @@ _REASONS: dict[str, Any] = {
     "rate_limited": gettext_lazy("is busy"),
     "unauthorized": gettext_lazy("refuses the key"),
     "model_not_found": gettext_lazy("has no such model"),
+    "local_model_not_found": gettext_lazy("can't be loaded"),
     "bad_reply": gettext_lazy("sent something unreadable"),
     "context_too_long": gettext_lazy("finds the passages too long"),
 }

@@ -13,7 +13,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from ragsite.llm.errors import BadReply, LLMError, ModelNotFound, TimedOut
+from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
 from ragsite.llm.local_embedding import batches, share_cores
 from ragsite.llm.rerank import Scores, logistic
 from ragsite.llm.tokens import count_tokens
@@ -32,7 +32,7 @@ class LocalReranker:
 
     A folder works offline; a name is fetched once into the data folder. The model is loaded at the first text, and
     works on a thread of its own, one query at a time. Its logits go through the logistic function, so that scores
-    run from 0 to 1 as those of endpoints do. Raises `ModelNotFound` for what can't be found or loaded.
+    run from 0 to 1 as those of endpoints do. Raises `LocalModelNotFound` for what can't be found or loaded.
     """
 
     def __init__(self, model: str) -> None:
@@ -76,7 +76,7 @@ class LocalReranker:
         """Return the model's (texts,) numbers for one batch."""
         try:
             logits = np.fromiter(model.rerank(query, texts, batch_size=len(texts)), np.float64, len(texts))
-        except (ValueError, *_onnx_failures()) as error:
+        except _failures() as error:
             raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
         if not np.isfinite(logits).all():
             raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
@@ -107,7 +107,7 @@ def _folder_of(model: str) -> Path | None:
     if folder.is_dir():
         return folder
     if folder.is_absolute() or model.startswith((".", "~")):
-        raise ModelNotFound(f"{model} is not a folder.")
+        raise LocalModelNotFound(f"{model} is not a folder.")
     return None
 
 
@@ -125,21 +125,22 @@ def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
         )
         loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
         loaded.model.load_onnx_model()  # type: ignore[attr-defined]
-    except (OSError, ValueError, KeyError, RuntimeError, *_onnx_failures()) as error:
+    except _failures() as error:
         hint = (
             "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
         )
-        raise ModelNotFound(f"The reranker {model!r} can't be loaded: {error}{hint}") from error
+        raise LocalModelNotFound(f"{model}: {error}{hint}") from error
     _limit(loaded, model)
     return loaded
 
 
-def _onnx_failures() -> tuple[type[Exception], ...]:
-    """Return what ONNX Runtime raises; its exceptions have no ancestor of their own."""
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
     from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
-    return (onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument, onnx.InvalidGraph, onnx.InvalidProtobuf,
-            onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile, onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
+    return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,
+            onnx.InvalidGraph, onnx.InvalidProtobuf, onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile,
+            onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
 
 
 def _limit(loaded: "TextCrossEncoder", model: str) -> None:
@@ -147,7 +148,7 @@ def _limit(loaded: "TextCrossEncoder", model: str) -> None:
     inner = loaded.model
     shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
     if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != 1):
-        raise ModelNotFound(f"The model {model!r} gives {shape} per pair; a reranker gives one score.")
+        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; a reranker gives one score.")
     tokenizer = inner.tokenizer  # type: ignore[attr-defined]
     if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
         tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)

@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from ragsite.llm import local_rerank
-from ragsite.llm.errors import BadReply, ModelNotFound, TimedOut
+from ragsite.llm.errors import BadReply, LocalModelNotFound, TimedOut
 from ragsite.llm.local_rerank import LocalReranker, local_reranker
 from ragsite.llm.rerank import logistic
 from tests.llm import cross_encoder
@@ -30,7 +30,7 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     def load(model: str, folder: Path | None) -> None:
         tried.append(model)
-        raise ModelNotFound("no hub")
+        raise LocalModelNotFound("no hub")
 
     monkeypatch.setattr(local_rerank, "_load", load)
     return iter([tried])
@@ -92,12 +92,12 @@ def test_one_model_serves_the_process(folder: Path) -> None:
 
 @pytest.mark.parametrize("model", ["/no/such/folder", "./nothing"])
 def test_a_folder_that_is_not_there(model: str) -> None:
-    with pytest.raises(ModelNotFound, match="not a folder"):
+    with pytest.raises(LocalModelNotFound, match="not a folder"):
         LocalReranker(model)
 
 
 async def test_a_name_that_nobody_knows() -> None:
-    with pytest.raises(ModelNotFound, match="RERANK_LOCAL_MODEL"):
+    with pytest.raises(LocalModelNotFound, match="RERANK_LOCAL_MODEL"):
         await LocalReranker("no/such-model").score(QUERY, TEXTS)
 
 
@@ -107,19 +107,19 @@ async def test_a_folder_without_a_model(tmp_path: Path, content: bytes | None) -
     (tmp_path / "model.onnx").unlink()
     if content is not None:
         (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(ModelNotFound, match="can't be loaded"):
+    with pytest.raises(LocalModelNotFound, match="can't be found or loaded"):
         await LocalReranker(str(tmp_path)).score(QUERY, TEXTS)
 
 
 @pytest.mark.parametrize("file", ["tokenizer.json", "tokenizer_config.json"])
 async def test_a_folder_without_a_tokenizer(tmp_path: Path, file: str) -> None:
     (cross_encoder.write(tmp_path) / file).unlink()
-    with pytest.raises(ModelNotFound, match=file):
+    with pytest.raises(LocalModelNotFound, match=file):
         await LocalReranker(str(tmp_path)).score(QUERY, TEXTS)
 
 
 async def test_a_model_of_two_classes_is_no_reranker(tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFound, match="a reranker gives one score"):
+    with pytest.raises(LocalModelNotFound, match="a reranker gives one score"):
         await LocalReranker(str(cross_encoder.write(tmp_path, classes=2))).score(QUERY, TEXTS)
 
 
@@ -138,7 +138,7 @@ async def test_a_model_that_failed_to_load_is_not_tried_at_every_question(fails:
     (tried,) = fails
     reranker = LocalReranker("some/model")
     for _ in range(3):
-        with pytest.raises(ModelNotFound, match="no hub"):
+        with pytest.raises(LocalModelNotFound, match="no hub"):
             await reranker.score(QUERY, TEXTS)
     assert tried == ["some/model"]
 
