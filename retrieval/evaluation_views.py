@@ -39,7 +39,7 @@ def evaluation(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("evaluation-set", made.pk)
     page = Paginator(pages.set_list(request.user), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": pages.set_rows(page), "form": form, "can_make": bases.exists()}
+    context = {"page": page, "rows": pages.set_rows(page), "form": form, "can_make": bool(bases)}
     return render(request, "retrieval/evaluation.html", context, status=422 if form.errors else 200)
 
 

@@ -149,3 +149,4 @@ class NewSetForm(forms.Form):
         field = self.fields["knowledge_base"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = bases
+        field.choices = [(base.pk, base.name) for base in bases]  # the widget would ask for them twice

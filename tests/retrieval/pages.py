@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.signals import document_chunked
+from retrieval import indexing
 from retrieval.evaluation import sets
 from retrieval.models import EvaluationResult, EvaluationRun, EvaluationSet
 from tests import factories
@@ -23,7 +23,7 @@ def make_base(owner: User, name: str = "Facts") -> KnowledgeBase:
     document = factories.make_document(base, "facts.txt")
     for passage in PASSAGES:
         factories.make_chunk(document, passage, heading_path=["Facts"], page_from=2)
-    document_chunked.send(sender=None, document_id=document.pk, progress=lambda percent: None)
+    indexing.index_document(document.pk)
     return base
 
 

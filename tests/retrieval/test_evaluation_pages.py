@@ -71,8 +71,7 @@ def test_the_list_takes_the_same_queries_for_any_number(
 ) -> None:
     for number in range(5):
         make_run(make_set(golden.knowledge_base, f"Set {number}"))
-    # session, user, whether there is a base, number of sets, sets, their runs, bases to choose
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):  # session, user, bases, number of sets, sets, their runs
         as_owner.get(url("evaluation"))
 
 

@@ -1,6 +1,6 @@
 """Snippets: which stretch is shown, and which of its words are marked."""
 
-from retrieval.snippets import marked, snippet
+from retrieval.snippets import excerpt, marked, snippet
 
 
 def test_a_snippet_shows_the_stretch_that_speaks_of_the_question() -> None:
@@ -29,3 +29,7 @@ def test_words_of_the_question_are_marked() -> None:
 def test_a_word_is_marked_where_it_begins() -> None:
     assert marked("Unlocking is locking.", "locking") == "Unlocking is <mark>locking</mark>."
     assert marked("Indexes, reindexed", "index") == "<mark>Index</mark>es, reindexed"
+
+
+def test_an_excerpt_shows_code_without_its_fences() -> None:
+    assert excerpt("Try:\n```sql\nVACUUM;\n```\nDone.", "vacuum", 200) == "Try:\n<mark>VACUUM</mark>;\nDone."
