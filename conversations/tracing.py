@@ -32,7 +32,9 @@ NAMES: dict[str, Any] = {
     "fulltext_search": gettext_lazy("Search by words"),
     "fusion": gettext_lazy("Merge the results"),
     "metadata": gettext_lazy("Look up the passages"),
+    "reorder": gettext_lazy("Order the passages"),
     "rerank": gettext_lazy("Judge the passages"),
+    "select": gettext_lazy("Join neighbouring passages"),
     "budget": gettext_lazy("Fit into the model's window"),
     "generate": gettext_lazy("Write the answer"),
     "save": gettext_lazy("Store the answer"),
@@ -140,6 +142,25 @@ def _fusion(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> Non
     step.lists.append(HitList(_("Merged"), "", hits[:_LISTED_HITS], max(0, len(hits) - _LISTED_HITS)))
 
 
+def _reorder(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    hits = detail.get("hits", [])
+    found = [
+        replace(_found(rank, {"score": 0.0} | hit, chunks), sources=_moved(hit))
+        for rank, hit in enumerate(hits[:_LISTED_HITS], 1)
+    ]
+    step.lists.append(HitList(_("After"), "", found, len(hits) - len(found)))
+
+
+def _select(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    hits = detail.get("hits", [])
+    found = []
+    for rank, hit in enumerate(hits[:_LISTED_HITS], 1):
+        joined = len(hit.get("merged", ()))
+        words = ngettext("%(count)d passage joined", "%(count)d passages joined", joined) % {"count": joined}
+        found.append(replace(_found(rank, {"score": 0.0} | hit, chunks), sources=words if joined else ""))
+    step.lists.append(HitList(_("Kept"), "", found, len(hits) - len(found)))
+
+
 def _rerank(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
     if detail.get("note"):
         step.facts.append((_("Note"), str(detail["note"])))
@@ -200,7 +221,9 @@ _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] =
     "search": _search,
     "fusion": _fusion,
     "metadata": _metadata,
+    "reorder": _reorder,
     "rerank": _rerank,
+    "select": _select,
     "budget": _budget,
     "generate": _generate,
 }

@@ -3,8 +3,10 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.models import ChatSession, TraceStep
+from conversations import tracing
+from conversations.models import ChatSession, TraceStep, Turn
 from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,3 +42,16 @@ async def test_a_broad_question_takes_few_hits_of_one_document(
     settings.MERGE_NEIGHBOURS, settings.BROAD_PER_DOCUMENT = False, 1  # type: ignore[attr-defined]
     await run_turn(owner, session, question)
     assert len(await selection()) == hits
+
+
+async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    turn = await Turn.objects.aget()
+    rows = await in_database(tracing.steps, turn, owner)
+    (order,) = [step.lists[0] for step in rows if step.name == "Order the passages"]
+    (chosen,) = [step.lists[0] for step in rows if step.name == "Join neighbouring passages"]
+    assert [hit.sources for hit in order.hits][:1] == ["was number 1"]
+    assert order.hits[0].score > order.hits[1].score
+    assert chosen.hits[0].sources.endswith("passages joined")

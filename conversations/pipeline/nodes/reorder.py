@@ -21,8 +21,14 @@ class Reorder(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Change the order of `hits`."""
+        if state.search_request is None:
+            return state
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
-        if state.search_request is not None:
-            state.hits, _stages = await reordered(state.search_request, state.hits, state.rankings)
-        state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "before": before[hit.chunk_id]} for hit in state.hits])
+        state.hits, stages = await reordered(state.search_request, state.hits, state.rankings)
+        worth = dict(stages[0].hits) if stages else {}
+        details = [
+            {"chunk_id": chunk_id, "before": before[chunk_id], "score": round(score, 4)}
+            for chunk_id, score in ((hit.chunk_id, worth.get(hit.chunk_id, hit.score)) for hit in state.hits)
+        ]
+        state.note(self.key, hits=details)
         return state

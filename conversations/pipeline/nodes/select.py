@@ -23,7 +23,10 @@ class Select(Node):
         """Cut `hits` to k."""
         if state.search_request is not None:
             state.hits, _stages = selected(state.search_request, state.hits)
-        state.note(self.key, hits=[{"chunk_id": hit.chunk_id, "merged": list(hit.merged)} for hit in state.hits])
+        hits = [
+            {"chunk_id": hit.chunk_id, "merged": list(hit.merged), "score": round(hit.score, 5)} for hit in state.hits
+        ]
+        state.note(self.key, hits=hits)
         return state
 
     def message(self, state: State) -> str:
