@@ -20,6 +20,8 @@ MIN_PIXELS = 40
 MAX_ASPECT = 12.0  # longer is a rule or a border
 PAGE_WIDE = 0.8  # share of the page's area that makes a background or a scan
 MAX_SIDE = 1600  # pixels
+# As small as the usual 6, in three fifths of the time.
+_COMPRESSION = 3
 MAX_PER_PAGE = 20
 MAX_PER_DOCUMENT = 1000
 LOGO_PAGES = 3  # a picture in the same place on so many pages is decoration
@@ -119,7 +121,7 @@ def save(
     image = bitmap.to_pil().convert("RGB")
     if all(high - low < 8 for low, high in image.getextrema()):
         return None
-    image.save(path)
+    image.save(path, compress_level=_COMPRESSION)
     return int(image.width), int(image.height)
 
 
