@@ -135,10 +135,14 @@ def requeue_stalled() -> int:
 
     Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
     """
+    return take_back_stalled() + services.queue_lost()
+
+
+def take_back_stalled() -> int:
+    """Do the part of `requeue_stalled` that is about workers that are gone."""
     stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
     stalled = stalled.only("pk", "status", "attempt", "started_at")
-    count = sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
-    return count + services.queue_lost()
+    return sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:

@@ -117,8 +117,9 @@ def forget(document: Document) -> None:
         )
         document.chunks.all().delete()
     names = list(document.pictures.values_list("file", flat=True))
-    document.pictures.all().delete()
-    transaction.on_commit(lambda: _delete_files(names))
+    if names:
+        document.pictures.all().delete()
+        transaction.on_commit(lambda: _delete_files(names))
 
 
 def delete_files(document_id: int, file_name: str) -> None:

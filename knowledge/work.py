@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 # A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
-_REQUEUE_SECONDS = 10.0  # between two looks for documents of killed workers
+_STALLED_SECONDS = 10.0  # between two looks for documents of killed workers
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
@@ -46,11 +46,11 @@ def work(seconds: float = ROUND_SECONDS) -> int:
 def _read(until: float, indexing: "_Indexing") -> int:
     count = 0
     turns = Turns(claims.waiting_to_be_read)
-    requeued = time.monotonic()
+    looked = time.monotonic()
     while time.monotonic() < until:
-        if time.monotonic() - requeued > _REQUEUE_SECONDS:
-            requeued = time.monotonic()
-            ingestion.requeue_stalled()
+        if time.monotonic() - looked > _STALLED_SECONDS:
+            looked = time.monotonic()
+            ingestion.take_back_stalled()
         number = turns.next()
         if number is not None:
             if ingestion.read(number):
