@@ -1,7 +1,9 @@
 """Identical searches are answered once, and never from a state of the index that has passed."""
 
 import asyncio
+import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -222,3 +224,26 @@ async def test_a_search_with_a_failed_side_is_not_kept(base: KnowledgeBase, monk
         assert (await search(request(base=base.pk))).notes
     whole = await search(request(base=base.pk))
     assert not whole.cached and not whole.notes
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_kept_result_is_always_what_a_fresh_search_finds(base: KnowledgeBase) -> None:
+    chance, words, there = random.Random(5), ("gigabit", "ports", "router", "cable"), list[Document]()
+
+    def write() -> None:
+        if there and chance.random() < 0.4:
+            there.pop(chance.randrange(len(there))).delete()
+        else:
+            there.append(factories.make_document(base))
+            factories.make_chunk(there[-1], " ".join(chance.choices(words, k=3)))
+            indexing.index_words(there[-1].pk)
+
+    kept = 0
+    for _ in range(60):
+        if chance.random() < 0.3:
+            await in_database(write)
+        asked = request(chance.choice(words), base=base.pk, mode="fulltext")
+        found, fresh = await search(asked), await search(replace(asked, fresh=True))
+        assert found.hits == fresh.hits
+        kept += found.cached
+    assert kept > 5
