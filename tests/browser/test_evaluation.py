@@ -3,12 +3,21 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ask, sign_in
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
+
+
+def make_set(popover: Locator, name: str) -> None:
+    """Add to a new set; where there is none yet, its field is open already."""
+    expect(popover).to_be_visible()
+    if not popover.locator(".add-new[open]").count():
+        popover.get_by_text("New set").click()
+    popover.get_by_label("Name of the set").fill(name)
+    popover.get_by_role("button", name="Make and add").click()
 
 
 def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -> None:
@@ -19,14 +28,13 @@ def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -
     first = page.locator('[data-side="a"] .hit').first
     expect(first).to_be_visible()
     expect(page).to_have_url(f"{site.url}/playground/?q=How+heavy+is+the+LS-2448P%3F&a-mode=hybrid&b-mode=fulltext")
-    page.locator('.side-settings[data-side="b"]').get_by_text("Meaning").click()
+    page.locator('.side-settings[data-side="b"] .mode').get_by_text("Meaning").click()
     expect(page).to_have_url(re.compile("b-mode=vector"))
 
     first.get_by_label("right").check()
     page.get_by_role("button", name="Add to a question set").click()
     popover = page.locator("#add-popover")
-    popover.get_by_label("Name of the set").fill("Weights")
-    popover.get_by_role("button", name="Make and add").click()
+    make_set(popover, "Weights")
     expect(popover).to_have_count(0)
     page.locator(".toast").get_by_role("link", name="Open the set").click()
 
@@ -47,10 +55,7 @@ def test_an_answered_question_goes_into_a_set_in_two_clicks(page: Page, site: Si
     answer.get_by_label("Add to a question set").click()
     popover = page.locator("#add-popover")
     expect(popover.get_by_role("checkbox").first).to_be_checked()
-    if not popover.locator(".add-new").get_attribute("open"):
-        popover.get_by_text("New set").click()
-    popover.get_by_label("Name of the set").fill("From a chat")
-    popover.get_by_role("button", name="Make and add").click()
+    make_set(popover, "From a chat")
     expect(page.locator(".toast")).to_contain_text("Added to “From a chat”.")
     expect(answer.get_by_label("Add to a question set")).to_be_focused()
 
