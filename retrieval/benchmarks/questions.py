@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.utils.translation import gettext as _
+
 from retrieval.analysis import CHINESE_STOP_WORDS, STOP_WORDS
+from retrieval.benchmarks.passages import NoTexts
 
 FEWEST, MOST = 3, 8
+_ATTEMPTS = 20  # per query: few passages are of fewer words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +29,20 @@ class Judged:
 
 
 def sampled(passages: Sequence[str], count: int, seed: int = 2) -> list[str]:
-    """Return queries of 3 to 8 words, each of one passage's words in their order, stop words left out."""
+    """Return queries of 3 to 8 words, each of one passage's words in their order, stop words left out.
+
+    Raises `NoTexts` when hardly any passage has so many.
+    """
     rng = random.Random(seed)
     queries: list[str] = []
-    while len(queries) < count:
+    for _attempt in range(_ATTEMPTS * count):
         words = list(dict.fromkeys(_words(rng.choice(passages))))
-        if len(words) < MOST:
-            continue
-        chosen = sorted(rng.sample(range(len(words)), rng.randint(FEWEST, MOST)))
-        queries.append(" ".join(words[place] for place in chosen))
-    return queries
+        if len(words) >= FEWEST:
+            chosen = rng.sample(range(len(words)), min(len(words), rng.randint(FEWEST, MOST)))
+            queries.append(" ".join(words[place] for place in sorted(chosen)))
+        if len(queries) == count:
+            return queries
+    raise NoTexts(_("The passages are too short to ask for anything."))
 
 
 def _words(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ _HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40, "hnsw_d
 # What `add()` would write, without sending every text back and forth.
 _FILL = f"""
 INSERT INTO {_TABLE} (text, metadata_, node_id, embedding)
-SELECT chunk.content, '{{}}', chunk.id::text, vector.embedding::vector({{dimension}})
+SELECT chunk.content, '{{{{}}}}', chunk.id::text, vector.embedding::vector({{dimension}})
 FROM knowledge_chunk AS chunk JOIN retrieval_vector AS vector ON vector.chunk_id = chunk.id
 """
 
@@ -31,7 +31,7 @@ class LlamaIndex(Way):
         super().__init__(base)
         self._types = _import("llama_index.core.vector_stores.types")
         dimension = int(spaces.active_space().dimension)
-        if _TABLE not in connection.introspection.table_names():
+        if not _is_filled():
             self._make(dimension)
         self._store = _store(dimension, perform_setup=False)
 
@@ -70,6 +70,14 @@ class LlamaIndex(Way):
             cursor.execute(definition)
         with connection.cursor() as cursor:
             cursor.execute(f"VACUUM ANALYZE {_TABLE}")
+
+
+def _is_filled() -> bool:
+    if _TABLE not in connection.introspection.table_names():
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT EXISTS (SELECT FROM {_TABLE})")
+        return bool(cursor.fetchone()[0])
 
 
 def _store(dimension: int, *, perform_setup: bool) -> Any:

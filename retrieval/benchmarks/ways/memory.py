@@ -52,12 +52,12 @@ def _chunk_ids(base: KnowledgeBase) -> list[int]:
 def _vectors(base: KnowledgeBase, size: int) -> NDArray[np.float32]:
     """Return the vectors, shape (chunks, dimension), in the order of the chunks."""
     stored = Vector.objects.filter(knowledge_base=base).order_by("entry_id").values_list("embedding", flat=True)
-    rows = stored.iterator(chunk_size=_ROWS)
-    first = next(rows).to_numpy()
+    rows = iter(stored.iterator(chunk_size=_ROWS))
+    first = next(rows)
     result = np.empty((size, len(first)), dtype=np.float32)
     result[0] = first
     for number, vector in enumerate(rows, start=1):
-        result[number] = vector.to_numpy()
+        result[number] = vector
     return result
 
 
