@@ -101,7 +101,7 @@ def _command(data_dir: Path, *arguments: str) -> list[str]:
 
 
 def _environment(added: dict[str, str]) -> dict[str, str]:
-    ours = ("RAGSITE_", "LLM_", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+    ours = ("RAGSITE_", "LLM_", "EMBEDDING_", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     # Without a model at Ollama's usual port, whatever this machine runs.
     return kept | {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"} | added
