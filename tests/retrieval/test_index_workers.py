@@ -215,3 +215,26 @@ def test_scores_stay_exact_while_others_write(owner: User, monkeypatch: pytest.M
         for _ in range(25):
             query = text_of(rng, ENGLISH, 6)
             assert_same(fulltext.search(query, [base.pk], 10), reference(corpus, query, 10))
+
+
+def test_workers_never_wait_for_each_other_in_a_circle(owner: User) -> None:
+    """Each with a document of its own, all of the same words, written and deleted over and over."""
+    base = factories.make_knowledge_base(owner)
+    text = " ".join(f"word{number}" for number in range(1_500))
+    documents = [factories.make_document(base) for _ in range(2)]
+    for document in documents:
+        factories.make_chunk(document, text)
+
+    def busy(document: Document) -> Callable[[Connection], None]:
+        def work(pipe: Connection) -> None:
+            for _ in range(12):
+                index.index(rows_of(document))
+                index.delete([document.pk])
+
+        return work
+
+    with worker(busy(documents[0])) as (first, _one), worker(busy(documents[1])) as (second, _two):
+        first.join(30)
+        second.join(30)
+        assert (first.exitcode, second.exitcode) == (0, 0)
+    assert_consistent()
