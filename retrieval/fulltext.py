@@ -1,12 +1,13 @@
 """Finding by words: exact BM25 without reading more rows than needed.
 
-The passages that hold one of the query's rarest terms are scored with all terms. What they leave out can score at
-most the sum of the highest weights of the other terms; where that exceeds the k-th score, just those passages that
-could still enter the list are scored too.
+The passages that hold one of the query's rarest terms are scored with all terms; where even the rarest is common,
+those that hold several terms at once. What that leaves out can score at most the sum of the highest weights of its
+terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from django.db import connection
 
@@ -67,7 +68,7 @@ def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[i
     )
     if not query_terms:
         return []
-    return _best(query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
+    return _best(query_terms, size, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
 
 
 def _statistics(
@@ -86,15 +87,38 @@ def _statistics(
     return size, lexemes, frequencies
 
 
-def _best(query_terms: Sequence[Term], weights: str, k: int) -> list[tuple[int, float]]:
-    taken = _rarest(query_terms)
-    hits = _score("|".join(term.query for term in query_terms[:taken]), weights, k)
-    rest = query_terms[taken:]
+def _best(query_terms: Sequence[Term], size: int, weights: str, k: int) -> list[tuple[int, float]]:
+    hits, rest = _first(query_terms, size, weights, k)
     needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
     if sum(term.highest_score for term in rest) <= needed:
         return hits
     more = _score(could_reach(rest, needed), weights, k)
     return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+
+def _first(
+    query_terms: Sequence[Term], size: int, weights: str, k: int
+) -> tuple[list[tuple[int, float]], Sequence[Term]]:
+    """Return good hits, and the terms of which a passage not scored may hold any."""
+    for count in range(_together(query_terms, size), 1, -1):
+        hits = _score("&".join(term.query for term in query_terms[:count]), weights, k)
+        if len(hits) == k:
+            return hits, query_terms
+    taken = _rarest(query_terms)
+    return _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
+
+
+def _together(query_terms: Sequence[Term], size: int) -> int:
+    """Return how many of the terms, rarest first, few enough passages hold together; 1 where the rarest is rare.
+
+    That is estimated as if passages held terms by chance; since terms keep company, more do.
+    """
+    expected = float(query_terms[0].frequency)
+    count = 1
+    while expected > CANDIDATES and count < len(query_terms):
+        expected *= query_terms[count].frequency / size
+        count += 1
+    return count
 
 
 def _rarest(query_terms: Sequence[Term]) -> int:
@@ -109,31 +133,42 @@ def _rarest(query_terms: Sequence[Term]) -> int:
 
 def could_reach(rest: Sequence[Term], needed: float) -> str:
     """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
-    ordered = sorted(rest, key=lambda term: -term.highest_score)
-    groups = _alternatives(ordered, needed) if needed > 0 else [(term,) for term in ordered]
-    if groups is None:
-        groups = [(term,) for term in _covering(rest, needed)]
-    return "|".join("(" + "&".join(term.query for term in group) + ")" for group in groups)
+    if needed > 0:
+        alternatives = _Alternatives(sorted(rest, key=lambda term: -term.highest_score))
+        query = alternatives.query(0, needed)
+        if alternatives.count <= MOST_ALTERNATIVES:
+            return query
+    return _any(_covering(rest, needed))
 
 
-def _alternatives(ordered: Sequence[Term], needed: float) -> list[tuple[Term, ...]] | None:
-    """Return the smallest groups of terms that together could exceed `needed`, or None when they are too many."""
-    groups: list[tuple[Term, ...]] = []
+def _any(terms: Iterable[Term]) -> str:
+    return "|".join(term.query for term in terms)
 
-    def extend(group: tuple[Term, ...], start: int, missing: float) -> bool:
-        for index in range(start, len(ordered)):
-            term = ordered[index]
-            if sum(later.highest_score for later in ordered[index:]) <= missing:
-                return True  # not even all the rest would do
+
+class _Alternatives:
+    """The smallest groups of terms that together could exceed a score, as a query with their common beginnings drawn
+    together: it is evaluated for each passage that holds any of the terms.
+    """
+
+    def __init__(self, ordered: Sequence[Term]) -> None:
+        self.ordered = ordered
+        self.left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
+        self.count = 0
+
+    def query(self, start: int, missing: float) -> str:
+        """Return the query for the terms from `start`; of too many alternatives only some."""
+        found = []
+        for index in range(start, len(self.ordered)):
+            if self.left[index] <= missing or self.count > MOST_ALTERNATIVES:
+                break  # not even all the rest would do
+            term = self.ordered[index]
             if term.highest_score > missing:
-                groups.append((*group, term))
-            elif not extend((*group, term), index + 1, missing - term.highest_score):
-                return False
-            if len(groups) > MOST_ALTERNATIVES:
-                return False
-        return True
-
-    return groups if extend((), 0, needed) else None
+                self.count += 1
+                found.append(term.query)
+            else:
+                further = self.query(index + 1, missing - term.highest_score)
+                found += [f"{term.query}&({further})"] if further else []
+        return "|".join(found)
 
 
 def _covering(rest: Sequence[Term], needed: float) -> list[Term]:
