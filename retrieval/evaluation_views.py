@@ -3,8 +3,10 @@
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,8 +21,9 @@ from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.questions import QuestionDraft
 from retrieval.forms import NewSetForm, SearchSettingsForm
-from retrieval.question_views import refused
+from retrieval.question_views import refused, text_of
 
 PER_PAGE = 25
 
@@ -44,8 +47,16 @@ def evaluation(request: HttpRequest) -> HttpResponse:
 
 
 def _make(request: HttpRequest, data: dict[str, Any]) -> EvaluationSet:
-    drafts = sets.parse_questions(data["file"]) if data["file"] else []
+    drafts = _drafts(data["file"]) if data["file"] else []
     return sets.create_set(request.user, data["knowledge_base"], data["name"], drafts)
+
+
+def _drafts(file: UploadedFile) -> list[QuestionDraft]:
+    """Read an uploaded file of questions; raises `SetRefused`."""
+    if (file.size or 0) > settings.MAX_UPLOAD_MB * 1024 * 1024:
+        message = _("Larger than the %(limit)s MB that this site takes.") % {"limit": settings.MAX_UPLOAD_MB}
+        raise sets.SetRefused("too_long", message)
+    return sets.parse_questions(file)
 
 
 @login_required
@@ -57,7 +68,7 @@ def evaluation_set(request: HttpRequest, pk: int) -> HttpResponse:
     context = _context(request, shown) | _runs_context(shown)
     if _wants(request, "runs"):
         return render(request, "retrieval/set.html#runs", context)
-    words = request.GET.get("q", "").strip()
+    words = text_of(request.GET, "q")
     found = shown.questions.filter(text__icontains=words) if words else shown.questions.all()
     page = Paginator(found.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
     context |= {
@@ -110,7 +121,7 @@ def upload_questions(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, _("Choose a file of questions."))
         return redirect("evaluation-set", pk)
     try:
-        new = sets.add_questions(shown, sets.parse_questions(file))
+        new = sets.add_questions(shown, _drafts(file))
     except sets.SetRefused as refusal:
         messages.error(request, refusal.message)
     else:
@@ -137,7 +148,7 @@ def rename_set(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a set another name."""
     shown = get_alterable_set(request.user, pk)
     try:
-        sets.rename_set(shown, request.POST.get("name", ""))
+        sets.rename_set(shown, text_of(request.POST, "name"))
     except sets.SetRefused as refusal:
         messages.error(request, refusal.message)
     return redirect("evaluation-set", pk)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -42,7 +42,7 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
                 editing.remove_passage(pk, request.POST["remove"])
                 shown.refresh_from_db()
             else:
-                editing.set_text(shown, request.POST.get("text", ""))
+                editing.set_text(shown, text_of(request.POST, "text"))
         except sets.SetRefused as refusal:
             if request.htmx:  # type: ignore[attr-defined]
                 return refused(refusal.message)
@@ -89,7 +89,7 @@ def add(request: HttpRequest) -> HttpResponse:
         return _add(request)
     chunk_ids = _numbers(request.GET.getlist("chunk"))
     preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
-    return render_offer(request, offer(request.user, request.GET.get("q", ""), chunk_ids, chunk_ids, preferred))
+    return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
 
 
 def _numbers(values: Sequence[str]) -> list[int]:
@@ -118,7 +118,7 @@ def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 20
 
 
 def _add(request: HttpRequest) -> HttpResponse:
-    text, chunk_ids = request.POST.get("q", ""), _numbers(request.POST.getlist("chunk"))
+    text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
     found = access.chunks(request.user).filter(pk__in=chunk_ids)
     places = dict(found.values_list("pk", "document__knowledge_base_id"))
     try:
@@ -144,7 +144,7 @@ def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
     wanted = next(iter(_numbers(request.POST.getlist("base"))), 0)
     base_id = wanted if wanted in places.values() else next(iter(places.values()))
     base: KnowledgeBase = access.get_knowledge_base(request.user, base_id)
-    return sets.create_set(request.user, base, request.POST.get("name", ""))
+    return sets.create_set(request.user, base, text_of(request.POST, "name"))
 
 
 def _added(request: HttpRequest, chosen: EvaluationSet, added: EvaluationQuestion, left_out: int) -> HttpResponse:
@@ -164,6 +164,11 @@ def _added(request: HttpRequest, chosen: EvaluationSet, added: EvaluationQuestio
         return redirect(place)
     toast = render_to_string("partials/toast.html", {"text": words, "kind": "success"})
     return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast))
+
+
+def text_of(data: QueryDict, name: str) -> str:
+    """Return a field without the null characters that PostgreSQL can't take."""
+    return data.get(name, "").replace("\0", "").strip()
 
 
 def refused(message: str) -> HttpResponse:

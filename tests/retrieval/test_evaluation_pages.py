@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django_q.models import OrmQ
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.models import KnowledgeBase
 from retrieval.evaluation import runs, sets
@@ -95,6 +95,13 @@ def test_a_bad_line_is_named_and_nothing_is_made(as_owner: Client, base: Knowled
     assert "2" in text_of(response).split('class="errors" role="alert">')[1].split("</p>")[0]
     assert "data-open" in text_of(response)
     assert not EvaluationSet.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_not_read(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
+    settings.MAX_UPLOAD_MB = 1
+    large = SimpleUploadedFile("questions.jsonl", b" " * (1024 * 1024 + 1))
+    response = as_owner.post(url("evaluation"), {"name": "Large", "knowledge_base": base.pk, "file": large})
+    assert response.status_code == 422 and "Larger than the 1 MB" in text_of(response)
 
 
 def test_a_set_is_made_on_readable_bases_only(as_owner: Client, owner: User) -> None:
@@ -251,6 +258,15 @@ def test_a_question_is_worded_anew_freed_of_a_passage_and_removed(as_owner: Clie
     assert as_owner.post(address, {"text": "Without htmx"}).status_code == 302
     assert as_owner.post(url("evaluation-question-remove", question.pk), headers=HTMX).status_code == 200
     assert not EvaluationQuestion.objects.exists()
+
+
+def test_null_characters_are_left_out(as_owner: Client, golden: EvaluationSet) -> None:
+    address = url("evaluation-question", golden.questions.get().pk)
+    assert "Ports?" in text_of(as_owner.post(address, {"text": "Po\0rts?"}, headers=HTMX))
+    assert "Ports?" in text_of(as_owner.get(url("evaluation-set", golden.pk), {"q": "Ports\0"}))
+    chunk = chunk_of(golden.knowledge_base, "cat")
+    as_owner.post(url("evaluation-add"), {"q": "Null\0?", "chunk": chunk.pk, "set": "new", "name": "Nu\0ll"})
+    assert EvaluationSet.objects.get(name="Null").questions.get().text == "Null?"
 
 
 # --- Adding in two clicks ---------------------------------------------------------------------------
