@@ -51,7 +51,7 @@ def _make(request: HttpRequest, data: dict[str, Any]) -> EvaluationSet:
     return sets.create_set(request.user, data["knowledge_base"], data["name"], drafts)
 
 
-def _drafts(file: UploadedFile) -> list[QuestionDraft]:
+def _drafts(file: UploadedFile[Any]) -> list[QuestionDraft]:
     """Read an uploaded file of questions; raises `SetRefused`."""
     if (file.size or 0) > settings.MAX_UPLOAD_MB * 1024 * 1024:
         message = _("Larger than the %(limit)s MB that this site takes.") % {"limit": settings.MAX_UPLOAD_MB}
