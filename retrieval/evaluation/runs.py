@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import DatabaseError, transaction
@@ -12,12 +13,13 @@ from django.utils.translation import ngettext
 from django_q.tasks import async_task
 
 from knowledge.access import Actor
+from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation.asking import Asked, Outcome, ask_all
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
-from retrieval.evaluation.references import Reference, resolve
+from retrieval.evaluation.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.sets import SetRefused
 from retrieval.types import SearchFailed
 
@@ -134,6 +136,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     if not asked:
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
     outcomes = async_to_sync(ask_all)(run, asked, progress)
+    _show_missed([missed for outcome in outcomes for missed in outcome.missed])
     notes += _counted([note for outcome in outcomes for note in outcome.notes])
     figures = Figures.mean([outcome.figures for outcome in outcomes])
     with transaction.atomic():
@@ -176,6 +179,16 @@ def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
         )
         notes.append(message.format(n=skipped))
     return asked, notes
+
+
+def _show_missed(missed: Sequence[dict[str, Any]]) -> None:
+    """Add the words of the corpus passages among what was missed, which are known by their documents."""
+    ids = {item["document_id"] for item in missed if item["chunk_id"] is None}
+    found = Chunk.objects.filter(document_id__in=ids, ordinal=0).exclude(document__external_id="")
+    chunks = {chunk.document_id: chunk for chunk in found.only("document_id", "content")}
+    for item in missed:
+        if chunk := chunks.get(item["document_id"]):
+            item |= {"chunk_id": chunk.pk, "snippet": chunk.content[:SNIPPET]}
 
 
 def _counted(notes: Sequence[str]) -> list[str]:

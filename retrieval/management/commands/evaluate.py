@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def _print(self, run: EvaluationRun, base: KnowledgeBase, options: RunOptions) -> None:
         for note in run.notes:
             self.stderr.write(self.style.WARNING(note))
-        self.stdout.write(f"{run.evaluation_set.name} on {base.name}: {run.question_count} questions, {options.label}")
+        self.stdout.write(f"{run.evaluation_set.name} on {base.name}, {options.label}; questions: {run.question_count}")
         for name in FIGURES:
             self.stdout.write(f"{name:<10} {run.figures[name]:.3f}")
 
@@ -106,15 +106,16 @@ def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> Evalu
 
 def _from_file(path: Path, base: KnowledgeBase, owner: AbstractBaseUser) -> EvaluationSet:
     """Return the set that a file is kept as, holding just what the file holds."""
+    name = path.name[:120]
     try:
         with path.open("rb") as file:
             drafts = sets.parse_questions(file)
+        with transaction.atomic():
+            known = EvaluationSet.objects.filter(owner_id=owner.pk, knowledge_base=base, name=name).first()
+            kept = known or sets.create_set(owner, base, name)
+            sets.replace_questions(kept, drafts)
     except OSError as error:
         raise CommandError(f"{path} can't be read: {error.strerror or error}") from None
     except SetRefused as error:
-        raise CommandError(f"{path}, {error.message}") from None
-    with transaction.atomic():
-        known = EvaluationSet.objects.filter(owner_id=owner.pk, knowledge_base=base, name=path.name).first()
-        kept = known or sets.create_set(owner, base, path.name[:120])
-        sets.replace_questions(kept, drafts)
+        raise CommandError(f"{path}: {error.message}") from None
     return kept

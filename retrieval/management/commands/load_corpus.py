@@ -73,7 +73,7 @@ class Command(BaseCommand):
                 raise CommandError(f"Interrupted. {_AGAIN}") from None
             except IntegrityError as error:
                 raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
-        self.stdout.write(f"{loaded.added} passages added to {base.name!r}, {loaded.here} already here.")
+        self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
 
     def _store_set(self, base: KnowledgeBase, user: AbstractBaseUser, name: str, drafts: list[QuestionDraft]) -> None:
         with transaction.atomic():
@@ -83,4 +83,4 @@ class Command(BaseCommand):
                 new = sets.add_questions(stored, drafts)
             except SetRefused as error:
                 raise CommandError(error.message) from None
-        self.stdout.write(f"Evaluation set {stored.name!r}: {len(drafts)} questions, {new} of them new.")
+        self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, {new} of them new.")

@@ -28,7 +28,7 @@ def evaluate(name: str | Path, base: str = "Small", **options: Any) -> str:
 def test_a_benchmark_is_loaded_and_scored(benchmark: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     benchmark.load()
     out = evaluate("Small")
-    assert out.splitlines()[0] == "Small on Small: 2 questions, hybrid"
+    assert out.splitlines()[0] == "Small on Small, hybrid; questions: 2"
     assert re.findall(r"^(\S+) +(\d\.\d{3})$", out, re.MULTILINE) == [
         ("nDCG@10", "1.000"),
         ("recall@5", "1.000"),
@@ -58,9 +58,9 @@ def test_modes_and_switches_are_kept_with_the_run(benchmark: Benchmark) -> None:
 def test_a_file_is_kept_as_a_set_that_follows_it(benchmark: Benchmark, tmp_path: Path, owner: User) -> None:
     benchmark.load(questions=False)
     file = write_lines(tmp_path / "golden.jsonl", [{"question": "purrs", "relevant": ["cats"]}])
-    assert "golden.jsonl on Small: 1 questions" in evaluate(file)
+    assert "golden.jsonl on Small, hybrid; questions: 1" in evaluate(file)
     write_lines(file, [{"question": "ports", "relevant": ["42"]}, {"question": "fish", "relevant": {"zh": 2}}])
-    assert "golden.jsonl on Small: 2 questions" in evaluate(file)
+    assert "golden.jsonl on Small, hybrid; questions: 2" in evaluate(file)
     kept = EvaluationSet.objects.get(name="golden.jsonl", owner=owner)
     assert list(kept.questions.values_list("text", flat=True)) == ["ports", "fish"]
     assert kept.runs.count() == 2
@@ -140,6 +140,14 @@ def test_a_file_that_can_not_be_used_leaves_no_set(
         evaluate(tmp_path / "q.jsonl")
     assert words in str(refused.value) and "\n" not in str(refused.value)
     assert not EvaluationSet.objects.exists()
+
+
+def test_what_was_missed_is_kept_with_its_words(benchmark: Benchmark) -> None:
+    benchmark.load()
+    evaluate("Small", mode="fulltext", bm25_threshold=1000.0)
+    missed = EvaluationRun.objects.get().results.order_by("pk")[0].missed
+    assert [item["snippet"] for item in missed] == ["The TL-SE2109 switch has eight gigabit ports."]
+    assert Chunk.objects.get(pk=missed[0]["chunk_id"]).document_id == missed[0]["document_id"]
 
 
 def test_notes_are_told_beside_the_figures(benchmark: Benchmark) -> None:

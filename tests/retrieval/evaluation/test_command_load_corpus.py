@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_each_passage_becomes_a_ready_document_of_one_chunk(benchmark: Benchmark, owner: User) -> None:
-    assert "4 passages added to 'Small', 0 already here." in benchmark.load(questions=False)
+    assert "Passages of 'Small': 4 added, 0 already here." in benchmark.load(questions=False)
     base = KnowledgeBase.objects.get(name="Small", owner=owner)
     documents = {document.external_id: document for document in base.documents.all()}
     assert set(documents) == {"cats", "42", "stats", "zh"}
@@ -49,7 +49,7 @@ def test_all_passages_have_words_and_vectors(benchmark: Benchmark) -> None:
 
 
 def test_the_queries_with_an_answer_become_a_set(benchmark: Benchmark, owner: User) -> None:
-    assert "Evaluation set 'Small': 2 questions, 2 of them new." in benchmark.load()
+    assert "Questions of the set 'Small': 2, 2 of them new." in benchmark.load()
     stored = EvaluationSet.objects.get(name="Small", owner=owner, knowledge_base__name="Small")
     assert list(stored.questions.values_list("key", "text", "relevant")) == [
         ("q1", "How many ports does the TL-SE2109 have?", [{"grade": 1, "passage": "42"}]),
@@ -63,8 +63,8 @@ def test_a_second_run_adds_nothing_twice(benchmark: Benchmark) -> None:
     benchmark.load()
     before = list(Chunk.objects.values_list("pk", flat=True))
     out = benchmark.load()
-    assert "0 passages added to 'Small', 4 already here." in out
-    assert "2 questions, 0 of them new." in out
+    assert "Passages of 'Small': 0 added, 4 already here." in out
+    assert ": 2, 0 of them new." in out
     assert list(Chunk.objects.values_list("pk", flat=True)) == before
     assert CorpusSize.objects.get().chunks == 4
 
@@ -73,7 +73,7 @@ def test_a_passage_with_another_text_takes_the_place_of_the_one_before(benchmark
     benchmark.load(questions=False)
     changed = [PASSAGES[0] | {"text": "A dog barks."}, *PASSAGES[1:]]
     write_lines(benchmark.corpus, changed)
-    assert "1 passages added to 'Small', 3 already here." in benchmark.load(questions=False)
+    assert "Passages of 'Small': 1 added, 3 already here." in benchmark.load(questions=False)
     assert Document.objects.get(external_id="cats").chunks.get().content == "A dog barks."
     assert CorpusSize.objects.get().chunks == 4
     (purrs,) = bm25.count_terms("purrs")
@@ -95,7 +95,7 @@ def test_a_load_that_was_cut_off_goes_on_where_it_was(benchmark: Benchmark, monk
     assert Document.objects.count() == IndexEntry.objects.count() == 2
     assert not EvaluationSet.objects.exists()
     monkeypatch.setattr(LocalEmbedder, "embed_documents", embed)
-    assert "2 passages added to 'Small', 2 already here." in benchmark.load()
+    assert "Passages of 'Small': 2 added, 2 already here." in benchmark.load()
 
 
 def test_a_batch_that_can_not_be_stored_whole_leaves_nothing(
@@ -122,7 +122,7 @@ def test_batches_are_embedded_side_by_side_while_others_are_stored(
         return np.ones((len(texts), self.dimension), dtype=np.float32) / np.sqrt(self.dimension)
 
     monkeypatch.setattr(LocalEmbedder, "embed_documents", embed)
-    assert "4 passages added" in benchmark.load(questions=False)
+    assert ": 4 added" in benchmark.load(questions=False)
 
 
 def test_another_model_meanwhile_is_told(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_what_is_not_text_is_said(benchmark: Benchmark) -> None:
 
 def test_what_the_database_can_not_store_is_dropped(benchmark: Benchmark) -> None:
     benchmark.corpus.write_bytes(b'\xef\xbb\xbf{"_id": 7, "title": null, "text": "a\\u0000b \\ud800 c"}\r\n\r\n')
-    assert "1 passages added" in benchmark.load(questions=False)
+    assert ": 1 added" in benchmark.load(questions=False)
     assert Document.objects.get(external_id="7").chunks.get().content == "ab  c"
 
 
@@ -199,7 +199,7 @@ def test_qrels_that_do_not_fit_are_refused(benchmark: Benchmark, qrels: str, wor
 
 def test_qrels_without_a_header_lose_no_line(benchmark: Benchmark) -> None:
     benchmark.qrels.write_text("q1\t42\t1\r\nq2\tstats\t2\r\n", encoding="utf-8")
-    assert "2 questions" in benchmark.load()
+    assert "Questions of the set 'Small': 2," in benchmark.load()
 
 
 @pytest.mark.parametrize(
