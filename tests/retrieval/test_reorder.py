@@ -40,6 +40,11 @@ def test_a_heading_that_names_what_is_asked_counts() -> None:
     assert order("ports of the switch", hit(4, "Something else entirely."), named) == [3, 4]
 
 
+def test_a_rare_word_in_a_heading_counts_for_more_than_a_common_one() -> None:
+    others = [hit(number, "It takes a value.", heading="Function") for number in (4, 5)]
+    assert order("function value: ROMAN", *others, hit(3, "It takes a value.", heading="ROMAN"))[0] == 3
+
+
 def test_nearness_in_meaning_counts() -> None:
     assert order("ports", hit(5, "One port.", cosine=0.2), hit(6, "One port.", cosine=0.9)) == [6, 5]
 
