@@ -49,7 +49,7 @@ def nearest(rows: NDArray[np.float32], query: NDArray[np.float32], ids: list[int
 @pytest.fixture
 def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Have everything walked that can be; return the limits of the walks."""
-    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(vectors, "OVERFETCH", 2)
     monkeypatch.setattr(vectors, "is_exact", lambda wanted, total, k: False)
     limits: list[int] = []
     walk = vectors._Question.walk
@@ -96,10 +96,12 @@ def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
 
 
 def test_few_are_compared_one_by_one_and_many_are_not() -> None:
-    assert vectors.is_exact(3_000, 3_000, 50)
+    assert vectors.is_exact(1_500, 1_500, 50)
+    assert vectors.is_exact(39_000, 100_000, 50)
     assert vectors.is_exact(20_000, 1_000_000, 50)
     assert vectors.is_exact(50_000, 1_000_000, 50)
     assert not vectors.is_exact(20_000, 20_000, 50)
+    assert not vectors.is_exact(45_000, 100_000, 50)
     assert not vectors.is_exact(200_000, 1_000_000, 50)
     assert not vectors.is_exact(1_000_000, 1_000_000, 50)
 
