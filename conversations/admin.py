@@ -185,15 +185,7 @@ class MessageAdmin(RecordAdmin):
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:
         """Show the verdict on each cited sentence, and why."""
-        rows = (
-            (
-                check_words.label(item["status"]),
-                item["text"],
-                "".join(f"[{number}]" for number in dict.fromkeys(item["sources"])),
-                " ".join(check_words.reason(problem["kind"], problem["what"]) for problem in item["problems"]),
-            )
-            for item in message.checks
-        )
+        rows = check_words.rows(message.checks)
         return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"
 
     @admin.display(description=gettext_lazy("blocks"))

@@ -41,6 +41,19 @@ def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
     ]
 
 
+def rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return verdict, sentence, markers and reasons of every sentence, for a list of all."""
+    return [
+        (
+            label(item["status"]),
+            item["text"],
+            "".join(f"[{number}]" for number in dict.fromkeys(item["sources"])),
+            " ".join(reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+        )
+        for item in checks
+    ]
+
+
 def reason(kind: str, what: str) -> str:
     """Return why a sentence is doubted."""
     match kind:

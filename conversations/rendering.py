@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from conversations import check_words, markdown
 from conversations.block_html import block_html, row_html, texts
@@ -32,26 +32,11 @@ from conversations.events import (
     fold,
 )
 from conversations.models import Message
+from conversations.progress import duration, progress
 from conversations.queries import TurnView
 from conversations.quoting import MODEL as QUOTING
 from conversations.store import Started, citation_dict
 from retrieval.snippets import marked
-
-# What the reader is told while a step runs; others go by their own names.
-PROGRESS: dict[str, Any] = {
-    "save_question": gettext_lazy("Thinking"),
-    "system_context": gettext_lazy("Thinking"),
-    "load_history": gettext_lazy("Recalling the conversation"),
-    "understand": gettext_lazy("Understanding the question"),
-    "vector_search": gettext_lazy("Searching your documents"),
-    "fulltext_search": gettext_lazy("Searching your documents"),
-    "fusion": gettext_lazy("Weighing what was found"),
-    "metadata": gettext_lazy("Weighing what was found"),
-    "budget": gettext_lazy("Reading the passages"),
-    "generate": gettext_lazy("Writing the answer"),
-    "render": gettext_lazy("Writing the answer"),
-    "save": gettext_lazy("Finishing"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +111,7 @@ class AnswerPage:
     @property
     def line(self) -> str:
         """What is being done, or how it ended, in one line."""
-        return _progress(self.answer) if self.streaming else _outcome(self)
+        return progress(self.answer) if self.streaming else _outcome(self)
 
     @property
     def cards(self) -> list[Card]:
@@ -381,15 +366,6 @@ def _found_by(sources: Iterable[dict[str, Any]]) -> str:
     return _("found by meaning") if "vector" in kinds else _("found by words") if kinds else ""
 
 
-def _progress(answer: Answer) -> str:
-    """Name the step that began last and has not ended."""
-    running = [step for step in answer.steps.values() if step["status"] == "processing"]
-    if not running:
-        return _("Thinking")
-    step = max(running, key=lambda step: step["seq"])
-    return str(PROGRESS.get(step["key"]) or step.get("message") or step["step_name"])
-
-
 def _outcome(page: AnswerPage) -> str:
     status = page.answer.status
     cited = len(page.cited)
@@ -406,13 +382,3 @@ def _outcome(page: AnswerPage) -> str:
     else:
         text = _("Answered")
     return f"{text} · {duration(page.answer.ms)}" if page.answer.ms else text
-
-
-def duration(ms: float) -> str:
-    """Return milliseconds as a person says them."""
-    seconds = ms / 1000
-    if seconds < 0.1:
-        return _("%(ms)d ms") % {"ms": round(ms)}
-    if seconds < 60:
-        return _("%(seconds).1f s") % {"seconds": seconds}
-    return _("%(minutes)d min %(seconds)d s") % {"minutes": seconds // 60, "seconds": seconds % 60}

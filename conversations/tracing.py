@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.models import TraceStep, Turn
-from conversations.rendering import duration
+from conversations.progress import duration
 from knowledge import access
 from knowledge.models import Chunk
 

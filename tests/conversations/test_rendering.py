@@ -21,7 +21,8 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.rendering import AnswerPage, Stream, answer_html, duration
+from conversations.progress import duration
+from conversations.rendering import AnswerPage, Stream, answer_html
 from tests.conversations.oob import Page, squeeze
 
 CITATIONS = [
