@@ -1,11 +1,14 @@
 """Timing, percentiles and tables."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from unicodedata import east_asian_width
 
 import numpy as np
+
+Call = Callable[[str, int], list[int]]
 
 
 @dataclass
@@ -20,23 +23,28 @@ class Timing:
         return float(np.percentile(self.milliseconds, percent))
 
 
-def timed(call: Callable[[str, int], list[int]], queries: Sequence[str], k: int, rounds: int) -> Timing:
-    """Time a way's answers to all queries, round after round; what comes before the first full round isn't counted.
+def timed(calls: Mapping[str, Call], queries: Sequence[str], k: int, rounds: int) -> dict[str, Timing]:
+    """Time several ways' answers to all queries, by name: each query is put to one way after the other.
 
-    A query's time is the median of its rounds, so that a pause of a shared machine isn't taken for the query's own.
+    So a busy moment of a shared machine meets all of them alike. Some queries are asked before, to warm up; a query's
+    time is the median of its rounds.
     """
-    timing = Timing()
     for query in queries[: max(10, len(queries) // 10)]:
-        call(query, k)
-    rows = np.empty((rounds, len(queries)))
-    for number in range(rounds):
-        timing.found.clear()
-        for place, query in enumerate(queries):
-            started = time.perf_counter()
-            timing.found.append(call(query, k))
-            rows[number, place] = (time.perf_counter() - started) * 1000
-    timing.milliseconds = [float(value) for value in np.median(rows, axis=0)]
-    return timing
+        for call in calls.values():
+            call(query, k)
+    timings = {name: Timing() for name in calls}
+    for query in queries:
+        taken: dict[str, list[float]] = {name: [] for name in calls}
+        found: dict[str, list[int]] = {}
+        for _round in range(rounds):
+            for name, call in calls.items():
+                started = time.perf_counter()
+                found[name] = call(query, k)
+                taken[name].append((time.perf_counter() - started) * 1000)
+        for name, timing in timings.items():
+            timing.milliseconds.append(median(taken[name]))
+            timing.found.append(found[name])
+    return timings
 
 
 def overlap(found: Sequence[Sequence[int]], expected: Sequence[Sequence[int]], k: int) -> float:

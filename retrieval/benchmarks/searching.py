@@ -73,18 +73,24 @@ def _measure(options: Options, corpus: Corpus, base: KnowledgeBase, say: Say) ->
     sampled = questions.sampled([text for _name, text in corpus.passages[: corpus.sources]], options.queries)
     judged = _judged(options, corpus)
     asked = [*sampled, *(judged.questions if judged else ())]
-    expected: list[list[int]] = []
-    rows: list[Measured] = []
     say(f"\n## {corpus.size:,} chunks, {len(sampled)} sampled queries" + _and_judged(judged))
-    for way in _ways(options.ways, base, say):
-        words = timed(way.words, sampled, K, options.rounds) if way.has_words else None
-        expected = words.found if words and not expected else expected
-        hybrid = timed(way.hybrid, asked, K, options.rounds) if way.has_hybrid else None
-        rows.append(Measured(way.title, words, hybrid, _quality(way, judged, hybrid, len(sampled))))
+    ways = list(_ways(options.ways, base, say))
+    words = timed({way.title: way.words for way in ways if way.has_words}, sampled, K, options.rounds)
+    hybrid = timed({way.title: way.hybrid for way in ways if way.has_hybrid}, asked, K, options.rounds)
+    rows = [
+        Measured(
+            way.title,
+            words.get(way.title),
+            hybrid.get(way.title),
+            _quality(way, judged, hybrid.get(way.title), len(sampled)),
+        )
+        for way in ways
+    ]
+    for way in ways:
         if isinstance(way, Ours):
             say(_stages(way, asked))
         way.close()
-    say(_words_table(rows, expected))
+    say(_words_table(rows, next((timing.found for timing in words.values()), [])))
     say(_hybrid_table(rows))
     return rows
 

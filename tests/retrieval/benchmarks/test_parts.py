@@ -1,7 +1,7 @@
 """What the benchmarks are made of: texts, vectors, figures. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +113,13 @@ def test_figures() -> None:
     assert overlap([[1, 2, 3], [], [9]], [[3, 1, 4], [], [9]], 3) == pytest.approx((2 / 3 + 1) / 2)
     assert Timing([float(number) for number in range(101)]).percentile(95) == 95
     calls: list[str] = []
-    timing = timed(lambda query, k: calls.append(query) or [k], ["a", "b"], 5, rounds=3)
-    assert (len(timing.milliseconds), timing.found) == (2, [[5], [5]])
-    assert calls == ["a", "b"] * 4  # once to warm up
+
+    def way(name: str) -> Callable[[str, int], list[int]]:
+        return lambda query, k: calls.append(name + query) or [k]
+
+    timings = timed({"x": way("x"), "y": way("y")}, ["1", "2"], 5, rounds=2)
+    assert (len(timings["y"].milliseconds), timings["x"].found) == (2, [[5], [5]])
+    assert calls[4:] == ["x1", "y1", "x1", "y1", "x2", "y2", "x2", "y2"]  # side by side, after warming up
 
 
 def test_a_table_is_aligned() -> None:
