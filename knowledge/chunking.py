@@ -29,10 +29,11 @@ _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know co
 class ChunkDraft:
     """A chunk before it is stored.
 
-    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; a table's is one line per row with its
-    cells between " | ". `lead` repeats whole sentences before it in the same section. `heading_path` goes from the
-    outermost heading inwards. `char_start` and `char_end` are offsets into the document's contents joined by a
-    blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set where `kind` is "image".
+    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; a table's
+    is one line per row with its cells between " | ". `lead` repeats whole sentences before it in the same section.
+    `heading_path` goes from the outermost heading inwards. `char_start` and `char_end` are offsets into the document's
+    contents joined by a blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set where
+    `kind` is "image".
     """
 
     kind: Literal["text", "table", "image"]
