@@ -79,7 +79,9 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
     total = len(checks)
     if counts["supported"] == total:
         text = ngettext(
-            "The cited sentence was found in its source", "All %(n)d cited sentences were found in their sources", total
+            "%(n)d cited sentence was found in its source",
+            "All %(n)d cited sentences were found in their sources",
+            total,
         )
         return text % {"n": total}
     parts = (("supported", _("%(n)d supported")), ("partly", _("%(n)d partly")), ("not_found", _("%(n)d not found")))

@@ -5,8 +5,12 @@ import os
 import shutil
 import tempfile
 
-_folder = os.environ.setdefault("RAGSITE_DATA_DIR", tempfile.mkdtemp(prefix="ragsite-tests-"))
-_owner = os.getpid()
+# Always a new folder, which is removed at the end; never the site's own that RAGSITE_DATA_DIR may name. Processes that
+# the tests start share it.
+_shared = os.environ.get("RAGSITE_TESTS_DIR")
+_folder = _shared or tempfile.mkdtemp(prefix="ragsite-tests-")
+_owner = None if _shared else os.getpid()
+os.environ["RAGSITE_TESTS_DIR"] = os.environ["RAGSITE_DATA_DIR"] = _folder
 
 
 def _remove() -> None:
@@ -16,10 +20,10 @@ def _remove() -> None:
 
 atexit.register(_remove)  # before the server registers its own exit, so that it runs after
 
-for _name in ("DATABASE_URL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL", "REDIS_URL"):
-    os.environ.pop(_name, None)
-for _name in [name for name in os.environ if name.startswith("EMBEDDING_")]:
+for _name in [name for name in os.environ if name.startswith(("EMBEDDING_", "LLM_", "RERANK", "ENABLE_"))]:
     del os.environ[_name]
+for _name in ("DATABASE_URL", "REDIS_URL"):
+    os.environ.pop(_name, None)
 
 from ragsite.settings import *  # noqa: E402, F403
 from ragsite.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402

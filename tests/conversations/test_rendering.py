@@ -181,7 +181,7 @@ def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:
 
 def test_an_answer_whose_citations_hold_says_so_unless_it_only_quotes() -> None:
     events = [SourcesEvent(citations=CITATIONS), DoneEvent(status="completed", checks=CHECKS[:1])]
-    assert "The cited sentence was found in its source" in answer_html(page_of(fold(events), model="m"))
+    assert "1 cited sentence was found in its source" in answer_html(page_of(fold(events), model="m"))
     assert "cited sentence" not in answer_html(page_of(fold(events), model="extractive"))
 
 
