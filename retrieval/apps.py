@@ -1,6 +1,9 @@
 """The app of how the site finds."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,3 +16,12 @@ class RetrievalConfig(AppConfig):
     def ready(self) -> None:
         """Listen to what `knowledge` announces, and register the system checks."""
         from retrieval import checks, receivers  # noqa: F401
+
+        post_migrate.connect(_drop_orphans, sender=self)
+
+
+def _drop_orphans(**kwargs: Any) -> None:
+    """After a flush: the tables of the spaces that it emptied go, too."""
+    from retrieval import partitions
+
+    partitions.drop_orphans()

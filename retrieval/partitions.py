@@ -31,6 +31,7 @@ CREATE INDEX {concurrently} {index} ON {table} USING hnsw ((embedding::halfvec({
 WITH (m = {m}, ef_construction = {ef})
 """
 _CHECK_PENDING = ("SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED")
+_PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('retrieval_vector')"
 _VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
@@ -53,6 +54,17 @@ def drop(space: EmbeddingSpace) -> None:
         EmbeddingSpace.objects.filter(pk=space.pk).delete()
 
     patiently(work)
+
+
+def drop_orphans() -> int:
+    """Drop the tables of spaces that are gone without `drop`, as `manage.py flush` leaves them; return how many."""
+    known = {space.table_name for space in EmbeddingSpace.objects.all()}
+    with connection.cursor() as cursor:
+        cursor.execute(_PARTITIONS)
+        orphans = [name for (name,) in cursor.fetchall() if name not in known]
+    if orphans:
+        patiently(lambda: _run(*(f"DROP TABLE IF EXISTS {name}" for name in orphans)))
+    return len(orphans)
 
 
 def has_index(space: EmbeddingSpace) -> bool:

@@ -118,6 +118,16 @@ def test_a_dropped_space_leaves_nothing() -> None:
         assert cursor.fetchone() == (None,)
 
 
+def test_the_tables_that_a_flush_leaves_behind_are_dropped() -> None:
+    gone = EmbeddingSpace(pk=987_654, model="gone", dimension=3)
+    partitions.create(gone)
+    kept = spaces.active_space()
+    assert partitions.drop_orphans() == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s), to_regclass(%s)", [gone.table_name, kept.table_name])
+        assert cursor.fetchone() == (None, kept.table_name)
+
+
 def test_an_index_cut_off_in_the_middle_is_no_index() -> None:
     space = spaces.active_space()
     with connection.cursor() as cursor:
