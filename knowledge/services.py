@@ -226,8 +226,10 @@ def queue_lost() -> int:
     to be read is when it was queued.
     """
     lost = claims.waiting_to_be_read().filter(heartbeat_at__lt=claims.stale_before()) | claims.waiting_to_be_indexed()
+    if not lost.exists():
+        return 0
     with transaction.atomic():
-        return lost.count() if lost.exists() and wake_worker() else 0
+        return lost.count() if wake_worker() else 0
 
 
 def wake_worker() -> bool:
