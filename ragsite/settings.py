@@ -108,8 +108,9 @@ EMBEDDED_POSTGRES_CONF: dict[str, str] = {
 
 
 def _databases() -> dict[str, Any]:
+    checked = {"CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
-        return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"}}
+        return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked}
     try:
         return {"default": dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))}
     except ValueError as error:

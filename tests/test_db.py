@@ -1,12 +1,50 @@
 """Database work on other threads."""
 
+import asyncio
+
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.utils.translation import get_language, override
 
+from ragsite import db
 from ragsite.db import in_database
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 async def test_the_callers_language_goes_along(language: str) -> None:
     with override(language):
         assert await in_database(get_language) == language
+
+
+def backend() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_connections_are_kept_between_calls() -> None:
+    assert len({await in_database(backend) for _ in range(3 * settings.DATABASE_THREADS)}) <= settings.DATABASE_THREADS
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_old_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    db.shut_down()
+    monkeypatch.setattr(db, "KEEP_SECONDS", 0.0)
+    assert len({await in_database(backend) for _ in range(3)}) == 3
+    db.shut_down()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_connection_that_the_server_ended_is_replaced() -> None:
+    others = "SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = current_database()"
+
+    def end_others() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"{others} AND pid <> pg_backend_pid()")
+
+    seen = {await in_database(backend) for _ in range(4)}
+    await asyncio.to_thread(end_others)
+    assert not seen & {await in_database(backend) for _ in range(4)}
