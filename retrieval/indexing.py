@@ -176,4 +176,4 @@ def _rows(document_id: int) -> Iterator[IndexRow]:
     indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
     chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
     for chunk in chunks.iterator(chunk_size=500):
-        yield IndexRow(chunk.pk, document_id, chunk.searchable_text)
+        yield IndexRow.of(chunk)

@@ -88,5 +88,5 @@ def _store(knowledge_base: KnowledgeBase, user: Actor, batch: _Batch, space: Emb
     computed = batch.vectors.result()
     with transaction.atomic():
         chunks = corpora.add(knowledge_base, user, batch.missing)
-        engine.index(IndexRow(chunk.pk, chunk.document_id, chunk.searchable_text) for chunk in chunks)
+        engine.index(map(IndexRow.of, chunks))
         vectors.store(space, [chunk.pk for chunk in chunks], computed)

@@ -12,7 +12,7 @@ from knowledge import claims, services
 from knowledge.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from ragsite.llm.errors import Unreachable
-from retrieval import indexing, spaces, vectors
+from retrieval import fulltext, indexing, spaces, vectors
 from retrieval.engine import engine
 from tests import factories
 
@@ -27,6 +27,16 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def base(owner: User) -> KnowledgeBase:
     return factories.make_knowledge_base(owner)
+
+
+def test_what_stands_in_the_heading_counts_for_more(base: KnowledgeBase) -> None:
+    document = factories.make_document(base)
+    below = factories.make_chunk(document, "The pump is oiled.", heading_path=["Care of machines"])
+    above = factories.make_chunk(document, "It is oiled, machines care.", heading_path=["Pump"])
+    indexing.index_words(document.pk)
+    hits = fulltext.search("pump", [base.pk], 2)
+    assert [chunk_id for chunk_id, _score in hits] == [above.pk, below.pk]
+    assert hits[0][1] > hits[1][1]
 
 
 def waiting(base: KnowledgeBase, passages: int, word: str = "passage") -> Document:
