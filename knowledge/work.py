@@ -84,8 +84,8 @@ class _Indexing:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in hand and nothing was found to be waiting."""
-        return self._idle.is_set() and not self._news.is_set()
+        """Whether nothing is in hand and nothing was found to be waiting, or all is over since it failed."""
+        return self.failed or (self._idle.is_set() and not self._news.is_set())
 
     def wake(self) -> None:
         """Tell that a document waits to be indexed."""

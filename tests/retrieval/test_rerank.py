@@ -272,6 +272,6 @@ def test_a_reranker_that_is_not_there_stops_the_start(settings: Settings) -> Non
     ("name", "value"), [("RERANK_METHOD", "best"), ("RERANK_SCORE_THRESHOLD", "2"), ("RERANK_BLEND", "fused:1")]
 )
 def test_settings_that_make_no_sense_stop_the_start(name: str, value: str) -> None:
-    command = [sys.executable, "-c", "import tests.settings"]
+    command = [sys.executable, "-c", "import ragsite.settings"]
     done = subprocess.run(command, env=os.environ | {name: value}, capture_output=True, text=True, check=False)
     assert done.returncode and f"ImproperlyConfigured: {name}" in done.stderr
