@@ -157,8 +157,15 @@ def _reorders(request: SearchRequest) -> bool:
     return bool(settings.ENABLE_REORDER) if request.reorder is None else request.reorder
 
 
+# What `_hit` shows of a chunk and its document; the rest of their rows stays where it is.
+_SHOWN = (
+    "content", "kind", "heading_path", "page_from", "page_to", "table_columns", "table_rows", "picture_id", "ordinal",
+    "document__knowledge_base_id", "document__original_filename",
+)  # fmt: skip
+
+
 def _load(chunk_ids: list[int]) -> dict[int, Chunk]:
-    return Chunk.objects.select_related("document").in_bulk(chunk_ids)
+    return Chunk.objects.select_related("document").only(*_SHOWN).in_bulk(chunk_ids)
 
 
 def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
