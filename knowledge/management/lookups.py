@@ -42,4 +42,6 @@ def base_to_read(name: str, username: str | None) -> KnowledgeBase:
         raise CommandError(f"Several users have a knowledge base {name!r}: {owners}. Say whose with --user.")
     there = ", ".join(bases.order_by("name").values_list("name", flat=True)[:20])
     whose = f" that {username} may read" if username is not None else ""
-    raise CommandError(f"There is no knowledge base {name!r}{whose}. " + (f"There are: {there}." if there else "None."))
+    raise CommandError(
+        f"There is no knowledge base {name!r}{whose}. " + (f"There are: {there}." if there else "There are none yet.")
+    )
