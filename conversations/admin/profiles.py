@@ -1,0 +1,61 @@
+"""Model profiles in the admin: set up, tried, and their keys written but never read."""
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy
+
+from conversations import profiles
+from conversations.admin.forms import ModelProfileForm
+from conversations.models import ModelProfile
+from ragsite.admin_base import ModelAdmin
+
+
+@admin.register(ModelProfile)
+class ModelProfileAdmin(ModelAdmin):
+    """Which model serves which purpose; keys are written, never read back."""
+
+    form = ModelProfileForm
+    change_form_template = "admin/conversations/modelprofile/change_form.html"
+    list_display = ["purpose", "model", "base_url", "has_key", "temperature", "max_tokens", "enabled"]
+    list_filter = ["purpose", "enabled"]
+    search_fields = ["model", "base_url"]
+    actions = ["test"]
+    fieldsets = [
+        (None, {"fields": ["purpose", "enabled", "base_url", "model", "key", "remove_key"]}),
+        (gettext_lazy("Generation"), {"fields": ["temperature", "max_tokens", "context_window"]}),
+        (gettext_lazy("Time-outs in seconds"), {"fields": ["connect_timeout", "idle_timeout", "total_timeout"]}),
+    ]
+
+    @admin.display(description=gettext_lazy("key"), boolean=True)
+    def has_key(self, profile: ModelProfile) -> bool:
+        """Show whether a key is stored."""
+        return bool(profile.encrypted_key)
+
+    @admin.action(description=gettext_lazy("Test selected profiles"), permissions=["change"])
+    def test(self, request: HttpRequest, queryset: QuerySet[ModelProfile]) -> None:
+        """Try each profile and say what came of it."""
+        for profile in queryset:
+            self._try(request, profile)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        """Test after saving when that was asked for."""
+        return self._tested(request, obj) or super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        """Test after saving when that was asked for."""
+        return self._tested(request, obj) or super().response_change(request, obj)
+
+    def _tested(self, request: HttpRequest, profile: ModelProfile) -> HttpResponse | None:
+        if "_test" not in request.POST:
+            return None
+        self._try(request, profile)
+        return HttpResponseRedirect(reverse("admin:conversations_modelprofile_change", args=[profile.pk]))
+
+    def _try(self, request: HttpRequest, profile: ModelProfile) -> None:
+        outcome = async_to_sync(profiles.try_profile)(profile)
+        self.message_user(request, outcome.message, messages.SUCCESS if outcome.works else messages.ERROR)

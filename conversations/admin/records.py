@@ -1,0 +1,119 @@
+"""What belongs to turns, in the admin: context, citations, trace, feedback, and links that can be revoked."""
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.models import Citation, ContextEntry, Feedback, ShareLink, TraceStep
+from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
+
+
+@admin.register(ContextEntry)
+class ContextEntryAdmin(RecordAdmin):
+    """What models were given."""
+
+    list_display = ["id", "session", "type", "role", "said", "tokens", "created_at"]
+    list_filter = ["type", "role", "created_at"]
+    list_select_related = ["session"]
+    search_fields = ["content", "session__title", "session__owner__username"]
+    fields = readonly_fields = ("session", "turn", "type", "role", "content", "tokens", "created_at")
+
+    @admin.display(description=gettext_lazy("content"))
+    def said(self, entry: ContextEntry) -> str:
+        """Show how the entry begins."""
+        return shortened(entry.content)
+
+
+@admin.register(Citation)
+class CitationAdmin(RecordAdmin):
+    """Sources of answers, as they were when cited."""
+
+    list_display = ["message_id", "index", "filename", "heading", "page", "score", "cited"]
+    list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
+    search_fields = ["filename", "heading", "snippet", "request_id"]
+    fields = readonly_fields = (
+        "message_page", "index", "cited", "filename", "heading", "page", "snippet", "score", "retrievers", "request_id",
+    )  # fmt: skip
+
+    @admin.display(description=gettext_lazy("message"))
+    def message_page(self, citation: Citation) -> str:
+        """Link to the answer."""
+        return link_to(citation.message)
+
+    @admin.display(description=gettext_lazy("sources"))
+    def retrievers(self, citation: Citation) -> SafeString:
+        """Show each retriever's rank and score."""
+        return pretty_json(citation.sources)
+
+
+@admin.register(TraceStep)
+class TraceStepAdmin(RecordAdmin):
+    """Nodes that ran, the slow and the failed ones easily found."""
+
+    list_display = ["started_at", "key", "status", "ms", "turn"]
+    list_filter = ["key", "status", "started_at"]
+    list_select_related = ["turn"]
+    search_fields = ["key", "turn__request_id"]
+    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
+
+    @admin.display(description=gettext_lazy("turn"))
+    def turn_page(self, step: TraceStep) -> str:
+        """Link to the turn."""
+        return link_to(step.turn)
+
+    @admin.display(description=gettext_lazy("detail"))
+    def what(self, step: TraceStep) -> SafeString:
+        """Show what the node saw."""
+        return pretty_json(step.detail)
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(RecordAdmin):
+    """Thumbs, with the answers they are about."""
+
+    list_display = ["created_at", "value", "reason", "said", "user"]
+    list_filter = ["value", "reason", "created_at"]
+    list_select_related = ["user", "message"]
+    search_fields = ["comment", "reason", "user__username", "message__content"]
+    date_hierarchy = "created_at"
+    fields = readonly_fields = ("message_page", "turn_page", "user", "value", "reason", "comment", "created_at")
+
+    @admin.display(description=gettext_lazy("answer"))
+    def said(self, feedback: Feedback) -> str:
+        """Show how the answer begins."""
+        return shortened(feedback.message.content)
+
+    @admin.display(description=gettext_lazy("message"))
+    def message_page(self, feedback: Feedback) -> str:
+        """Link to the answer."""
+        return link_to(feedback.message)
+
+    @admin.display(description=gettext_lazy("turn"))
+    def turn_page(self, feedback: Feedback) -> str:
+        """Link to the turn, which has citations and trace."""
+        return link_to(feedback.message.turn)
+
+
+@admin.register(ShareLink)
+class ShareLinkAdmin(RecordAdmin):
+    """Read-only links to sessions; they can be revoked here."""
+
+    list_display = ["uuid", "session", "created_at", "revoked_at"]
+    list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["session"]
+    search_fields = ["uuid", "session__title", "session__owner__username"]
+    fields = readonly_fields = ("uuid", "session", "created_at", "revoked_at")
+    actions = ["revoke"]
+
+    @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ShareLink]) -> None:
+        """End the links that are still valid."""
+        if not request.user.has_perm("conversations.change_sharelink"):
+            self.message_user(request, _("You may not revoke links."), messages.ERROR)
+            return
+        count = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
+        self.message_user(request, ngettext("%d link is revoked.", "%d links are revoked.", count) % count)

@@ -1,0 +1,178 @@
+"""Sessions, turns and messages in the admin: what happened, to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from conversations import check_words
+from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
+from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
+
+
+class TurnInline(RecordInline):
+    """The turns of a session."""
+
+    model = Turn
+    fields = readonly_fields = ("request_id", "parent_turn", "action", "model", "token_count", "created_at")
+
+
+class MessageInline(RecordInline):
+    """The question and the answer of a turn."""
+
+    model = Message
+    fields = readonly_fields = ("role", "status", "content", "thinking", "error_message", "usage", "duration_ms")
+
+
+class TraceInline(RecordInline):
+    """The nodes that ran for a turn."""
+
+    model = TraceStep
+    fields = readonly_fields = ("order", "key", "status", "ms", "what")
+
+    @admin.display(description=gettext_lazy("detail"))
+    def what(self, step: TraceStep) -> SafeString:
+        """Show what the node saw."""
+        return pretty_json(step.detail)
+
+
+class CitationInline(RecordInline):
+    """The numbered sources of an answer."""
+
+    model = Citation
+    fields = readonly_fields = ("index", "filename", "heading", "page", "snippet", "score", "cited")
+
+
+class FeedbackInline(RecordInline):
+    """The thumbs on an answer."""
+
+    model = Feedback
+    fields = readonly_fields = ("user", "value", "reason", "comment", "created_at")
+
+
+@admin.register(ChatSession)
+class ChatSessionAdmin(RecordAdmin):
+    """Sessions can be deleted, with all that is in them."""
+
+    list_display = ["title", "owner", "status", "pinned", "turns", "last_activity_at", "created_at"]
+    list_filter = ["status", "pinned", "last_activity_at", "created_at"]
+    list_select_related = ["owner"]
+    search_fields = ["title", "owner__username", "turns__messages__content"]
+    search_help_text = gettext_lazy("Title, owner, or words of any message")
+    date_hierarchy = "last_activity_at"
+    inlines = [TurnInline]
+    fields = readonly_fields = (
+        "title", "owner", "status", "pinned", "knowledge_bases", "settings", "last_activity_at", "created_at",
+        "deleted_at",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
+        """Count the turns along."""
+        sessions: QuerySet[ChatSession] = (
+            super().get_queryset(request).annotate(turn_count=Count("turns", distinct=True))
+        )
+        return sessions
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow those who hold Django's permission."""
+        return ModelAdmin.has_delete_permission(self, request, obj)
+
+    @admin.display(description=gettext_lazy("turns"), ordering="turn_count")
+    def turns(self, session: Any) -> int:
+        """Show how many questions were asked."""
+        return int(session.turn_count)
+
+
+@admin.register(Turn)
+class TurnAdmin(RecordAdmin):
+    """A turn with everything that came of it."""
+
+    list_display = ["created_at", "asked", "session", "action", "model", "status", "token_count"]
+    list_filter = ["action", "messages__status", "model", "created_at"]
+    list_select_related = ["session"]
+    search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
+    search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
+    date_hierarchy = "created_at"
+    inlines = [MessageInline, TraceInline]
+    fields = readonly_fields = (
+        "request_id", "session_page", "parent_turn", "retrieval_query", "action", "model", "token_count", "created_at",
+        "citations",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        """Fetch the question and the answer's status along."""
+        messages_of = Message.objects.filter(turn=OuterRef("pk"))
+        question = messages_of.filter(role=Message.Role.USER).values("content")
+        status = messages_of.filter(role=Message.Role.ASSISTANT).values("status")
+        turns: QuerySet[Turn] = (
+            super().get_queryset(request).annotate(question=Subquery(question), answer_status=Subquery(status))
+        )
+        return turns
+
+    @admin.display(description=gettext_lazy("question"))
+    def asked(self, turn: Any) -> str:
+        """Show the question."""
+        return shortened(turn.question or "")
+
+    @admin.display(description=gettext_lazy("answer"), ordering="answer_status")
+    def status(self, turn: Any) -> str:
+        """Show how the answer stands."""
+        return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
+
+    @admin.display(description=gettext_lazy("session"))
+    def session_page(self, turn: Turn) -> str:
+        """Link to the session."""
+        return link_to(turn.session)
+
+    @admin.display(description=gettext_lazy("citations"))
+    def citations(self, turn: Turn) -> SafeString | str:
+        """List the answer's sources with their scores."""
+        rows = Citation.objects.filter(message__turn=turn).order_by("index")
+        listed = (
+            (row.index, row.filename, row.page or "–", f"{row.score:.4f}", shortened(row.snippet, 160)) for row in rows
+        )
+        return format_html_join("\n", "<div>[{}] {}, {} · {} · {}</div>", listed) or "–"
+
+
+@admin.register(Message)
+class MessageAdmin(RecordAdmin):
+    """Questions and answers as they stand."""
+
+    list_display = ["id", "role", "status", "said", "error_code", "duration_ms", "created_at"]
+    list_filter = ["role", "status", "feedback__value", "error_code", "created_at"]
+    search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
+    date_hierarchy = "created_at"
+    inlines = [CitationInline, FeedbackInline]
+    fields = readonly_fields = (
+        "turn_page", "role", "status", "content", "checked", "blocks_json", "thinking", "error_code", "error_message",
+        "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        """Leave the event log out, which can be long."""
+        return super().get_queryset(request).defer("stream_log")
+
+    @admin.display(description=gettext_lazy("content"))
+    def said(self, message: Message) -> str:
+        """Show how the message begins."""
+        return shortened(message.content)
+
+    @admin.display(description=gettext_lazy("turn"))
+    def turn_page(self, message: Message) -> str:
+        """Link to the turn."""
+        return link_to(message.turn)
+
+    @admin.display(description=gettext_lazy("checked citations"))
+    def checked(self, message: Message) -> SafeString | str:
+        """Show the verdict on each cited sentence, and why."""
+        rows = check_words.rows(message.checks)
+        return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"
+
+    @admin.display(description=gettext_lazy("blocks"))
+    def blocks_json(self, message: Message) -> SafeString:
+        """Show the blocks as stored."""
+        return pretty_json(message.blocks)
