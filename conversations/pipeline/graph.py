@@ -52,6 +52,10 @@ class Node(ABC):
     after: ClassVar[tuple[str, ...] | None] = None
     # Runs also when the turn failed or was stopped, to save what there is.
     always: ClassVar[bool] = False
+    # State fields: those that a node before it must have filled, those that it does without, and those that it fills.
+    reads: ClassVar[tuple[str, ...]] = ()
+    may_read: ClassVar[tuple[str, ...]] = ()
+    writes: ClassVar[tuple[str, ...]] = ()
 
     def wanted(self, state: State) -> bool:
         """Whether this state needs the node; a node that is not wanted is skipped."""

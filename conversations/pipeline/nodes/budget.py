@@ -24,6 +24,8 @@ class Budget(Node):
     key = "budget"
     step = 7
     title = gettext_lazy("Choose the evidence")
+    reads = ("question", "action", "hits", "history")
+    writes = ("evidence", "citations", "messages", "prompt_tokens", "model")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `evidence`, `citations`, `messages`, `prompt_tokens` and `model`."""

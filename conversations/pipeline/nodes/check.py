@@ -20,6 +20,8 @@ class Check(Node):
     timeout = 10.0
     on_error = "skip"
     always = True
+    reads = ("answer", "cited", "evidence")
+    writes = ("checks",)
 
     def wanted(self, state: State) -> bool:
         """Something must be cited."""

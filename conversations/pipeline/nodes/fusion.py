@@ -14,6 +14,8 @@ class Fusion(Node):
     step = 5
     title = gettext_lazy("Fuse the results")
     timeout = 5.0
+    reads = ("search_request", "rankings")
+    writes = ("fused",)
 
     def wanted(self, state: State) -> bool:
         """There must be something to fuse."""

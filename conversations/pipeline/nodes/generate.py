@@ -23,6 +23,9 @@ class Generate(Node):
     step = 7
     title = gettext_lazy("Write the answer")
     timeout = None  # the client's own: connect, idle and total
+    reads = ("action", "hits", "evidence", "citations", "messages", "model")
+    may_read = ("focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed")
+    writes = ("answer", "usage", "cited", "evidence", "citations")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""

@@ -14,6 +14,8 @@ class LoadHistory(Node):
     key = "load_history"
     after = ("save_question",)
     on_error = "skip"
+    reads = ("session_id", "parent_turn_id")
+    writes = ("history",)
 
     def wanted(self, state: State) -> bool:
         """A first question has no history."""

@@ -18,6 +18,8 @@ class Metadata(Node):
     key = "metadata"
     step = 6
     title = gettext_lazy("Look up the passages")
+    reads = ("fused",)
+    writes = ("hits", "pictures")
 
     def wanted(self, state: State) -> bool:
         """There must be hits."""

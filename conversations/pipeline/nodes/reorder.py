@@ -14,6 +14,8 @@ class Reorder(Node):
     title = gettext_lazy("Order the passages")
     timeout = 5.0
     on_error = "skip"
+    reads = ("search_request", "rankings", "hits")
+    writes = ("hits",)
 
     def wanted(self, state: State) -> bool:
         """There must be an order to choose."""

@@ -18,6 +18,9 @@ class Rerank(Node):
     title = gettext_lazy("Judge the passages")
     timeout = None  # `RERANK_TIMEOUT` bounds it, and leaves a note
     on_error = "skip"
+    reads = ("question", "hits")
+    may_read = ("focus", "search_request")
+    writes = ("hits",)
 
     def wanted(self, state: State) -> bool:
         """It must be switched on, and there must be more hits than would be read anyway."""

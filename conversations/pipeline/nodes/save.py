@@ -24,6 +24,7 @@ class Save(Node):
     title = gettext_lazy("Save the answer")
     always = True
     on_error = "skip"
+    reads = ("started", "question", "action", "answer", "citations", "cited", "model")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Write; the message itself is written by whoever runs the turn."""

@@ -16,6 +16,8 @@ class SaveQuestion(Node):
     step = 1
     title = _("Save the question")
     after = ()
+    reads = ("session_id", "question", "parent_turn_id", "request_id")
+    writes = ("started",)
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `started`; raises `TurnRefused`."""

@@ -26,6 +26,9 @@ class Search(Node):
 
     key = "search"
     title = gettext_lazy("Search")
+    reads = ("user_id", "session_id", "question", "action", "queries")
+    may_read = ("focus",)
+    writes = ("search_request", "rankings", "knowledge_base_ids", "general_knowledge_allowed")
 
     def wanted(self, state: State) -> bool:
         """Only a question that is answered from documents is searched for."""

@@ -14,6 +14,8 @@ class Select(Node):
     title = gettext_lazy("Join neighbouring passages")
     timeout = 5.0
     on_error = "skip"
+    reads = ("search_request", "hits")
+    writes = ("hits",)
 
     def wanted(self, state: State) -> bool:
         """There must be something to choose from."""

@@ -13,6 +13,8 @@ class SystemContext(Node):
 
     key = "system_context"
     after = ("save_question",)
+    reads = ("session_id", "question", "language")
+    writes = ("system_prompt",)
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `system_prompt`."""

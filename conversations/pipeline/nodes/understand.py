@@ -18,6 +18,8 @@ class Understand(Node):
     step = 2
     title = gettext_lazy("Understand the question")
     after = ("load_history", "system_context")
+    reads = ("question", "history", "started")
+    writes = ("action", "queries", "retrieval_query", "focus")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `action`, `queries` and `retrieval_query`."""
