@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -228,6 +229,8 @@ class TraceStep(models.Model):
         verbose_name = _("trace step")
         verbose_name_plural = _("trace steps")
         ordering = ["turn_id", "order"]
+        # For their expiry; rows come in the order of their time.
+        indexes = [BrinIndex(fields=["started_at"], name="trace_started")]
         constraints = [models.UniqueConstraint(fields=["turn", "order"], name="trace_order_unique")]
 
     def __str__(self) -> str:
