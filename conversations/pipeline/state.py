@@ -61,8 +61,15 @@ class State:
     system_prompt: str = ""
     # load history; oldest first
     history: list[PastTurn] = field(default_factory=list)
-    # understand: "retrieve_vector", "answer_chat" or "clarify"
+    # understand: "retrieve_vector", "answer_chat" or "clarify"; of a model's reply also what it takes the question for
+    # (`kb_retrieval`, `chat`, `clarify`, empty without one), how sure it is (0 to 1), and whether it follows on
     action: str = "retrieve_vector"
+    intent: str = ""
+    confidence: float | None = None
+    followup: bool = False
+    # understand or rewrite: the question as one that stands alone, for retrieval only, and why it was made
+    rewrite: str = ""
+    rewrite_reason: str = ""
     queries: list[Query] = field(default_factory=list)
     retrieval_query: str = ""
     # what passages are judged by; the question when empty
