@@ -3,11 +3,31 @@
 import uuid
 
 from django.conf import settings
-from django.contrib.postgres.indexes import BrinIndex
+from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
+
+from conversations.calibration import TokenCalibration
+from conversations.memory.models import MemoryFact, MemorySwitch
+from conversations.words import word_vector
+
+__all__ = [
+    "ChatSession",
+    "Citation",
+    "ContextEntry",
+    "Feedback",
+    "MemoryFact",
+    "MemorySwitch",
+    "Message",
+    "ModelProfile",
+    "PromptTemplate",
+    "ShareLink",
+    "TokenCalibration",
+    "TraceStep",
+    "Turn",
+]
 
 
 class ChatSession(models.Model):
@@ -139,6 +159,12 @@ class Message(models.Model):
         ]
         indexes = [
             models.Index(fields=["heartbeat_at"], condition=Q(status="streaming"), name="message_streaming"),
+            models.Index(
+                fields=["heartbeat_at"],
+                condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
+                name="message_log_kept",
+            ),
+            GinIndex(word_vector("content"), name="message_words"),
         ]
 
     def __str__(self) -> str:
@@ -161,10 +187,13 @@ class ContextEntry(models.Model):
     role = models.CharField(_("role"), max_length=10)
     content = models.TextField(_("content"))
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
+    # Of a summary, which tells of the branch up to `turn`: the oldest turn in it. With that turn the summary goes.
+    covers_from = models.ForeignKey(Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    edited_at = models.DateTimeField(_("edited"), null=True, blank=True, help_text=_("by its user"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """Oldest first; one system prompt per session."""
+        """Oldest first; one system prompt per session, one summary per turn."""
 
         verbose_name = _("context entry")
         verbose_name_plural = _("context entries")
@@ -173,6 +202,7 @@ class ContextEntry(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["session"], condition=Q(type="routes"), name="one_routes_entry"),
             models.UniqueConstraint(fields=["turn", "role"], condition=Q(type="chat"), name="one_chat_entry_per_role"),
+            models.UniqueConstraint(fields=["turn"], condition=Q(type="summary"), name="one_summary_per_turn"),
             models.CheckConstraint(condition=Q(type__in=["routes", "chat", "summary"]), name="context_entry_type"),
             models.CheckConstraint(condition=Q(role__in=["system", "user", "assistant"]), name="context_entry_role"),
         ]
@@ -352,10 +382,12 @@ class ModelProfile(models.Model):
 
 
 class ShareLink(models.Model):
-    """A read-only link to a session, valid until its owner revokes it."""
+    """A read-only link to a branch of a session up to a turn, valid until its owner revokes it."""
 
     uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="share_links")
+    # What is asked after it is not shared.
+    last_turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+", verbose_name=_("last turn"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
 

@@ -1,0 +1,1 @@
+"""What the site remembers of a person beyond one conversation: the facts that they told it to remember."""
