@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from conversations import access, store
 from conversations.models import ChatSession, Citation, Feedback, Message, Turn
+from conversations.words import word_query, word_vector
 
 
 @dataclass(slots=True)
@@ -40,11 +41,15 @@ def session_list(user: Any) -> QuerySet[ChatSession]:
 
 
 def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
-    """Return the user's sessions whose title or messages contain every word."""
+    """Return the user's sessions whose title or messages contain every word, also one that is only begun."""
     found = session_list(user)
     for word in words.split()[:8]:
-        matching = Turn.objects.filter(messages__content__icontains=word).values("session_id")
-        found = found.filter(Q(title__icontains=word) | Q(pk__in=matching))
+        named = Q(title__icontains=word)
+        query = word_query(word)
+        if query is not None:
+            said = Message.objects.alias(words=word_vector("content")).filter(words=query)
+            named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
+        found = found.filter(named)
     return found
 
 

@@ -6,7 +6,7 @@ Chinese character is a word of its own and punctuation parts words, so that a Ch
 
 import re
 
-from django.contrib.postgres.search import SearchQuery
+from django.contrib.postgres.search import SearchQuery, SearchVectorField
 from django.db.models import F, Func, TextField, Value
 
 _PARTS = r"([㐀-鿿])|[!-/:-@[-`{-~]"
@@ -18,7 +18,7 @@ def word_vector(field: str) -> Func:
     text = Func(
         F(field), Value(_PARTS), Value(r" \1 "), Value("g"), function="regexp_replace", output_field=TextField()
     )
-    return Func(Value("simple"), text, function="to_tsvector")
+    return Func(Value("simple"), text, function="to_tsvector", output_field=SearchVectorField())
 
 
 def word_query(word: str) -> SearchQuery | None:

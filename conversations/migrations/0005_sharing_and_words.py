@@ -3,6 +3,7 @@
 from typing import Any
 
 import django.contrib.postgres.indexes
+import django.contrib.postgres.search
 import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import F, Func, Q, Value
@@ -54,6 +55,7 @@ class Migration(migrations.Migration):
                         output_field=models.TextField(),
                     ),
                     function="to_tsvector",
+                    output_field=django.contrib.postgres.search.SearchVectorField(),
                 ),
                 name="message_words",
             ),

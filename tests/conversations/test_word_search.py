@@ -1,0 +1,48 @@
+"""Finding chats by words of their messages: begun words, Chinese words, codes; one's own chats only; by index."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from conversations import queries
+from conversations.models import ChatSession, Message
+from conversations.words import word_query, word_vector
+from tests.conversations.records import make_session, make_turn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def session(owner: User) -> ChatSession:
+    session = make_session(owner, "Hardware")
+    make_turn(session, "How many ports has the TL-SE2109?", "It's nine; see /etc/hosts and 10.0.0.1 [1].")
+    make_turn(session, "端口隔离默认是打开的吗？", "默认情况下端口隔离是关闭的。")
+    return session
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ports", "port", "PORTS", "nine ports", "hosts", "TL-SE2109", "se21", "tl-se", "TL_SE2109", "10.0", "it's",
+        "端口", "离是关", "隔离 ports", "hard", "hardware nine",
+    ],
+)  # fmt: skip
+def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:
+    make_session(owner, "Something else")
+    assert list(queries.search_sessions(owner, words)) == [session]
+
+
+@pytest.mark.parametrize("words", ["orts", "离端", "2109se", "nine zebra", "ports | zebra", "zebra:*", "!?", "\\'"])
+def test_a_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -> None:
+    assert not queries.search_sessions(owner, words)
+
+
+def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> None:
+    assert not queries.search_sessions(stranger, "ports")
+
+
+def test_the_index_serves_the_search(session: ChatSession) -> None:
+    said = Message.objects.alias(words=word_vector("content")).filter(words=word_query("zebra"))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        assert "message_words" in said.explain()
