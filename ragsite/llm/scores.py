@@ -1,19 +1,13 @@
 """Scores out of what a language model wrote when it was asked for them as JSON. Pure."""
 
-import json
-import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragsite.llm.errors import BadReply
+from ragsite.llm.json_reply import number, values
 
-_DECODER = json.JSONDecoder()
 _INDEXES = ("index", "number", "passage", "id")
 _SCORES = ("score", "relevance_score", "relevance")
-_NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*\d+\s*)?")
-# A reply of nothing but brackets would be tried at every one of them.
-_MAX_TRIES = 2000
 
 
 def parse_scores(text: str, count: int) -> list[float | None]:
@@ -24,7 +18,7 @@ def parse_scores(text: str, count: int) -> list[float | None]:
     the numbers say so. Raises `BadReply` when no passage has a score.
     """
     found: dict[int, float] = {}
-    for value in _values(text):
+    for value in values(text):
         for index, score in _pairs(value, count):
             found.setdefault(index, score)
     if 0 in found and count not in found:
@@ -36,25 +30,10 @@ def parse_scores(text: str, count: int) -> list[float | None]:
     return [min(max(found[index] / most, 0.0), 1.0) if index in found else None for index in range(1, count + 1)]
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON values that a text holds, outermost ones; of one that is cut off, those inside it."""
-    position = 0
-    for _ in range(_MAX_TRIES):
-        start = min((at for mark in "[{" if (at := text.find(mark, position)) >= 0), default=-1)
-        if start < 0:
-            return
-        try:
-            value, position = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            position = start + 1
-            continue
-        yield value
-
-
 def _pairs(value: Any, count: int) -> Iterator[tuple[int, float]]:
     """Yield (passage number, score) of a value in any of the forms that models choose."""
     if isinstance(value, list):
-        scores = [_number(item) for item in value]
+        scores = [number(item) for item in value]
         if len(value) == count and all(score is not None for score in scores):
             yield from ((index, score) for index, score in enumerate(scores, 1) if score is not None)
             return
@@ -69,26 +48,12 @@ def _pairs(value: Any, count: int) -> Iterator[tuple[int, float]]:
         for name, inner in value.items():
             if isinstance(inner, list | dict):
                 yield from _pairs(inner, count)
-            elif name.strip().isdecimal() and (score := _number(inner)) is not None:
+            elif name.strip().isdecimal() and (score := number(inner)) is not None:
                 yield int(name), score
 
 
 def _first(value: dict[str, Any], names: Sequence[str]) -> float | None:
-    return next((number for name in names if (number := _number(value.get(name))) is not None), None)
-
-
-def _number(value: Any) -> float | None:
-    """Return a finite number, be it written as a text (`"7"`, `"7/10"`), or None."""
-    if isinstance(value, str):
-        match = _NUMBER.fullmatch(value[:20])
-        return float(match[1]) if match else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return next((found for name in names if (found := number(value.get(name))) is not None), None)
 
 
 def _scale(scores: Sequence[float]) -> float:
