@@ -81,7 +81,8 @@ def test_what_is_json_comes_back_unchanged(value: dict[str, str], prose: str) ->
 @pytest.mark.parametrize(
     ("value", "flag"),
     [(True, True), ("Yes", True), (" true ", True), (1, True), ("是", True), (False, False), ("no", False), (0, False),
-     ("否", False), (None, None), ("", None), ("null", None), ("perhaps", None), (7, None), (math.nan, None), ([], None), ({}, None)],
+     ("否", False), (None, None), ("", None), ("null", None), ("perhaps", None), (7, None), (math.nan, None), ([], None),
+     ({}, None)],
 )  # fmt: skip
 def test_flags(value: Any, flag: bool | None) -> None:
     assert truth(value) is flag
