@@ -7,7 +7,7 @@ URLs and e-mail addresses are kept whole and in parts. A term may repeat: its co
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -30,8 +30,11 @@ CHINESE_STOP_WORDS = frozenset(_CHINESE_STOP_WORDS.split())
 LONGEST_WORD = 64
 # PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.
 LONGEST_TERM = 256
+# Few words of Chinese have more characters.
+LONGEST_PIECE = 4
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
+_RUN_OF_HAN = re.compile(rf"[{_HAN}]+")
 # Scripts written without spaces between words, other than Han: kana, Thai, Lao, Khmer, Burmese; and Hangul.
 _UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
 # Vowel signs of Indian scripts, which belong to their words though they are no letters by themselves.
@@ -76,11 +79,42 @@ _local = threading.local()
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text in its order, repeats included."""
-    folded = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     found: list[str] = []
-    for match in _TOKEN.finditer(folded):
+    for match in _TOKEN.finditer(_folded(text)):
         found += _token_terms(match.lastgroup or "", match.group())
     return found
+
+
+def pieces(text: str, words: Collection[str]) -> set[str]:
+    """Return every piece of a text's Chinese, up to four characters, that shares some with one of these words.
+
+    A word that stands in no passage may have been cut out wrongly: 用油漆桶 falls into 用油 and 漆桶, while passages
+    speak of 油漆 and 桶. What of the pieces is a term, the index knows.
+    """
+    found = set()
+    for match in _RUN_OF_HAN.finditer(_folded(text)):
+        run = match.group()
+        for word in words:
+            for begin in _occurrences(run, word):
+                end = begin + len(word)
+                found |= {
+                    run[start:stop]
+                    for start in range(max(0, begin - LONGEST_PIECE + 1), end)
+                    for stop in range(max(start, begin) + 1, min(len(run), start + LONGEST_PIECE) + 1)
+                }
+    return found - set(words) - CHINESE_STOP_WORDS
+
+
+def _occurrences(run: str, word: str) -> Iterator[int]:
+    begin = run.find(word)
+    while begin >= 0:
+        yield begin
+        begin = run.find(word, begin + 1)
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is read: in one form of each character, without what a reader leaves out."""
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(65_536)

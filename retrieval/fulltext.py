@@ -5,13 +5,15 @@ those that hold several terms at once. What that leaves out can score at most th
 terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from django.db import connection
 
 from retrieval import bm25
+from retrieval.analysis import pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
 
 # The rarest terms are taken while their passages are no more than this.
@@ -21,10 +23,12 @@ MOST_ALTERNATIVES = 150
 # Scores are summed in single precision.
 ROUNDING = 1e-4
 
-_SIZE = "SELECT coalesce(sum(chunks), 0) FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%s)"
-_FREQUENCIES = """
+# N stands in a row without a term: one answer instead of two saves a round trip.
+_STATISTICS = """
+SELECT NULL, NULL, coalesce(sum(chunks), 0)::integer FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%(bases)s)
+UNION ALL
 SELECT term, knowledge_base_id, document_frequency FROM retrieval_termfrequency
-WHERE knowledge_base_id = ANY(%s) AND term = ANY(%s) AND document_frequency > 0
+WHERE knowledge_base_id = ANY(%(bases)s) AND term = ANY(%(terms)s) AND document_frequency > 0
 """
 _SCORE = f"""
 SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
@@ -55,36 +59,48 @@ class Term:
 def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[int, float]]:
     """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
 
-    N and the document frequencies are those of the searched bases together.
+    N and the document frequencies are those of the searched bases together. Chinese that was cut into words of which
+    no passage holds one is searched for by the other words in it, too.
     """
-    counts = bm25.count_terms(text)
-    if not counts or not knowledge_base_ids:
+    found = terms(text)
+    if not found or not knowledge_base_ids:
         return []
-    size, lexemes, frequencies = _statistics(knowledge_base_ids, list(counts))
-    weights = bm25.query_weights(counts, size, frequencies)
+    known = _statistics(knowledge_base_ids, found)
+    unknown = {term for term in found if term_id(term) not in known.frequencies}
+    if others := pieces(text, unknown) - set(found):
+        found += sorted(others)
+        known = _statistics(knowledge_base_ids, found)
+    weights = bm25.query_weights(Counter(map(term_id, found)), known.size, known.frequencies)
     query_terms = sorted(
-        (Term(weight, frequencies[term], tuple(lexemes[term])) for term, weight in weights.items()),
+        (Term(weight, known.frequencies[term], tuple(known.lexemes[term])) for term, weight in weights.items()),
         key=lambda term: (term.frequency, -term.weight),
     )
     if not query_terms:
         return []
-    return _best(query_terms, size, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
+    return _best(query_terms, known.size, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
 
 
-def _statistics(
-    knowledge_base_ids: Sequence[int], term_ids: Sequence[int]
-) -> tuple[int, Mapping[int, list[str]], Mapping[int, int]]:
-    """Return N, the lexemes per term, and the document frequency per term."""
-    lexemes: dict[int, list[str]] = {}
-    frequencies: dict[int, int] = {}
+@dataclass(slots=True)
+class _Statistics:
+    """N, and of the terms (by their ids) that passages hold: their lexemes, one per base, and document frequencies."""
+
+    size: int = 0
+    lexemes: dict[int, list[str]] = field(default_factory=dict)
+    frequencies: dict[int, int] = field(default_factory=dict)
+
+
+def _statistics(knowledge_base_ids: Sequence[int], wanted: Sequence[str]) -> _Statistics:
+    known = _Statistics()
+    ids = {"bases": list(knowledge_base_ids), "terms": [*{term_id(term) for term in wanted}]}
     with connection.cursor() as cursor:
-        cursor.execute(_SIZE, [list(knowledge_base_ids)])
-        size = int(cursor.fetchone()[0])
-        cursor.execute(_FREQUENCIES, [list(knowledge_base_ids), list(term_ids)])
-        for term, knowledge_base_id, frequency in cursor.fetchall():
-            lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
-            frequencies[term] = frequencies.get(term, 0) + frequency
-    return size, lexemes, frequencies
+        cursor.execute(_STATISTICS, ids)
+        for term, knowledge_base_id, count in cursor.fetchall():
+            if term is None:
+                known.size = count
+                continue
+            known.lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
+            known.frequencies[term] = known.frequencies.get(term, 0) + count
+    return known
 
 
 def _best(query_terms: Sequence[Term], size: int, weights: str, k: int) -> list[tuple[int, float]]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from retrieval.analysis import terms
+from retrieval.analysis import pieces, terms
 from retrieval.types import Hit
 from retrieval.words import QUESTION_WORDS
 
@@ -91,10 +91,10 @@ def reorder(query: str, hits: Sequence[Hit], understood: float = 1.0) -> list[tu
 
     `understood` is the share of the query, from 0 to 1, that is in a language of the embedding model.
     """
-    wanted = asked_terms(query)
+    passages = [_passage(hit.heading, hit.content) for hit in hits]
+    wanted = _recut(query, asked_terms(query), passages)
     if not wanted or not hits:
         return [(hit, 0.0) for hit in hits]
-    passages = [_passage(hit.heading, hit.content) for hit in hits]
     asked = frozenset(pairwise(term for term in terms(query) if term in wanted))
     spoken_of = _feedback(wanted, passages)
     weights = rarity(wanted, [passage.known for passage in passages])
@@ -148,6 +148,12 @@ def asked_terms(query: str) -> set[str]:
     """Return the terms that a query is about; where it only asks, all of its terms."""
     found = set(terms(query))
     return found - QUESTION_WORDS or found
+
+
+def _recut(query: str, wanted: Set[str], passages: Sequence[_Passage]) -> Set[str]:
+    """Return the wanted terms, and what the passages hold of the Chinese that is cut into a term that none holds."""
+    known = frozenset[str]().union(*(passage.known for passage in passages))
+    return wanted | (pieces(query, wanted - known) & known - QUESTION_WORDS)
 
 
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:

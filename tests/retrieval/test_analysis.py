@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.analysis import term_id, terms
+from retrieval.analysis import pieces, term_id, terms
 
 # Text, the query that must find it by at least one term of its own, and whole terms that must be there.
 CASES = [
@@ -154,3 +154,16 @@ def test_hostile_text_is_bounded() -> None:
 def test_term_ids_are_the_same_everywhere() -> None:
     assert term_id("index") != term_id("indices")
     assert term_id("index") == 491723700
+
+
+def test_pieces_are_those_that_share_a_character_with_the_words() -> None:
+    assert pieces("把ab用油漆", {"用油"}) == {"用", "油", "用油漆", "油漆"}
+    assert pieces("用油，用油", {"用油"}) == {"用", "油"}
+    assert pieces("用油漆桶", {"paint"}) == set()
+
+
+def test_pieces_are_short_and_none_only_asks() -> None:
+    found = pieces("请问一二三四五六七八九十", {"五"})
+    assert {"五六七八", "二三四五"} <= found
+    assert max(map(len, found)) == 4
+    assert "多少" not in pieces("油多少", {"油多"})

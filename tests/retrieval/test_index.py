@@ -14,7 +14,7 @@ from knowledge.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from retrieval import bm25, fulltext, index
-from retrieval.analysis import terms
+from retrieval.analysis import pieces, terms
 from retrieval.engine import engine
 from retrieval.index import IndexRow
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
@@ -33,8 +33,11 @@ ENGLISH, CHINESE = _ENGLISH.split(), _CHINESE.split()
 def reference(corpus: dict[int, str], query: str, k: int) -> list[tuple[int, float]]:
     """BM25 as in the books, over the whole corpus, with the index's constant for the average length."""
     documents = {key: Counter(terms(text)) for key, text in corpus.items()}
+    held = {term for document in documents.values() for term in document}
+    asked = terms(query)
+    asked += sorted(pieces(query, set(asked) - held) - set(asked))
     scores: dict[int, float] = {}
-    for term, count in Counter(terms(query)).items():
+    for term, count in Counter(asked).items():
         holders = [key for key, document in documents.items() if term in document]
         idf = bm25.inverse_document_frequency(len(corpus), len(holders))
         for key in holders:
@@ -106,6 +109,13 @@ def test_several_bases_are_scored_as_one(owner: User) -> None:
     for query in ("index vacuum", "café TL-SE2109 lock", "restore"):
         found = fulltext.search(query, [bases[0].pk, bases[2].pk], 10)
         assert_same(found, reference(together, query, 10))
+
+
+def test_chinese_that_the_passages_cut_another_way_is_found(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    _document, corpus = add_document(base, ["点击油漆桶图标。", "单元格的样式。", "一桶水。"])
+    found = fulltext.search("怎样用油漆桶", [base.pk], 10)
+    assert [corpus[chunk_id] for chunk_id, _score in found] == ["点击油漆桶图标。", "一桶水。"]
 
 
 def test_indexing_again_changes_nothing(owner: User) -> None:

@@ -89,3 +89,9 @@ def test_hits_of_equal_worth_keep_their_order() -> None:
 def test_nothing_is_lost_or_doubled(query: str, contents: list[str]) -> None:
     hits = [hit(number, content) for number, content in enumerate(contents)]
     assert sorted(order(query, *hits)) == list(range(len(contents)))
+
+
+def test_chinese_that_the_passages_cut_another_way_counts() -> None:
+    tool = hit(1, "用拖把打扫地板，再把桶放好。")
+    paint = hit(2, "油漆倒进桶里。")
+    assert order("怎样用油漆桶", tool, paint) == [2, 1]
