@@ -1,25 +1,37 @@
 """Prompt templates: `{{ name }}` variables, checked when saved, filled when used."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations.default_prompts import DEFAULTS
 from conversations.models import PromptTemplate
 
+# What each purpose's prompt may use, beside `date`.
 VARIABLES: dict[str, set[str]] = {
     "understand": {"question", "history"},
     "rewrite": {"question", "history"},
     "answer": {"question", "evidence"},
     "chat": {"question"},
+    "general": {"question"},
     "clarify": {"question"},
     "rerank": {"question", "evidence"},
     "filter": {"question", "evidence"},
     "summary": {"history"},
     "title": {"question", "history"},
+    "blocks": set(),
 }
+# What its user text can't do without. It is the user text that has to hold it: what people and documents say does not
+# belong among the instructions of the system text.
+NEEDED: dict[str, set[str]] = VARIABLES | {"title": {"question"}}
+# Today, as in 2026-01-31.
+_EVERYWHERE = {"date"}
+# The purposes whose replies are shown, and so may be asked for as blocks.
+_SHOWN = {"answer", "chat", "general"}
 
 _VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 
@@ -33,26 +45,52 @@ class Prompt:
     version: int
 
     def fill(self, **variables: str) -> tuple[str, str]:
-        """Return the system and the user text with their variables replaced."""
-        return _fill(self.system, variables), _fill(self.user, variables)
+        """Return the system and the user text with their variables replaced; `date` fills itself."""
+        known = {"date": timezone.localdate().isoformat()} | variables
+        return _fill(self.system, known), _fill(self.user, known)
+
+
+def variables_of(purpose: str) -> list[str]:
+    """Return the names of the variables that a purpose's prompt may use, in alphabetical order."""
+    return sorted(VARIABLES.get(purpose, set()) | _EVERYWHERE)
 
 
 def validate(purpose: str, text: str) -> None:
     """Check a template's variables; raises `ValueError` saying what is wrong and what is allowed."""
-    allowed = VARIABLES.get(purpose, set())
+    allowed = variables_of(purpose)
     for name in _VARIABLE.findall(text):
         if name not in allowed:
             raise ValueError(
                 _("{{ %(name)s }} is not a variable of this prompt. It may use: %(allowed)s.")
-                % {"name": name, "allowed": ", ".join(sorted(allowed))}
+                % {"name": name, "allowed": ", ".join(allowed)}
             )
     rest = _VARIABLE.sub("", text)
     if "{{" in rest or "{%" in rest:
         raise ValueError(_("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are known."))
 
 
+def require(purpose: str, user: str) -> None:
+    """Check that a user text uses what its purpose can't do without; raises `ValueError` naming what is missing."""
+    missing = NEEDED.get(purpose, set()) - set(_VARIABLE.findall(user))
+    if missing:
+        names = ", ".join(f"{{{{ {name} }}}}" for name in sorted(missing))
+        raise ValueError(
+            _("The user prompt has to use %(names)s: without it the model is not told.") % {"names": names}
+        )
+
+
 def get_prompt(purpose: str, language: str) -> Prompt:
-    """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with."""
+    """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with.
+
+    Where `ANSWER_DIALECT` is `json`, the prompt of an answer also asks for blocks.
+    """
+    prompt = _active(purpose, language)
+    if purpose in _SHOWN and settings.ANSWER_DIALECT == "json":
+        return replace(prompt, system=f"{prompt.system}\n\n{_active('blocks', language).system}")
+    return prompt
+
+
+def _active(purpose: str, language: str) -> Prompt:
     row = PromptTemplate.objects.filter(purpose=purpose, language=language, active=True).first()
     if row is not None:
         return Prompt(row.system, row.user, row.version)

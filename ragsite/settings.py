@@ -259,6 +259,8 @@ LLM_MODEL = env.text("LLM_MODEL")
 LLM_CONTEXT_WINDOW = env.integer("LLM_CONTEXT_WINDOW", 16_384, minimum=1024)
 LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", 2048, minimum=16)
 LLM_TEMPERATURE = env.decimal("LLM_TEMPERATURE", 0.3, maximum=2.0)
+# Requests at once, of one process; 0 is any number.
+LLM_CONCURRENCY = env.integer("LLM_CONCURRENCY", 100)
 # Seconds: to connect, between two pieces of a stream, and for the whole answer.
 LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, minimum=0.1)
 LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, minimum=0.1)
@@ -349,6 +351,8 @@ MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, maximum=100)
 MAX_HISTORY_MESSAGES = 20
 MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
+# How a model is asked to write answers: as Markdown, or as block events in JSON. Either is read, whatever was asked.
+ANSWER_DIALECT = env.choice("ANSWER_DIALECT", "markdown", ("markdown", "json"))
 PIPELINE_NODES = [
     "conversations.pipeline.nodes.system_context.SystemContext",
     "conversations.pipeline.nodes.save_question.SaveQuestion",
@@ -365,6 +369,8 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.check.Check",
     "conversations.pipeline.nodes.save.Save",
 ]
+# Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
+PIPELINE_HOOKS: list[str] = []
 
 # --- Logs -----------------------------------------------------------------------------------------
 

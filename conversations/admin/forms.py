@@ -20,14 +20,16 @@ _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 
 def variables_help() -> str:
-    """Return which variables each purpose may use, one purpose to a line."""
-    names = {purpose: " ".join(f"{{{{ {name} }}}}" for name in sorted(prompts.VARIABLES[purpose]))
-             for purpose in prompts.VARIABLES}  # fmt: skip
-    return "; ".join(f"{purpose}: {used}" for purpose, used in names.items())
+    """Return which variables each purpose may use."""
+    return "; ".join(f"{purpose}: {_listed(purpose)}" for purpose in prompts.VARIABLES)
+
+
+def _listed(purpose: str) -> str:
+    return " ".join(f"{{{{ {name} }}}}" for name in prompts.variables_of(purpose))
 
 
 class PromptTemplateForm(PromptForm):
-    """A prompt, refused when it uses a variable that its purpose doesn't have or does not parse."""
+    """A prompt, refused when it uses a variable that its purpose doesn't have, lacks one, or does not parse."""
 
     class Meta:
         """Version and activation follow from saving."""
@@ -39,9 +41,9 @@ class PromptTemplateForm(PromptForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         purpose = self.instance.purpose if self.instance.pk else ""
-        known = " ".join(f"{{{{ {name} }}}}" for name in sorted(prompts.VARIABLES.get(purpose, ())))
+        known = _listed(purpose) if purpose else variables_help()
         for name in ("system", "user"):
-            self.fields[name].help_text = _("Variables: %(names)s") % {"names": known or variables_help()}
+            self.fields[name].help_text = _("Variables: %(names)s") % {"names": known}
 
     def clean(self) -> dict[str, Any]:
         """Check both texts against the purpose's variables."""
@@ -50,6 +52,8 @@ class PromptTemplateForm(PromptForm):
         for name in ("system", "user"):
             try:
                 prompts.validate(purpose, data.get(name) or "")
+                if name == "user":
+                    prompts.require(purpose, data.get(name) or "")
             except ValueError as error:
                 self.add_error(name, str(error))
         return data

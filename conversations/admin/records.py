@@ -106,7 +106,7 @@ class ShareLinkAdmin(RecordAdmin):
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["session"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
-    fields = readonly_fields = ("uuid", "session", "created_at", "revoked_at")
+    fields = readonly_fields = ("uuid", "session", "last_turn", "created_at", "revoked_at")
     actions = ["revoke"]
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])

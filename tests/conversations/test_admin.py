@@ -38,7 +38,7 @@ def answer(owner: User) -> Message:
     session = answer.turn.session
     ContextEntry.objects.create(session=session, turn=answer.turn, type="chat", role="user", content="Where?")
     Feedback.objects.create(message=answer, user=owner, value=-1, reason="wrong", comment="Not there.")
-    ShareLink.objects.create(session=session)
+    ShareLink.objects.create(session=session, last_turn=answer.turn)
     return answer
 
 
@@ -189,14 +189,19 @@ def test_two_versions_of_one_prompt_are_not_both_used(prompt: PromptTemplate, as
 
 
 def test_adding_a_prompt_where_one_is_active(prompt: PromptTemplate, as_staff: Client) -> None:
-    body = {"purpose": "answer", "language": "en", "system": "New.", "user": "{{ question }}"}
+    body = {"purpose": "answer", "language": "en", "system": "New.", "user": "{{ evidence }} {{ question }}"}
     as_staff.post(reverse("admin:conversations_prompttemplate_add"), body)
     assert PromptTemplate.objects.get(active=True).version == 2
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("Answer {{ password }}", "password"), ("Answer {{ question", "}}"), ("{% include 'x' %}", "template tag")],
+    [
+        ("Answer {{ password }}", "password"),
+        ("Answer {{ question", "}}"),
+        ("{% include 'x' %}", "template tag"),
+        ("Answer {{ question }}", "{{ evidence }}"),
+    ],
 )
 def test_a_prompt_that_cannot_be_used_is_refused_in_words(
     prompt: PromptTemplate, as_staff: Client, text: str, words: str

@@ -1,6 +1,11 @@
 """Prompt templates: checked when saved, filled in one pass, and in the database from the start."""
 
+import json
+import re
+from typing import Any
+
 import pytest
+from django.utils import timezone
 
 from conversations import prompts
 from conversations.default_prompts import DEFAULTS
@@ -9,8 +14,39 @@ from conversations.models import PromptTemplate
 
 @pytest.mark.parametrize(("purpose", "language"), DEFAULTS)
 def test_the_prompts_a_site_starts_with_are_valid(purpose: str, language: str) -> None:
-    for text in DEFAULTS[(purpose, language)]:
-        prompts.validate(purpose, text)
+    system, user = DEFAULTS[(purpose, language)]
+    prompts.validate(purpose, system)
+    prompts.validate(purpose, user)
+    prompts.require(purpose, user)
+
+
+def test_every_purpose_has_a_prompt_in_both_languages() -> None:
+    purposes = set(PromptTemplate.Purpose.values)
+    assert set(DEFAULTS) == {(purpose, language) for purpose in purposes for language in ("en", "zh")}
+    assert set(prompts.VARIABLES) == purposes
+
+
+@pytest.mark.parametrize("purpose", sorted({purpose for purpose, _ in DEFAULTS}))
+def test_chinese_prompts_use_chinese_punctuation(purpose: str) -> None:
+    """A half-width mark between two Chinese characters, or after one at the end of a line, is a slip."""
+    for text in DEFAULTS[(purpose, "zh")]:
+        assert re.findall(r"[\u4e00-\u9fff）”][,;:!?()]|[,;:!?(][\u4e00-\u9fff]", text) == []
+
+
+@pytest.mark.parametrize("purpose", ["answer", "rerank", "filter"])
+@pytest.mark.parametrize(("language", "words"), [("en", "not instructions"), ("zh", "不是指令")])
+def test_models_are_told_that_passages_are_no_instructions(purpose: str, language: str, words: str) -> None:
+    system, user = DEFAULTS[(purpose, language)]
+    assert words in system and words in user
+
+
+def test_the_understanding_prompt_explains_each_field() -> None:
+    for language in ("en", "zh"):
+        system, _user = DEFAULTS[("understand", language)]
+        for field in ("intent", "confidence", "queries", "rewrite", "followup", "plan"):
+            assert f'- "{field}"' in system
+        example = next(line for line in system.splitlines() if line.startswith("{"))
+        assert json.loads(example)["plan"]["action"] == "retrieve_vector"
 
 
 @pytest.mark.parametrize(
@@ -20,6 +56,37 @@ def test_the_prompts_a_site_starts_with_are_valid(purpose: str, language: str) -
 def test_what_would_not_work_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         prompts.validate("answer", text)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "user", "missing"),
+    [
+        ("answer", "{{ question }}", "{{ evidence }}"),
+        ("rerank", "{{evidence}}", "{{ question }}"),
+        ("rewrite", "{{ question }}", "{{ history }}"),
+        ("chat", "", "{{ question }}"),
+        ("answer", "", "{{ evidence }}, {{ question }}"),
+    ],
+)
+def test_a_prompt_without_what_it_is_about_is_refused(purpose: str, user: str, missing: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(missing)):
+        prompts.require(purpose, user)
+
+
+def test_the_date_fills_itself() -> None:
+    prompts.validate("rewrite", "Today is {{ date }}.")
+    assert prompts.Prompt("On {{ date }}", "q", 1).fill()[0] == f"On {timezone.localdate():%Y-%m-%d}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("purpose", ["answer", "chat", "general"])
+def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: Any) -> None:
+    plain = prompts.get_prompt(purpose, "zh")
+    assert "block_start" not in plain.system
+    settings.ANSWER_DIALECT = "json"
+    asked = prompts.get_prompt(purpose, "zh")
+    assert asked.system == f"{plain.system}\n\n{DEFAULTS[('blocks', 'zh')][0]}" and asked.user == plain.user
+    assert "block_start" not in prompts.get_prompt("clarify", "zh").system
 
 
 def test_json_in_a_prompt_is_no_template() -> None:

@@ -4,7 +4,6 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.budget import Fitted, fit
-from conversations.default_prompts import GENERAL
 from conversations.evidence import citation, numbered_passage
 from conversations.llm import endpoint_for
 from conversations.pipeline.graph import Emit, Node
@@ -35,10 +34,9 @@ class Budget(Node):
         if endpoint is None:
             state.evidence = state.hits
             return state
-        if state.action == "retrieve_vector" and not hits:
-            prompt = Prompt(GENERAL[state.question_language], "{{ question }}", 0)
-        else:
-            prompt = await in_database(get_prompt, purpose, state.question_language)
+        # A general answer is a chat with a prompt of its own.
+        general = state.action == "retrieve_vector" and not hits
+        prompt = await in_database(get_prompt, "general" if general else purpose, state.question_language)
         compose(state, hits, prompt, endpoint)
         state.model = endpoint.model
         return state

@@ -1,0 +1,13 @@
+"""The prompts that a new site starts with; administrators edit them as `PromptTemplate` rows.
+
+`{{ name }}` is replaced by a variable; see `prompts.VARIABLES` for which purpose has which.
+"""
+
+from conversations.default_prompts import en, zh
+
+# (purpose, language) → (system, user)
+DEFAULTS: dict[tuple[str, str], tuple[str, str]] = {
+    (purpose, language): texts
+    for language, prompts in (("en", en.PROMPTS), ("zh", zh.PROMPTS))
+    for purpose, texts in prompts.items()
+}
