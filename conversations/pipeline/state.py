@@ -11,6 +11,9 @@ from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
+# The fields of a state that whoever asks has filled.
+GIVEN = frozenset({"user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter"})
+
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
@@ -54,6 +57,8 @@ class State:
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
     # Of the reader's interface ("en", "zh-hans"), for step names and messages.
     language: str = "en"
+    # Whether a model judges each hit for whether it answers; None is what the site is set to.
+    use_filter: bool | None = None
 
     # save question
     started: Started | None = None
@@ -67,6 +72,10 @@ class State:
     intent: str = ""
     confidence: float | None = None
     followup: bool = False
+    # what the model would do rather than search (`answer_chat`, `clarify`): what the search finds decides on it
+    instead: str = ""
+    # how many passages the model wants to be given; None is what the site is set to
+    k: int | None = None
     # understand or rewrite: the question as one that stands alone, for retrieval only, and why it was made
     rewrite: str = ""
     rewrite_reason: str = ""
@@ -83,6 +92,8 @@ class State:
     fused: list[Any] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     pictures: dict[int, PictureInfo] = field(default_factory=dict)  # by chunk id
+    # filter: of a hit that answers, the sentences that do, by chunk id
+    key_passages: dict[int, str] = field(default_factory=dict)
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
     evidence: list[Hit] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)
@@ -95,6 +106,9 @@ class State:
     usage: dict[str, int] = field(default_factory=dict)
     # check citations: a dictionary per sentence that carries markers
     checks: list[dict[str, Any]] = field(default_factory=list)
+
+    # What nodes of other people share among themselves, by names of their own.
+    extra: dict[str, Any] = field(default_factory=dict)
 
     # For the trace: what each node wants to be remembered of its run.
     details: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -1,0 +1,158 @@
+"""Small questions to a model on the way to an answer: how to understand, how to search, what to keep.
+
+Nobody waits long for them: each is asked once, within seconds, and whoever asks goes on without an answer. A model that
+kept one waiting in vain isn't asked the next ones for a minute, so that a slow one costs a turn its seconds once.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from conversations import llm
+from conversations.pipeline.state import PastTurn
+from conversations.prompts import Prompt, get_prompt
+from ragsite.db import in_database
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import LLMError, TimedOut, Unreachable
+from ragsite.llm.tokens import truncate_to_tokens
+from ragsite.llm.types import ChatMessage, Endpoint, Reply
+
+# Seconds for which a model that was too slow or away is left alone.
+PAUSE = 60.0
+# Tokens that a model which thinks before it answers may take for that, beside those of its answer.
+THINKING_ROOM = 2048
+# Tokens of a past question and of a past answer, and of the question, that a small question quotes.
+_PAST_TOKENS = 200
+_QUESTION_TOKENS = 1000
+
+_paused: dict[tuple[str, str], float] = {}
+_thinkers: set[tuple[str, str]] = set()
+
+
+class NoReply(Exception):
+    """A small question that got no answer.
+
+    `reason` is a stable slug: `no model`, `paused`, `timed out`, `failed` or `empty`; `detail` is for a person.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the model wrote, its thinking left out; `cut` tells that its limit of tokens ended it."""
+
+    text: str
+    cut: bool
+    model: str
+    prompt_version: int
+
+
+class Asker:
+    """A model and its prompt for one purpose."""
+
+    def __init__(self, client: ChatClient, prompt: Prompt, seconds: float) -> None:
+        self._client = client
+        self._prompt = prompt
+        self._seconds = seconds
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._client.endpoint.model
+
+    async def ask(self, **variables: str) -> Answered:
+        """Fill the prompt, and return the answer. Raises `NoReply`."""
+        key = _key(self._client.endpoint)
+        if _paused.get(key, 0.0) > time.monotonic():
+            raise NoReply("paused")
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await self._complete(self._prompt.fill(**variables))
+        except (TimeoutError, TimedOut):
+            _paused[key] = time.monotonic() + PAUSE
+            raise NoReply("timed out", _("No answer within %(seconds)g s.") % {"seconds": self._seconds}) from None
+        except LLMError as error:
+            if isinstance(error, Unreachable):
+                _paused[key] = time.monotonic() + PAUSE
+            raise NoReply("failed", error.message) from error
+        if not reply.text.strip():
+            raise NoReply("empty")
+        return Answered(reply.text, reply.finish_reason == "length", self.model, self._prompt.version)
+
+    async def _complete(self, prompt: tuple[str, str]) -> Reply:
+        """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
+        endpoint = self._client.endpoint
+        messages = [ChatMessage("system", prompt[0]), ChatMessage("user", prompt[1])]
+        roomy = min(endpoint.max_tokens + THINKING_ROOM, endpoint.context_window // 2)
+        if _key(endpoint) not in _thinkers:
+            reply = await self._client.complete(messages)
+            if not _spent_on_thinking(reply):
+                return reply
+            _thinkers.add(_key(endpoint))
+        return await self._client.complete(messages, max_tokens=roomy)
+
+
+@asynccontextmanager
+async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[Asker]:
+    """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
+
+    Raises `NoReply` when there is none or it can't be told.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            client = await llm.client_for(purpose)
+    except TimeoutError:
+        raise NoReply("timed out") from None
+    except LLMError as error:
+        raise NoReply("failed", error.message) from error
+    if client is None:
+        raise NoReply("no model")
+    try:
+        yield Asker(client, await in_database(get_prompt, purpose, language), seconds)
+    finally:
+        await client.aclose()
+
+
+async def ask(purpose: str, language: str, seconds: float, **variables: str) -> Answered:
+    """Ask the model of a purpose once. Raises `NoReply`."""
+    async with asker(purpose, language, seconds) as model:
+        return await model.ask(**variables)
+
+
+def forget() -> None:
+    """Forget which models were slow and which think."""
+    _paused.clear()
+    _thinkers.clear()
+
+
+def transcript(turns: Sequence[PastTurn]) -> str:
+    """Return past turns as a model is shown them, oldest first, long answers cut."""
+    parts = [
+        f"User: {truncate_to_tokens(turn.question, _PAST_TOKENS)}\n"
+        f"Assistant: {truncate_to_tokens(turn.answer, _PAST_TOKENS)}"
+        for turn in turns
+    ]
+    return "\n".join(parts) or "-"
+
+
+def quoted(question: str) -> str:
+    """Return a question, the end of a very long one left out."""
+    return truncate_to_tokens(question, _QUESTION_TOKENS)
+
+
+def _spent_on_thinking(reply: Reply) -> bool:
+    if not reply.text.strip():
+        return bool(reply.thinking) or reply.finish_reason == "length"
+    return bool(reply.thinking) and reply.finish_reason == "length"
+
+
+def _key(endpoint: Endpoint) -> tuple[str, str]:
+    return endpoint.base_url, endpoint.model

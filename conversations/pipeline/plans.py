@@ -1,0 +1,127 @@
+"""What a model makes of a question: its reply read as a plan, and the plan held against what the rules see. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conversations.pipeline.rewriting import Unusable, refuses, usable_rewrite
+from ragsite.llm.json_reply import line, number, objects, truth, words
+
+MAX_QUERIES = 5
+# Characters of a key term.
+MAX_QUERY = 80
+# A model this unsure, or less, is not followed away from the documents.
+UNSURE = 0.5
+
+# Both vocabularies are taken in both places: models mix them up.
+_ACTIONS = {
+    "retrieve_vector": "retrieve_vector", "kb_retrieval": "retrieve_vector", "retrieve": "retrieve_vector",
+    "retrieval": "retrieve_vector", "search": "retrieve_vector",
+    "answer_chat": "answer_chat", "chat": "answer_chat",
+    "clarify": "clarify", "clarification": "clarify",
+}  # fmt: skip
+INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
+
+    `instead` is what the model would do rather than search, where what the search finds decides on it.
+    """
+
+    action: str
+    intent: str
+    confidence: float | None = None
+    queries: tuple[str, ...] = ()
+    rewrite: str = ""
+    followup: bool = False
+    k: int | None = None
+    instead: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def read_plan(reply: str, question: str, background: str = "") -> Plan:
+    """Return the first usable plan of a reply; raises `Unusable` with the reason, a stable slug, when there is none.
+
+    What is missing or of the wrong type is left open. Where intent and action contradict each other and either is to
+    search, it is searched, since that loses nothing; else the action counts. `background` is the conversation.
+    """
+    found = objects(reply, "intent", "plan", "action")
+    if not found:
+        raise Unusable("refusal" if refuses(reply, question) else "empty" if not reply.strip() else "no JSON")
+    for item in found:
+        plan = _plan(item, question, background)
+        if plan is not None:
+            return replace(plan, notes=(*plan.notes, "several objects")) if len(found) > 1 else plan
+    raise Unusable("no plan")
+
+
+def reconcile(plan: Plan, ruled: str, *, leans: bool, alone: bool) -> Plan:
+    """Return the plan as it is followed.
+
+    `ruled` is the action that the rules would take, `leans` whether the question points at something outside it, and
+    `alone` that nothing came before it. An answer without the documents, where the documents hold one, is a loss that
+    a reader can't see. So a model that would chat or ask back is followed at once only where the rules agree, or where
+    a question points at nothing; where it is unsure it is searched; else the search is made and decides.
+    """
+    if plan.action in ("retrieve_vector", ruled):
+        return plan
+    if plan.confidence is not None and plan.confidence <= UNSURE:
+        return replace(plan, action="retrieve_vector", notes=(*plan.notes, "unsure"))
+    if plan.action == "clarify" and leans and alone:
+        return plan
+    return replace(plan, action="retrieve_vector", instead=plan.action)
+
+
+def _plan(item: dict[str, Any], question: str, background: str) -> Plan | None:
+    inner = item["plan"] if isinstance(item.get("plan"), dict) else item
+    arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
+    action, notes = _action(_ACTIONS.get(_slug(item.get("intent"))), _ACTIONS.get(_slug(inner.get("action"))))
+    if not action:
+        return None
+    rewrite = ""
+    try:
+        rewrite = usable_rewrite(line(item.get("rewrite")), question, background)
+    except Unusable as unusable:
+        if unusable.reason != "empty":
+            notes = (*notes, f"rewrite: {unusable.reason}")
+    return Plan(
+        action=action,
+        intent=INTENTS[action],
+        confidence=_confidence(item.get("confidence")),
+        queries=_key_terms(words(item.get("queries")) or words(arguments.get("queries"))),
+        rewrite=rewrite,
+        followup=bool(truth(item.get("followup"))),
+        k=_count(arguments.get("k", inner.get("k", item.get("k")))),
+        notes=notes,
+    )
+
+
+def _action(by_intent: str | None, by_plan: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the action that two words stand for, and a note when they contradict each other."""
+    if by_intent and by_plan and by_intent != by_plan:
+        search = "retrieve_vector" in (by_intent, by_plan)
+        return ("retrieve_vector" if search else by_plan), ("contradiction",)
+    return by_plan or by_intent or "", ()
+
+
+def _slug(value: Any) -> str:
+    return line(value).lower().replace(" ", "_").replace("-", "_")
+
+
+def _confidence(value: Any) -> float | None:
+    """Return a confidence from 0 to 1; one out of 100 is scaled, another is none."""
+    found = number(value)
+    if found is None or not 0 <= found <= 100:
+        return None
+    return found if found <= 1 else found / 100
+
+
+def _key_terms(terms: Sequence[str]) -> tuple[str, ...]:
+    return tuple(term for term in terms if len(term) <= MAX_QUERY)[:MAX_QUERIES]
+
+
+def _count(value: Any) -> int | None:
+    found = number(value)
+    return int(found) if found is not None and found >= 1 else None

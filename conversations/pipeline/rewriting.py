@@ -1,0 +1,96 @@
+"""A model's rewritten question: taken out of its reply, or found unusable. Pure."""
+
+import re
+
+from retrieval.analysis import terms
+from retrieval.words import QUESTION_WORDS
+
+# Columns that a rewrite may take, or so many times those of the question; a Chinese character is two wide.
+MAX_COLUMNS = 240
+MAX_GROWTH = 4
+
+_FENCE = re.compile(r"^```\w*\s*|\s*```$")
+_BULLET = re.compile(r"^[-•*]\s+")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "`": "`", "*": "*", "<": ">"}
+_PREFIX = re.compile(
+    r"""^\W{0,4}(
+        (here\s+is|here's|this\s+is|sure|okay|ok|certainly|of\s+course)\b[^:：\n]{0,60}
+        |(the\s+)?(re-?written|rewrite|rephrased|reformulated|revised)(\s+(stand-?alone|search|user))?
+            (\s+(question|query|version|form))?(\s+is)?
+        |(the\s+)?(stand-?alone|self-contained|improved|new|final|full|search)\s+(question|query)(\s+is)?
+        |(question|query|answer|output|result|q|a)
+        |(好的?|当然)[^:：\n]{0,20}
+        |(改写|重写)[^:：\n]{0,12}
+        |(独立|完整|最终|新)的?(问题|问句|查询)[^:：\n]{0,6}
+        |(问题|查询|问句|输出|结果|答案)(是|为)?
+    )\W{0,3}[:：]\W{0,3}?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REFUSAL = re.compile(
+    r"^\W*(i['’]?\s?a?m\s+(very\s+)?(sorry|unable|not\s+able)|sorry\b|apologies|i\s+(can\s?not|can['’]t|won['’]t|do\s+not|don['’]t)\b"
+    r"|as\s+an?\s+(ai|language\s+model)|unfortunately,?\s+i\b"
+    r"|(非常|很|十分)?(抱歉|对不起|遗憾)|作为(一个|一名)?\s*(ai|人工智能|语言模型|大模型)|我(无法|不能|没有办法|不可以|做不到))",
+    re.IGNORECASE,
+)  # fmt: skip
+_EXPLAINS = re.compile(
+    r"^\W*(the\s+(user|question|message|conversation)\s+(is|was|wants?|asks?|asked|means?|refers?|needs?|seems?|does|has|can)\b"
+    r"|(this|that)\s+(question|message|query)\b|(based|according)\s+(on|to)\s+the\s+(conversation|context|history)"
+    r"|(the\s+)?(original|last)\s+question\s+(is|does|needs|was|can)\b|no\s+(rewrite|rewriting|change)|there\s+is\s+no\b"
+    r"|用户(想|要|在|问|询问|希望|的(意思|问题))|(这|该)个?(问题|消息|句)|根据(对话|上下文|历史)|(原|最后一个)问题|无需改写|不需要改写|没有(足够|提供))",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+class Unusable(Exception):
+    """A reply that can't be used; `reason` is a stable slug: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool = False) -> str:
+    """Return the rewritten question that a reply holds, empty where it is the question itself.
+
+    `background` is the conversation that it was made from; `cut` tells that the reply's end is missing. Raises
+    `Unusable`: `empty`, `refusal`, `explains`, `too long`, or `off the subject` where it shares no word with either.
+    """
+    lines = [text for part in _FENCE.sub("", reply.strip()).splitlines() if (text := _bare(part))]
+    if not lines:
+        raise Unusable("empty")
+    if refuses(lines[0], question):
+        raise Unusable("refusal")
+    if len(lines) > 1 or (_EXPLAINS.match(lines[0]) and not _EXPLAINS.match(question)):
+        raise Unusable("explains")
+    if cut or _columns(lines[0]) > max(MAX_COLUMNS, MAX_GROWTH * _columns(question)):
+        raise Unusable("too long")
+    said = set(terms(lines[0])) - QUESTION_WORDS
+    if not said & set(terms(f"{question}\n{background}")):
+        raise Unusable("off the subject")
+    return "" if _plain(lines[0]) == _plain(question) else lines[0]
+
+
+def refuses(reply: str, question: str) -> bool:
+    """Whether a reply is an apology rather than what was asked for; a question that begins alike may be repeated."""
+    return bool(_REFUSAL.match(reply)) and not _REFUSAL.match(question)
+
+
+def _bare(text: str) -> str:
+    """Return a line without what models put around a question: a label, quotes, emphasis."""
+    before = ""
+    while text != before:
+        before = text
+        text = _PREFIX.sub("", _BULLET.sub("", text.strip()), count=1).strip()
+        if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
+            text = text[1:-1]
+        if text.startswith("**") and text.endswith("**"):
+            text = text.strip("*")
+    return text
+
+
+def _columns(text: str) -> int:
+    return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\W+", "", text).lower()
