@@ -1,6 +1,7 @@
 """What the nodes of one turn share: each takes the state, fills its own part, and returns it."""
 
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -64,8 +65,15 @@ class State:
     started: Started | None = None
     # system context
     system_prompt: str = ""
-    # load history; oldest first
+    # load history; oldest first. The branch is all turns that the question goes on from; the summary tells of its first
+    branch: list[int] = field(default_factory=list)
     history: list[PastTurn] = field(default_factory=list)
+    summary: str = ""
+    # relevant history: earlier turns of the branch that are like the question
+    relevant: list[PastTurn] = field(default_factory=list)
+    # memory: what the user asked to be remembered, and the reply to a question that only asks for that
+    memories: list[str] = field(default_factory=list)
+    reply: str = ""
     # understand: "retrieve_vector", "answer_chat" or "clarify"; of a model's reply also what it takes the question for
     # (`kb_retrieval`, `chat`, `clarify`, empty without one), how sure it is (0 to 1), and whether it follows on
     action: str = "retrieve_vector"
@@ -97,7 +105,10 @@ class State:
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
     evidence: list[Hit] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)
+    # of the prompt by the site's own count, and those that the answer may take; what did not fit, counted
     prompt_tokens: int = 0
+    answer_tokens: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
     # generate
     model: str = ""
     citations: list[dict[str, Any]] = field(default_factory=list)
@@ -109,6 +120,9 @@ class State:
 
     # What nodes of other people share among themselves, by names of their own.
     extra: dict[str, Any] = field(default_factory=dict)
+
+    # What nodes leave for after the answer: done when everything is stored and sent, while nobody waits.
+    later: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     # For the trace: what each node wants to be remembered of its run.
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
