@@ -3,17 +3,31 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
+
+_IDS = {"unreachable": "E002", "unknown field": "E003", "missing input": "E004"}
 
 
 @register()
 def pipeline_is_a_graph(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Assemble the graph of `PIPELINE_NODES`."""
-    from conversations.pipeline.graph import Graph, GraphError  # all of search comes with it: not when apps load
+    """Assemble the graph of `PIPELINE_NODES` with its hooks, and hold each node against those before it."""
+    # All of search comes with it: not when apps load.
+    from conversations.pipeline.graph import Graph, GraphError
+    from conversations.pipeline.hooks import HookError
+    from conversations.pipeline.validation import problems
 
     try:
-        Graph.from_paths(settings.PIPELINE_NODES)
+        graph = Graph.from_settings()
     except GraphError as error:
-        return [Error(str(error), hint="Mend the setting PIPELINE_NODES.", id="conversations.E001")]
-    return []
+        return [
+            Error(str(error), hint=f"{error.hint} See the setting PIPELINE_NODES.".strip(), id="conversations.E001")
+        ]
+    except HookError as error:
+        return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
+    found: list[CheckMessage] = []
+    for problem in problems(graph):
+        if problem.kind in _IDS:
+            found.append(Error(problem.message, hint=problem.hint, id=f"conversations.{_IDS[problem.kind]}"))
+        else:
+            found.append(Warning(problem.message, hint=problem.hint, id="conversations.W001"))
+    return found

@@ -11,16 +11,14 @@ from contextlib import suppress
 from dataclasses import asdict
 
 from django.utils import translation
-from django.utils.translation import gettext as _
 
 from conversations import broker, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
 from ragsite.db import in_database
-from ragsite.llm.errors import LLMError
-from retrieval.search import SearchFailed
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +90,7 @@ class TurnRunner:
                 self.started.set_exception(failure.cause)
         except Exception:
             logger.exception("Turn %s failed", self.state.request_id)
-            status, error = "failed", ErrorEvent(code="internal", message=_("Something went wrong on the server."))
+            status, error = "failed", failures.internal_error()
         finally:
             keeper.cancel()
             with suppress(asyncio.CancelledError):
@@ -174,12 +172,9 @@ class TurnRunner:
 
     def _error(self, failure: NodeFailed) -> ErrorEvent:
         cause = failure.cause
-        if isinstance(cause, LLMError):
-            logger.warning("Turn %s: node %s: %s", self.state.request_id, failure.node, cause.code)
-            return ErrorEvent(code=cause.code, message=cause.message, retryable=cause.retryable)
-        if isinstance(cause, SearchFailed):
-            return ErrorEvent(code="search_failed", message=str(cause))
-        logger.error("Turn %s: node %s failed", self.state.request_id, failure.node, exc_info=cause)
-        if isinstance(cause, TimeoutError):
-            return ErrorEvent(code="timeout", message=_("The server took too long. Please try again."))
-        return ErrorEvent(code="internal", message=_("Something went wrong on the server."))
+        if isinstance(cause, failures.EXPECTED):
+            code = getattr(cause, "code", type(cause).__name__)
+            logger.warning("Turn %s: node %s: %s", self.state.request_id, failure.node, code)
+        elif not isinstance(cause, store.TurnRefused):
+            logger.error("Turn %s: node %s failed", self.state.request_id, failure.node, exc_info=cause)
+        return failures.error_event(failure, self.graph.nodes[failure.node].title)

@@ -39,8 +39,8 @@ _runners: set[TurnRunner] = set()
 
 @cache
 def pipeline() -> Graph:
-    """Return the graph of the setting `PIPELINE_NODES`, assembled once."""
-    return Graph.from_paths(settings.PIPELINE_NODES)
+    """Return the graph of the settings, assembled once."""
+    return Graph.from_settings()
 
 
 async def start_turn(user: Any, ask: Ask) -> Started:

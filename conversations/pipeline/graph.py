@@ -1,129 +1,108 @@
 """The graph engine: runs nodes in the order of their edges, independent ones side by side.
 
-A node says after which nodes it runs (`after`; by default after the one before it in the list), for which
-states it is wanted (`wanted`), how long it may take, and what its failure means: skip it and go on, or fail
-the turn. The graph is assembled from dotted paths and validated before it runs.
+A node says after which nodes it runs, and for which states an edge is taken; a node may also choose which of its
+followers the turn goes on with. A node that no taken edge leads to is skipped, and so are those that only it leads to.
+Each node has a time it may take, and a rule for its failure: skip it and go on, or fail the turn. The graph is
+assembled from dotted paths, and what is no graph is refused before anything runs; `validation` finds the rest.
 """
 
 import asyncio
-import time
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, ClassVar, Literal
+from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 
-from conversations.events import Event, StepEvent, StepStatus
+from conversations.events import Event
+from conversations.pipeline import failures
+from conversations.pipeline.hooks import Hook, load_hooks, wrapped
+from conversations.pipeline.node import PREVIOUS, Emit, Node, NodeError, NodeFailed, When
+from conversations.pipeline.running import NodeRun, elapsed
 from conversations.pipeline.state import NodeTrace, State
-from ragsite.llm.errors import LLMError
 
-Emit = Callable[[Event], Awaitable[None]]
+__all__ = ["PREVIOUS", "Edge", "Emit", "Graph", "GraphError", "Node", "NodeError", "NodeFailed", "When", "elapsed"]
+
+logger = logging.getLogger(__name__)
+
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 class GraphError(ValueError):
-    """The nodes of a setting don't make a graph; the message names the node and the mend."""
+    """The nodes of a setting don't make a graph; the message names the node, `hint` the mend."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
-class NodeFailed(Exception):
-    """A node whose failure ends the turn. `cause` is the error, `node` its key."""
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """From a node to one that may follow. Without a condition it is always taken."""
 
-    def __init__(self, node: str, cause: BaseException) -> None:
-        super().__init__(f"{node}: {cause}")
-        self.node = node
-        self.cause = cause
+    parent: str
+    child: str
+    condition: Callable[[State], bool] | None = None
+    label: Any = ""
 
 
-class Node(ABC):
-    """One step of the pipeline. Subclasses set the class variables and write `run`."""
+@dataclass(slots=True)
+class _Course:
+    """How far a turn has come: the nodes that were reached, and what those that choose have chosen."""
 
-    key: ClassVar[str]
-    # CHAT's step number for the event stream; None when the node reports by itself or not at all.
-    step: ClassVar[int | None] = None
-    # Shown to the reader; a lazy translation.
-    title: ClassVar[Any] = ""
-    # Seconds; None leaves the bound to the node (a model's stream has time-outs of its own).
-    timeout: ClassVar[float | None] = 30.0
-    on_error: ClassVar[Literal["skip", "fail"]] = "fail"
-    # Keys of the nodes that must have run; None means the one before it in the list.
-    after: ClassVar[tuple[str, ...] | None] = None
-    # Runs also when the turn failed or was stopped, to save what there is.
-    always: ClassVar[bool] = False
-    # State fields: those that a node before it must have filled, those that it does without, and those that it fills.
-    reads: ClassVar[tuple[str, ...]] = ()
-    may_read: ClassVar[tuple[str, ...]] = ()
-    writes: ClassVar[tuple[str, ...]] = ()
+    reached: set[str] = field(default_factory=set)
+    chosen: dict[str, Collection[str]] = field(default_factory=dict)
 
-    def wanted(self, state: State) -> bool:
-        """Whether this state needs the node; a node that is not wanted is skipped."""
-        return True
-
-    @abstractmethod
-    async def run(self, state: State, emit: Emit) -> State:
-        """Do the work, emit events on the way, and return the state."""
-
-    def message(self, state: State) -> str:
-        """Say in a few words what came of it; shown beside the step."""
-        return ""
+    def takes(self, edge: Edge, state: State) -> bool:
+        open_to_it = edge.parent not in self.chosen or edge.child in self.chosen[edge.parent]
+        return edge.parent in self.reached and open_to_it and (edge.condition is None or edge.condition(state))
 
 
 class Graph:
-    """A validated set of nodes. Raises `GraphError` when they don't make one."""
+    """A set of nodes with their edges, and hooks around each run. Raises `GraphError` when they don't make a graph."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes = {node.key: node for node in nodes}
-        if len(self.nodes) != len(nodes):
-            raise GraphError("Two nodes of the pipeline have the same key.")
-        self.edges = self._edges(nodes)
+    def __init__(self, nodes: Sequence[Node], hooks: Sequence[Hook] = ()) -> None:
+        if not nodes:
+            raise GraphError("The pipeline has no nodes.", "Name at least the nodes of the default setting.")
+        self.nodes = _by_key(nodes)
+        self.hooks = tuple(hooks)
+        self.edges = _edges(nodes)
+        self.parents = {key: [edge for edge in self.edges if edge.child == key] for key in self.nodes}
         try:
-            self.order = list(TopologicalSorter(self.edges).static_order())
+            self.order = list(self._sorter().static_order())
         except CycleError as error:
-            raise GraphError(f"The pipeline's nodes wait for each other: {' → '.join(error.args[1])}.") from None
+            circle = " → ".join(reversed(error.args[1]))
+            raise GraphError(
+                f"The pipeline's nodes wait for each other: {circle}.", "Change the `after` of one of them."
+            ) from None
 
     @classmethod
-    def from_paths(cls, paths: Sequence[str]) -> "Graph":
+    def from_settings(cls) -> "Graph":
+        """Assemble the graph of `PIPELINE_NODES` with the hooks of `PIPELINE_HOOKS`; raises `HookError` too."""
+        return cls.from_paths(settings.PIPELINE_NODES, load_hooks(settings.PIPELINE_HOOKS))
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[str], hooks: Sequence[Hook] = ()) -> "Graph":
         """Assemble the graph from the dotted paths of node classes."""
-        nodes = []
-        for path in paths:
-            try:
-                found = import_string(path)
-            except ImportError as error:
-                raise GraphError(f"The pipeline node {path!r} can't be imported: {error}") from None
-            if not (isinstance(found, type) and issubclass(found, Node)):
-                raise GraphError(f"{path!r} is not a pipeline node.")
-            nodes.append(found())
-        return cls(nodes)
-
-    @staticmethod
-    def _edges(nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
-        edges: dict[str, tuple[str, ...]] = {}
-        before: tuple[str, ...] = ()
-        known = {node.key for node in nodes}
-        for node in nodes:
-            edges[node.key] = before if node.after is None else node.after
-            unknown = set(edges[node.key]) - known
-            if unknown:
-                raise GraphError(
-                    f"The pipeline node {node.key!r} runs after {', '.join(sorted(unknown))}, "
-                    f"which is not in the pipeline."
-                )
-            before = (node.key,)
-        return edges
-
-    def mermaid(self) -> str:
-        """Return the graph as a Mermaid flow chart."""
-        lines = ["flowchart TD"]
-        lines += [f'    {key}["{self.nodes[key].title or key}"]' for key in self.order]
-        lines += [f"    {parent} --> {key}" for key in self.order for parent in self.edges[key]]
-        return "\n".join(lines)
+        return cls([_node(path) for path in paths], hooks)
 
     async def run(self, state: State) -> State:
-        """Run the graph to its end and return the state; raises `NodeFailed`."""
-        async for _event in self.stream(state):
-            pass
+        """Run the whole turn and return its state: the answer stands in `state.answer`.
+
+        A failing node ends the turn as its reader sees it: `state.answer` keeps what came, and its `error` says in
+        plain words what went wrong.
+        """
+        try:
+            async for _event in self.stream(state):
+                pass
+        except NodeFailed as failure:
+            state.answer.apply(failures.error_event(failure, self.nodes[failure.node].title))
+            await self.finish(state, _ignore)
         return state
 
     async def stream(self, state: State) -> AsyncIterator[Event]:
@@ -143,28 +122,32 @@ class Graph:
                 await runner
 
     async def finish(self, state: State, emit: Emit) -> None:
-        """Run the nodes that must also run after a failure or a stop, if they have not run."""
-        ran = {entry.key for entry in state.trace}
+        """Run the nodes that must also run after a failure or a stop, unless they have run to their end."""
+        ran = {entry.key for entry in state.trace if entry.status != "stopped"}
         for key in self.order:
             if self.nodes[key].always and key not in ran:
-                await self._run_node(self.nodes[key], state, emit)
+                try:
+                    await self._run_node(self.nodes[key], state, emit)
+                except NodeFailed as failure:
+                    logger.error("Node %s failed at the end of the turn", key, exc_info=failure.cause)
 
     async def _run(self, state: State, queue: asyncio.Queue[Event | None]) -> None:
         try:
             await self._run_levels(state, queue.put)
-        except NodeFailed:
+        except Exception:
             await queue.put(None)
             raise
         await queue.put(None)
 
     async def _run_levels(self, state: State, emit: Emit) -> None:
-        sorter = TopologicalSorter(self.edges)
+        sorter = self._sorter()
         sorter.prepare()
+        course = _Course()
         running: dict[asyncio.Task[None], str] = {}
         try:
             while sorter.is_active():
                 for key in sorter.get_ready():
-                    running[asyncio.create_task(self._run_node(self.nodes[key], state, emit))] = key
+                    running[asyncio.create_task(self._visit(key, state, emit, course))] = key
                 done, _pending = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     sorter.done(running.pop(task))
@@ -174,53 +157,118 @@ class Graph:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    async def _run_node(self, node: Node, state: State, emit: Emit) -> None:
-        began, started_at = time.perf_counter(), timezone.now()
+    def _sorter(self) -> "TopologicalSorter[str]":
+        return TopologicalSorter({key: [edge.parent for edge in self.parents[key]] for key in self.nodes})
 
-        async def report(status: StepStatus, message: str = "") -> None:
-            if node.step is not None:
-                ms = None if status == "processing" else elapsed(began)
-                await emit(step_event(node, status, message, ms))
-
-        def remember(status: str) -> None:
-            detail = state.details.get(node.key, {})
-            state.trace.append(NodeTrace(node.key, status, started_at, elapsed(began), detail))
-
-        if not node.wanted(state):
-            return remember("skipped")
-        await report("processing")
+    async def _visit(self, key: str, state: State, emit: Emit, course: _Course) -> None:
+        """Run a node if the turn leads to it, and let it choose how the turn goes on; raises `NodeFailed`."""
+        node = self.nodes[key]
         try:
-            await asyncio.wait_for(node.run(state, emit), node.timeout)
-        except (asyncio.CancelledError, GeneratorExit):
-            remember("stopped")
+            if not self._is_reached(node, state, course):
+                state.trace.append(NodeTrace(key, "skipped", timezone.now(), 0.0))
+                return
+            course.reached.add(key)
+            await self._run_node(node, state, emit)
+            if node.branches is not None:
+                course.chosen[key] = _chosen(node, state)
+        except NodeFailed:
             raise
         except Exception as error:
-            state.note(node.key, error=describe_error(error, node))
-            remember("error")
-            await report("error", describe_error(error, node))
+            raise NodeFailed(key, error) from error
+
+    def _is_reached(self, node: Node, state: State, course: _Course) -> bool:
+        edges = self.parents[node.key]
+        return node.always or not edges or any(course.takes(edge, state) for edge in edges)
+
+    async def _run_node(self, node: Node, state: State, emit: Emit) -> None:
+        run = NodeRun(node, state, emit)
+        try:
+            if node.wanted(state):
+                await run.announce()
+                await wrapped(self.hooks, node, state, run.body)()
+        except (asyncio.CancelledError, GeneratorExit):
+            run.stop()
+            raise
+        except Exception as error:
+            await run.fail(error)
             if node.on_error == "fail":
                 raise NodeFailed(node.key, error) from error
-            return None
-        remember("completed")
-        return await report("completed", node.message(state))
+            return
+        await run.end()
 
 
-def step_event(node: Node, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
-    """Return the step event of a node."""
-    return StepEvent(
-        step=node.step or 0, key=node.key, step_name=str(node.title), status=status, message=message, ms=ms
-    )
+async def _ignore(event: Event) -> None: ...
 
 
-def elapsed(since: float) -> float:
-    """Return the milliseconds since a `time.perf_counter()` value."""
-    return round((time.perf_counter() - since) * 1000, 1)
+def _chosen(node: Node, state: State) -> Collection[str]:
+    chosen = node.choose(state)
+    if unknown := set(chosen) - set(node.branches or ()):
+        raise GraphError(f"{node.key!r} chose {', '.join(map(repr, sorted(unknown)))}, which is none of its branches.")
+    return chosen
 
 
-def describe_error(error: BaseException, node: Node) -> str:
-    """Say in words for a person what went wrong in a node."""
-    if isinstance(error, LLMError):
-        return error.message
-    if isinstance(error, TimeoutError):
-        return _("This step took longer than %(seconds)d s.") % {"seconds": node.timeout or 0}
-    return _("This step failed (%(kind)s).") % {"kind": type(error).__name__}
+def _node(path: str) -> Node:
+    hint = "A node is a class of yours that has conversations.pipeline.graph.Node as its base; give its dotted path."
+    try:
+        found = import_string(path)
+    except ImportError as error:
+        raise GraphError(f"The pipeline node {path!r} can't be imported: {error}", hint) from None
+    if not (isinstance(found, type) and issubclass(found, Node)):
+        raise GraphError(f"{path!r} is not a pipeline node.", hint)
+    try:
+        node = found()
+    except TypeError as error:
+        raise GraphError(f"The pipeline node {path!r} can't be made: {error}", "Write its `run`.") from None
+    if not _KEY.fullmatch(getattr(node, "key", "")):
+        raise GraphError(
+            f"The pipeline node {path!r} has no usable key.",
+            "Set its class variable `key` to a short slug: small letters, digits and underscores.",
+        )
+    return node
+
+
+def _by_key(nodes: Sequence[Node]) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    for node in nodes:
+        if node.key in found:
+            kinds = " and ".join(f"{type(each).__module__}.{type(each).__name__}" for each in (found[node.key], node))
+            raise GraphError(f"Two nodes of the pipeline have the same key {node.key!r}.", f"Keep one of {kinds}.")
+        found[node.key] = node
+    return found
+
+
+def _edges(nodes: Sequence[Node]) -> list[Edge]:
+    """Return the edges into each node, in the order of the list; raises `GraphError` for a node that isn't there."""
+    found: dict[tuple[str, str], Edge] = {}
+    for previous, node in zip((None, *nodes), nodes, strict=False):
+        for place in (PREVIOUS,) if node.after is None else node.after:
+            edge = _edge(place, node.key, previous.key if previous else None)
+            if edge is not None:
+                found[edge.parent, edge.child] = edge
+    for node in nodes:
+        for key in node.branches or ():
+            found.setdefault((node.key, key), Edge(node.key, key))
+    known = {node.key for node in nodes}
+    for edge in found.values():
+        if missing := {edge.parent, edge.child} - known:
+            raise _unknown(edge, missing.pop())
+    return list(found.values())
+
+
+def _edge(place: str | When, child: str, previous: str | None) -> Edge | None:
+    """Return the edge of one entry of `after`; None for the place before the first node."""
+    condition = place if isinstance(place, When) else None
+    parent = condition.node if condition else place
+    if parent == PREVIOUS:
+        parent = previous
+    if parent is None:
+        return None
+    return Edge(str(parent), child, condition.condition, condition.label) if condition else Edge(str(parent), child)
+
+
+def _unknown(edge: Edge, missing: str) -> GraphError:
+    if missing == edge.child:
+        message = f"The pipeline node {edge.parent!r} has the branch {missing!r}, which is not in the pipeline."
+        return GraphError(message, f"Add the node with this key, or take it out of {edge.parent!r}'s `branches`.")
+    message = f"The pipeline node {edge.child!r} runs after {missing!r}, which is not in the pipeline."
+    return GraphError(message, f"Add the node with this key, or change the `after` of {edge.child!r}.")

@@ -1,31 +1,13 @@
-"""The graph engine: order, conditions, side by side, time-outs, error policies, and its exports."""
+"""The graph engine: order, conditions, side by side, time-outs, and what becomes of errors."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
-from conversations.events import Event, StepEvent
-from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeFailed
+from conversations.events import BlockStart, Delta, Event, StepEvent, plain_text
+from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeError, NodeFailed
 from conversations.pipeline.state import State
-
-
-def make_state() -> State:
-    return State(user_id=1, session_id=1, question="q")
-
-
-def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
-    async def run(self: Node, state: State, emit: Emit) -> State:
-        if body is not None:
-            await body(state, emit)
-        state.note("ran", **{key: True})
-        return state
-
-    return type(f"Node_{key}", (Node,), {"key": key, "run": run, **attributes})()
-
-
-async def collect(graph: Graph, state: State) -> list[Event]:
-    return [event async for event in graph.stream(state)]
+from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
 async def test_nodes_run_in_the_order_of_the_list() -> None:
@@ -92,8 +74,54 @@ async def test_a_slow_node_is_ended_by_its_timeout() -> None:
         await asyncio.sleep(5)
 
     with pytest.raises(NodeFailed) as raised:
-        await Graph([make_node("a", sleep, timeout=0.01)]).run(make_state())
+        await collect(Graph([make_node("a", sleep, timeout=0.01)]), make_state())
     assert isinstance(raised.value.cause, TimeoutError)
+
+
+async def test_a_failed_turn_ends_in_an_answer_that_keeps_what_came_and_says_what_went_wrong() -> None:
+    async def write(state: State, emit: Emit) -> None:
+        for event in (BlockStart(id="b1", kind="text"), Delta(id="b1", text="Half an ans")):
+            state.answer.apply(event)
+
+    async def refuse(state: State, emit: Emit) -> None:
+        raise NodeError("The weather office is closed.", code="closed", retryable=False)
+
+    nodes = [make_node("a", write), make_node("b", refuse), make_node("c"), make_node("save", always=True)]
+    state = await Graph(nodes).run(make_state())
+    assert plain_text(state.answer.blocks) == "Half an ans"
+    assert state.answer.error is not None
+    assert (state.answer.error["code"], state.answer.error["message"]) == ("closed", "The weather office is closed.")
+    assert outcome(state) == {"a": "completed", "b": "error", "save": "completed"}
+
+
+async def test_an_error_of_the_program_names_the_step_and_no_more() -> None:
+    state = await Graph([make_node("a", fail, title="Count the sheep")]).run(make_state())
+    assert state.answer.error is not None
+    assert "Count the sheep" in state.answer.error["message"] and "broken" not in state.answer.error["message"]
+
+
+async def test_errors_of_conditions_and_words_are_errors_of_their_node() -> None:
+    def broken(*args: object) -> bool:
+        raise RuntimeError("broken")
+
+    state = await Graph([make_node("a", wanted=broken, on_error="skip"), make_node("b")]).run(make_state())
+    assert outcome(state) == {"a": "error", "b": "completed"}
+    state = await Graph([make_node("a", message=broken, step=1), make_node("b")]).run(make_state())
+    assert outcome(state) == {"a": "completed", "b": "completed"}
+
+
+async def test_many_events_and_then_a_failure_all_arrive() -> None:
+    async def chatter(state: State, emit: Emit) -> None:
+        for number in range(600):
+            await emit(Delta(id="b1", text=str(number)))
+        raise RuntimeError("broken")
+
+    seen = []
+    with pytest.raises(NodeFailed):
+        async with asyncio.timeout(5):
+            async for event in Graph([make_node("a", chatter)]).stream(make_state()):
+                seen.append(event)
+    assert len(seen) == 600
 
 
 async def test_closing_the_stream_cancels_the_running_node() -> None:
@@ -116,7 +144,7 @@ async def test_nodes_that_always_run_run_once_after_a_failure() -> None:
     state = make_state()
     graph = Graph([make_node("a", fail), make_node("save", always=True)])
     with pytest.raises(NodeFailed):
-        await graph.run(state)
+        await collect(graph, state)
 
     async def ignore(event: Event) -> None: ...
 
@@ -125,12 +153,42 @@ async def test_nodes_that_always_run_run_once_after_a_failure() -> None:
     assert [entry.key for entry in state.trace] == ["a", "save"]
 
 
+async def test_a_node_that_always_runs_runs_again_when_a_stop_cut_it() -> None:
+    reached = asyncio.Event()
+    waits = [60, 0]
+
+    async def slow(state: State, emit: Emit) -> None:
+        await emit(StepEvent(step=1, key="save", step_name="", status="processing"))
+        reached.set()
+        await asyncio.sleep(waits.pop(0))
+
+    async def ignore(event: Event) -> None: ...
+
+    state, graph = make_state(), Graph([make_node("save", slow, always=True)])
+    stream = graph.stream(state)
+    await anext(stream)
+    await reached.wait()
+    await stream.aclose()  # type: ignore[attr-defined]
+    await graph.finish(state, ignore)
+    assert [entry.status for entry in state.trace] == ["stopped", "completed"]
+
+
+async def test_what_fails_at_the_end_of_a_failed_turn_does_not_keep_the_rest_from_being_saved() -> None:
+    async def ignore(event: Event) -> None: ...
+
+    state = make_state()
+    await Graph([make_node("check", fail, always=True), make_node("save", always=True)]).finish(state, ignore)
+    assert outcome(state) == {"check": "error", "save": "completed"}
+
+
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
         ([make_node("a", after=("b",)), make_node("b", after=("a",))], "wait for each other"),
         ([make_node("a", after=("ghost",))], "ghost"),
         ([make_node("a"), make_node("a")], "same key"),
+        ([make_node("a", branches=("ghost",))], "branch 'ghost'"),
+        ([], "no nodes"),
     ],
 )
 def test_what_is_no_graph_is_refused_in_words(nodes: list[Node], words: str) -> None:
@@ -142,9 +200,3 @@ def test_what_is_no_graph_is_refused_in_words(nodes: list[Node], words: str) -> 
 def test_a_path_that_is_no_node_is_refused(path: str) -> None:
     with pytest.raises(GraphError, match=r"conversations"):
         Graph.from_paths([path])
-
-
-def test_the_graph_draws_itself() -> None:
-    drawing = Graph([make_node("a", title="First"), make_node("b")]).mermaid()
-    assert drawing.startswith("flowchart TD")
-    assert 'a["First"]' in drawing and "a --> b" in drawing

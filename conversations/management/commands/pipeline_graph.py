@@ -1,0 +1,31 @@
+"""`manage.py pipeline_graph [--output FILE]`: the pipeline as a Mermaid flow chart."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from conversations.pipeline.drawing import mermaid
+from conversations.pipeline.graph import Graph
+
+
+class Command(BaseCommand):
+    """Writes the graph that the settings describe."""
+
+    help = "Write the pipeline of the settings as a Mermaid flow chart."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file to write to."""
+        parser.add_argument("--output", type=Path, help="The file to write; without it, the chart is printed.")
+
+    def handle(self, *args: Any, output: Path | None = None, **options: Any) -> None:
+        """Write the chart; raises `CommandError` for a file that can't be written."""
+        chart = mermaid(Graph.from_settings())
+        if output is None:
+            self.stdout.write(chart, ending="")
+            return
+        try:
+            output.write_text(chart, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{output} can't be written: {error.strerror}.") from None
+        self.stdout.write(f"Wrote {output}.")

@@ -1,0 +1,172 @@
+"""The graph as Mermaid text, and as boxes and lines that a template draws as SVG. Pure; sizes in pixels."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from conversations.pipeline.graph import Edge, Graph
+from conversations.pipeline.node import Node
+
+# Words that mean something to Mermaid and can't be ids.
+_RESERVED = frozenset(
+    {"call", "class", "click", "default", "direction", "end", "flowchart", "graph", "href", "style", "subgraph"}
+)
+_ESCAPES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "\n": " "})
+
+_WIDTH, _HEIGHT = 250, 46
+_GAP_X, _GAP_Y = 30, 34
+_LANE = 26
+_MARGIN = 12
+
+
+def mermaid(graph: Graph) -> str:
+    """Return the graph as a Mermaid flow chart, in the active language.
+
+    Round boxes are nodes that some turns skip, rhombs choose what follows; edges taken for some states carry a label.
+    """
+    lines = ["flowchart TD"]
+    lines += [f"    {_ident(key)}{_shape(graph.nodes[key])}" for key in graph.order]
+    lines += [f"    {_ident(edge.parent)} {_arrow(edge)} {_ident(edge.child)}" for edge in _ordered(graph)]
+    return "\n".join(lines) + "\n"
+
+
+def _ident(key: str) -> str:
+    return f"{key}_" if key in _RESERVED else key
+
+
+def _shape(node: Node) -> str:
+    text = f'"{str(node.title or node.key).translate(_ESCAPES)}"'
+    if node.branches is not None:
+        return f"{{{text}}}"
+    return f"({text})" if is_optional(node) else f"[{text}]"
+
+
+def _arrow(edge: Edge) -> str:
+    if edge.condition is None:
+        return "-->"
+    label = str(edge.label).translate(_ESCAPES)
+    return f'-. "{label}" .->' if label else "-.->"
+
+
+def is_optional(node: Node) -> bool:
+    """Whether the node itself may find that a turn doesn't need it."""
+    return type(node).wanted is not Node.wanted
+
+
+def _ordered(graph: Graph) -> Iterable[Edge]:
+    return (edge for key in graph.order for edge in graph.parents[key])
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node; `x` and `y` are of its upper left corner, `middle` and the baselines of its two lines of text."""
+
+    key: str
+    title: str
+    kind: str  # "plain", "optional" or "branching"
+    x: int
+    y: int
+
+    width, height = _WIDTH, _HEIGHT
+
+    @property
+    def middle(self) -> int:
+        """The x of its middle, where it is entered and left."""
+        return self.x + _WIDTH // 2
+
+    @property
+    def bottom(self) -> int:
+        """The y of its lower side."""
+        return self.y + _HEIGHT
+
+    @property
+    def baselines(self) -> tuple[int, int]:
+        """The y of its title and of its key."""
+        return self.y + 20, self.y + 36
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge as an SVG path; its label stands at `label_x`, `label_y`."""
+
+    path: str
+    label: str
+    conditional: bool
+    label_x: int
+    label_y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The whole picture, `width` × `height`."""
+
+    boxes: list[Box]
+    lines: list[Line]
+    width: int
+    height: int
+
+
+def drawing(graph: Graph) -> Drawing:
+    """Lay the graph out from top to bottom: nodes that may run side by side stand so, and long edges go round."""
+    rows = _rows(graph)
+    widest = max(len(row) for row in rows)
+    boxes = {
+        key: _box(graph.nodes[key], column, len(row), widest, depth)
+        for depth, row in enumerate(rows)
+        for column, key in enumerate(row)
+    }
+    depths = {key: depth for depth, row in enumerate(rows) for key in row}
+    right = _MARGIN + widest * (_WIDTH + _GAP_X)
+    lanes = _lanes([edge for edge in _ordered(graph) if depths[edge.child] - depths[edge.parent] > 1], depths)
+    lines = [_line(edge, boxes, right, lanes) for edge in _ordered(graph)]
+    width = right + (1 + max(lanes.values(), default=-1)) * _LANE + _label_room(lanes)
+    return Drawing(list(boxes.values()), lines, width, len(rows) * (_HEIGHT + _GAP_Y) + 2 * _MARGIN - _GAP_Y)
+
+
+def _rows(graph: Graph) -> list[list[str]]:
+    """Return the keys by the length of the longest way to them."""
+    depths: dict[str, int] = {}
+    for key in graph.order:
+        depths[key] = max((depths[edge.parent] + 1 for edge in graph.parents[key]), default=0)
+    rows: list[list[str]] = [[] for _ in range(max(depths.values()) + 1)]
+    for key in graph.nodes:  # in the order of the setting
+        rows[depths[key]].append(key)
+    return rows
+
+
+def _box(node: Node, column: int, columns: int, widest: int, depth: int) -> Box:
+    kind = "branching" if node.branches is not None else "optional" if is_optional(node) else "plain"
+    indent = (widest - columns) * (_WIDTH + _GAP_X) // 2
+    x = _MARGIN + indent + column * (_WIDTH + _GAP_X)
+    return Box(node.key, str(node.title or node.key), kind, x, _MARGIN + depth * (_HEIGHT + _GAP_Y))
+
+
+def _lanes(edges: Sequence[Edge], depths: dict[str, int]) -> dict[Edge, int]:
+    """Give each long edge a lane at the right, so that those side by side don't cover each other."""
+    lanes: dict[Edge, int] = {}
+    for edge in sorted(edges, key=lambda item: depths[item.child] - depths[item.parent]):
+        taken = {
+            lanes[other]
+            for other in lanes
+            if depths[other.parent] < depths[edge.child] and depths[edge.parent] < depths[other.child]
+        }
+        lanes[edge] = next(lane for lane in range(len(edges)) if lane not in taken)
+    return lanes
+
+
+def _line(edge: Edge, boxes: dict[str, Box], right: int, lanes: dict[Edge, int]) -> Line:
+    start, end = boxes[edge.parent], boxes[edge.child]
+    label = str(edge.label)
+    if edge in lanes:
+        x = right + lanes[edge] * _LANE
+        y, to = start.y + _HEIGHT // 2, end.y + _HEIGHT // 2
+        down, back = f"Q{x} {y} {x} {y + 8} V{to - 8}", f"Q{x} {to} {x - 8} {to} H{end.x + _WIDTH}"
+        path = f"M{start.x + _WIDTH} {y} H{x - 8} {down} {back}"
+        return Line(path, label, edge.condition is not None, x + 6, (y + to) // 2)
+    half = (start.bottom + end.y) // 2
+    path = f"M{start.middle} {start.bottom} C{start.middle} {half} {end.middle} {half} {end.middle} {end.y}"
+    return Line(path, label, edge.condition is not None, (start.middle + end.middle) // 2 + 8, half + 4)
+
+
+def _label_room(lanes: dict[Edge, int]) -> int:
+    longest = max((len(str(edge.label)) for edge in lanes), default=0)
+    return _MARGIN + 12 * longest if longest else _MARGIN

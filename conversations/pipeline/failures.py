@@ -1,0 +1,44 @@
+"""What the reader is told when a node fails: plain words in their language, and what to do."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from conversations.events import ErrorEvent
+from conversations.pipeline.node import NodeError, NodeFailed
+from ragsite.llm.errors import LLMError
+from retrieval.search import SearchFailed
+
+# Errors that carry words of their own; any other is a fault of the program, which the log shows whole.
+EXPECTED = (LLMError, NodeError, SearchFailed, TimeoutError)
+
+
+def error_event(failure: NodeFailed, title: Any = "") -> ErrorEvent:
+    """Return the turn's end for its reader: what failed, and whether another try may help. `title` is the node's."""
+    match failure.cause:
+        case LLMError() | NodeError() as cause:
+            return ErrorEvent(code=cause.code, message=cause.message, retryable=cause.retryable)
+        case SearchFailed() as cause:
+            return ErrorEvent(code="search_failed", message=str(cause))
+        case TimeoutError():
+            return ErrorEvent(code="timeout", message=_("The server took too long. Please try again."))
+    if title:
+        return ErrorEvent(code="internal", message=_("Something went wrong at the step “%(step)s”.") % {"step": title})
+    return internal_error()
+
+
+def internal_error() -> ErrorEvent:
+    """Return the turn's end for a failure that no node had."""
+    return ErrorEvent(code="internal", message=_("Something went wrong on the server."))
+
+
+def describe(error: BaseException, timeout: float | None) -> str:
+    """Say in a few words what went wrong in a node, for its step and its trace; `timeout` is the node's, in seconds."""
+    match error:
+        case LLMError() | NodeError():
+            return error.message
+        case SearchFailed():
+            return str(error)
+        case TimeoutError():
+            return _("This step took longer than %(seconds)g s.") % {"seconds": timeout or 0}
+    return _("This step failed (%(kind)s).") % {"kind": type(error).__name__}

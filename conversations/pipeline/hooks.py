@@ -1,0 +1,64 @@
+"""Hooks around every node that runs, in the spirit of WeKnora's `OnEvent(event, state, next)`.
+
+A hook of the setting `PIPELINE_HOOKS` is `async def hook(node, state, proceed)`, or a class whose instances are called
+so; it is made once. It may do something before and after `await proceed()`, skip the node by not calling it, call it
+again, or turn an error into another or into none. The first hook of the setting is the outermost; the node's time-out
+holds for each `proceed` of the innermost.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from django.utils.module_loading import import_string
+
+from conversations.pipeline.node import Node
+from conversations.pipeline.state import State
+
+Proceed = Callable[[], Awaitable[None]]
+Hook = Callable[[Node, State, Proceed], Awaitable[None]]
+
+
+class HookError(ValueError):
+    """A path of `PIPELINE_HOOKS` is no hook; the message names it and what a hook is."""
+
+
+def load_hooks(paths: Sequence[str]) -> tuple[Hook, ...]:
+    """Return the hooks of dotted paths, in their order; raises `HookError`."""
+    return tuple(_hook(path) for path in paths)
+
+
+def wrapped(hooks: Sequence[Hook], node: Node, state: State, run: Proceed) -> Proceed:
+    """Return the run of a node with every hook around it."""
+    for hook in reversed(hooks):
+        run = _around(hook, node, state, run)
+    return run
+
+
+def _around(hook: Hook, node: Node, state: State, inner: Proceed) -> Proceed:
+    async def run() -> None:
+        await hook(node, state, inner)
+
+    return run
+
+
+def _hook(path: str) -> Hook:
+    try:
+        found = import_string(path)
+        hook = found() if isinstance(found, type) else found
+    except (ImportError, TypeError) as error:
+        raise HookError(f"The pipeline hook {path!r} can't be loaded: {error}") from None
+    if not _is_hook(hook):
+        raise HookError(f"{path!r} is not a pipeline hook: it takes `async def hook(node, state, proceed)`.")
+    return hook  # type: ignore[no-any-return]
+
+
+def _is_hook(hook: Any) -> bool:
+    call = hook if inspect.isfunction(hook) else getattr(hook, "__call__", None)  # noqa: B004
+    if not inspect.iscoroutinefunction(call):
+        return False
+    try:
+        inspect.signature(hook).bind(None, None, None)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""One run of a node: its body under its time-out, and what the turn is told and remembers of it."""
+
+import asyncio
+import logging
+import time
+
+from django.utils import timezone
+
+from conversations.events import StepEvent, StepStatus
+from conversations.pipeline import failures
+from conversations.pipeline.node import Emit, Node
+from conversations.pipeline.state import NodeTrace, State
+
+logger = logging.getLogger(__name__)
+
+
+class NodeRun:
+    """Begun when it is made; ends by `end`, `fail` or `stop`, which the trace remembers."""
+
+    def __init__(self, node: Node, state: State, emit: Emit) -> None:
+        self._node, self._state, self._emit = node, state, emit
+        self._began, self._started_at = time.perf_counter(), timezone.now()
+        self._ran = self._announced = False
+
+    async def announce(self) -> None:
+        """Tell the reader that the node is at work."""
+        self._announced = True
+        await self._report("processing")
+
+    async def body(self) -> None:
+        """Run the node within its time."""
+        self._ran = True
+        await asyncio.wait_for(self._node.run(self._state, self._emit), self._node.timeout)
+
+    async def end(self) -> None:
+        """The node did its work, was not wanted, or a hook let it be."""
+        self._remember("completed" if self._ran else "skipped")
+        if self._announced:
+            await self._report("completed" if self._ran else "skipped", self._words() if self._ran else "")
+
+    async def fail(self, error: Exception) -> None:
+        """The node failed; who calls decides what follows from it."""
+        message = failures.describe(error, self._node.timeout)
+        self._state.note(self._node.key, error=message)
+        self._remember("error")
+        if self._node.on_error == "skip":
+            known = isinstance(error, failures.EXPECTED)
+            logger.warning("Node %s failed, and the turn goes on: %s", self._node.key, type(error).__name__,
+                           exc_info=None if known else error)  # fmt: skip
+        await self._report("error", message)
+
+    def stop(self) -> None:
+        """The turn was ended from outside."""
+        self._remember("stopped")
+
+    def _remember(self, status: str) -> None:
+        detail = self._state.details.get(self._node.key, {})
+        self._state.trace.append(NodeTrace(self._node.key, status, self._started_at, elapsed(self._began), detail))
+
+    async def _report(self, status: StepStatus, message: str = "") -> None:
+        if self._node.step is not None:
+            ms = None if status == "processing" else elapsed(self._began)
+            await self._emit(step_event(self._node, status, message, ms))
+
+    def _words(self) -> str:
+        """Return the node's words; a node whose words fail has done its work all the same."""
+        try:
+            return self._node.message(self._state)
+        except Exception:
+            logger.exception("Node %s has no words for what it did", self._node.key)
+            return ""
+
+
+def step_event(node: Node, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
+    """Return the step event of a node."""
+    return StepEvent(
+        step=node.step or 0, key=node.key, step_name=str(node.title), status=status, message=message, ms=ms
+    )
+
+
+def elapsed(since: float) -> float:
+    """Return the milliseconds since a `time.perf_counter()` value."""
+    return round((time.perf_counter() - since) * 1000, 1)

@@ -1,0 +1,133 @@
+"""What is wrong with a graph that can be assembled: nodes that are never reached, and inputs that nothing gives.
+
+Nodes declare the fields of the state that they read and write; so a pipeline that can't work is found at the start of
+the site instead of in the middle of an answer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Literal
+
+from conversations.pipeline.graph import Graph
+from conversations.pipeline.node import Node
+from conversations.pipeline.state import GIVEN, State
+
+# Fields without which a turn neither begins nor says anything.
+_NEEDED = {"started": "the turn would never begin", "answer": "nothing would be answered"}
+# Nodes may share values of their own under `State.extra`, as "extra.weather".
+_OWN = "extra."
+
+Kind = Literal["unreachable", "unknown field", "missing input", "side by side"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and how it can be mended."""
+
+    kind: Kind
+    message: str
+    hint: str
+
+
+def problems(graph: Graph) -> list[Problem]:
+    """Return what is wrong with a graph, in the order of its nodes."""
+    before = _before(graph)
+    return [
+        *_unreachable(graph),
+        *_unknown_fields(graph),
+        *_missing_inputs(graph, before),
+        *_missing_outputs(graph),
+        *_side_by_side(graph, before),
+    ]
+
+
+def _before(graph: Graph) -> dict[str, set[str]]:
+    """Return for each node those that have always run, or been skipped, before it."""
+    before: dict[str, set[str]] = {}
+    for key in graph.order:
+        parents = {edge.parent for edge in graph.parents[key]}
+        before[key] = parents.union(*(before[parent] for parent in parents))
+    return before
+
+
+def _unreachable(graph: Graph) -> Iterator[Problem]:
+    reached: set[str] = set()
+    for key in graph.order:
+        edges = graph.parents[key]
+        shut = [edge.parent for edge in edges if not _may_follow(graph.nodes[edge.parent], key)]
+        open_edges = any(edge.parent in reached and edge.parent not in shut for edge in edges)
+        if open_edges or not edges or graph.nodes[key].always:
+            reached.add(key)
+        elif shut:
+            yield Problem(
+                "unreachable",
+                f"The pipeline node {key!r} is never reached: {shut[0]!r} leads only to its branches.",
+                f"Add {key!r} to the `branches` of {shut[0]!r}, or change the `after` of {key!r}.",
+            )
+        else:
+            yield Problem(
+                "unreachable",
+                f"The pipeline node {key!r} is never reached: no node before it is.",
+                f"Change the `after` of {key!r}.",
+            )
+
+
+def _may_follow(node: Node, key: str) -> bool:
+    return node.branches is None or key in node.branches
+
+
+def _unknown_fields(graph: Graph) -> Iterator[Problem]:
+    known = {field.name for field in fields(State)}
+    for node in graph.nodes.values():
+        for name in (*node.reads, *node.may_read, *node.writes):
+            if name not in known and not name.startswith(_OWN):
+                yield Problem(
+                    "unknown field",
+                    f"The pipeline node {node.key!r} names {name!r}, which the state doesn't have.",
+                    f"Correct the name; a value of your own goes into State.extra and is declared as 'extra.{name}'.",
+                )
+
+
+def _missing_inputs(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem]:
+    for key in graph.order:
+        given = GIVEN.union(*(graph.nodes[other].writes for other in before[key]))
+        for name in graph.nodes[key].reads:
+            if name in given:
+                continue
+            writers = [node.key for node in graph.nodes.values() if name in node.writes and node.key != key]
+            yield Problem(
+                "missing input",
+                f"The pipeline node {key!r} reads {name!r}, which no node before it writes.",
+                f"Let {key!r} run after {' or '.join(map(repr, writers))}."
+                if writers
+                else f"Put a node that writes {name!r} before it, or declare {name!r} in `may_read`.",
+            )
+
+
+def _missing_outputs(graph: Graph) -> Iterator[Problem]:
+    written = {name for node in graph.nodes.values() for name in node.writes}
+    for name, why in _NEEDED.items():
+        if name not in written:
+            yield Problem(
+                "missing input", f"No pipeline node writes {name!r}: {why}.", f"Add a node that writes {name!r}."
+            )
+
+
+def _side_by_side(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem]:
+    """Two nodes that may run at the same time must not touch what one of them writes."""
+    for one, other in combinations(graph.nodes.values(), 2):
+        if one.key in before[other.key] or other.key in before[one.key]:
+            continue
+        for name in sorted(_clashes(one, other)):
+            yield Problem(
+                "side by side",
+                f"The pipeline nodes {one.key!r} and {other.key!r} may run side by side, and both touch {name!r}, "
+                "which one of them writes.",
+                f"Let one run after the other: name {one.key!r} in the `after` of {other.key!r}.",
+            )
+
+
+def _clashes(one: Node, other: Node) -> set[str]:
+    touched = [{*node.reads, *node.may_read, *node.writes} for node in (one, other)]
+    return set(one.writes) & touched[1] | set(other.writes) & touched[0]
