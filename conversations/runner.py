@@ -98,6 +98,16 @@ class TurnRunner:
         if self.state.started is not None:
             # A second cancellation must not lose what came.
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
+            if status != "interrupted":
+                await self._do_later()
+
+    async def _do_later(self) -> None:
+        """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
+        for work in self.state.later:
+            try:
+                await work()
+            except Exception:
+                logger.exception("Turn %s: work after the answer failed", self.state.request_id)
 
     async def _publish(self, event: Event) -> None:
         """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
