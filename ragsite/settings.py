@@ -353,16 +353,30 @@ MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=1
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
 # How a model is asked to write answers: as Markdown, or as block events in JSON. Either is read, whatever was asked.
 ANSWER_DIALECT = env.choice("ANSWER_DIALECT", "markdown", ("markdown", "json"))
+# Whether a model is asked what a question wants, and to rewrite one that leans on the conversation; seconds for each.
+# Without a model, or where it fails, rules decide.
+ENABLE_UNDERSTANDING = env.boolean("ENABLE_UNDERSTANDING", True)
+UNDERSTAND_TIMEOUT = env.decimal("UNDERSTAND_TIMEOUT", 12.0, minimum=0.1)
+ENABLE_QUERY_REWRITE = env.boolean("ENABLE_QUERY_REWRITE", True)
+REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, minimum=0.1)
+# Whether a model judges each of the first hits for whether it answers; how many at once, and seconds for all of them.
+ENABLE_FILTER = env.boolean("ENABLE_FILTER", False)
+FILTER_INPUT_TOP_N = env.integer("FILTER_INPUT_TOP_N", 10, minimum=1, maximum=100)
+FILTER_CONCURRENCY = env.integer("FILTER_CONCURRENCY", 4, minimum=1, maximum=64)
+FILTER_TIMEOUT = env.decimal("FILTER_TIMEOUT", 20.0, minimum=0.1)
 PIPELINE_NODES = [
     "conversations.pipeline.nodes.system_context.SystemContext",
     "conversations.pipeline.nodes.save_question.SaveQuestion",
     "conversations.pipeline.nodes.load_history.LoadHistory",
     "conversations.pipeline.nodes.understand.Understand",
+    "conversations.pipeline.nodes.rewrite.Rewrite",
     "conversations.pipeline.nodes.search.Search",
     "conversations.pipeline.nodes.fusion.Fusion",
     "conversations.pipeline.nodes.metadata.Metadata",
     "conversations.pipeline.nodes.reorder.Reorder",
     "conversations.pipeline.nodes.rerank.Rerank",
+    "conversations.pipeline.nodes.second_look.SecondLook",
+    "conversations.pipeline.nodes.filter.Filter",
     "conversations.pipeline.nodes.select.Select",
     "conversations.pipeline.nodes.budget.Budget",
     "conversations.pipeline.nodes.generate.Generate",

@@ -1,11 +1,15 @@
 """What a model makes of a question: its reply read as a plan, and the plan held against what the rules see. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.pipeline.rewriting import Unusable, refuses, usable_rewrite
+from conversations.pipeline.rules import leaning
 from ragsite.llm.json_reply import line, number, objects, truth, words
+from retrieval.analysis import terms
+from retrieval.words import QUESTION_WORDS
 
 MAX_QUERIES = 5
 # Characters of a key term.
@@ -20,6 +24,10 @@ _ACTIONS = {
     "answer_chat": "answer_chat", "chat": "answer_chat",
     "clarify": "clarify", "clarification": "clarify",
 }  # fmt: skip
+_ASKS = re.compile(
+    r"[?？]\s*$|\b(what|how|which|who|whom|whose|when|where|why)\b|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
+    re.IGNORECASE,
+)
 INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
 
 
@@ -74,6 +82,26 @@ def reconcile(plan: Plan, ruled: str, *, leans: bool, alone: bool) -> Plan:
     return replace(plan, action="retrieve_vector", instead=plan.action)
 
 
+def why_it_leans(question: str) -> str:
+    """Return why a question leans on what came before it, a stable slug; empty when it stands alone."""
+    return leaning(question, [term for term in terms(question) if term not in QUESTION_WORDS])
+
+
+def leans_on(question: str) -> bool:
+    """Whether a question leans on what came before it."""
+    return bool(why_it_leans(question))
+
+
+def asks_for_facts(question: str) -> bool:
+    """Whether a message is a question, and not a wish or a remark."""
+    return bool(_ASKS.search(question))
+
+
+def adds_words(text: str, queries: Sequence[str]) -> bool:
+    """Whether a text holds words that none of the queries has."""
+    return not set(terms(text)) <= {term for query in queries for term in terms(query)}
+
+
 def _plan(item: dict[str, Any], question: str, background: str) -> Plan | None:
     inner = item["plan"] if isinstance(item.get("plan"), dict) else item
     arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
@@ -118,8 +146,8 @@ def _confidence(value: Any) -> float | None:
     return found if found <= 1 else found / 100
 
 
-def _key_terms(terms: Sequence[str]) -> tuple[str, ...]:
-    return tuple(term for term in terms if len(term) <= MAX_QUERY)[:MAX_QUERIES]
+def _key_terms(found: Sequence[str]) -> tuple[str, ...]:
+    return tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES]
 
 
 def _count(value: Any) -> int | None:

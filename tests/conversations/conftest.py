@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import broker, services, turns
+from conversations import asking, broker, services, turns
 from conversations.events import Event
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
@@ -51,13 +51,14 @@ async def run_turn(user: User, session: ChatSession, question: str, **fields: ob
 
 @pytest.fixture
 def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
-    """Configure a model for every purpose; what it says is queued by the test."""
+    """Configure a model for the purposes that it serves; what it says is queued by the test."""
+    asking.forget()
 
-    async def endpoint_for(purpose: str) -> Endpoint:
-        return fake_llm.endpoint
+    async def endpoint_for(purpose: str) -> Endpoint | None:
+        return fake_llm.endpoint if purpose in fake_llm.serves else None
 
-    async def client_for(purpose: str) -> FakeLLM:
-        return fake_llm
+    async def client_for(purpose: str) -> FakeLLM | None:
+        return fake_llm if purpose in fake_llm.serves else None
 
     monkeypatch.setattr("conversations.pipeline.nodes.budget.endpoint_for", endpoint_for)
     monkeypatch.setattr("conversations.llm.client_for", client_for)

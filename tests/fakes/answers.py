@@ -8,7 +8,8 @@ from typing import Any
 
 _PASSAGE = re.compile(r"<passage number=\"(\d{1,3})\"(?:\"[^\"]*\"|[^\">])*>(.*?)</passage>", re.DOTALL)
 _NUMBERED = re.compile(r"^\W{0,3}\[(\d{1,3})\]\s*(.*?)(?=^\W{0,3}\[\d{1,3}\]|\Z)", re.MULTILINE | re.DOTALL)
-_QUESTION = re.compile(r"(?:Question|问题)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
+_QUESTION = re.compile(r"(?:Question|问题|Message|消息)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
+_GREETING = re.compile(r"\W*(hi|hello|thanks|thank you|who are you|你好|谢谢|你是谁)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){12,}[.!?。！？]?")
 
 
@@ -17,10 +18,18 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
 
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
     marker; without passages it repeats the question. Asked for scores, it gives each passage the share of the
-    question's terms that it holds, out of 10.
+    question's terms that it holds, out of 10; asked what a message wants, it says chat for a greeting and else to
+    search; asked to rewrite, it repeats; asked whether a passage answers, it says so where they share a term.
     """
     given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
+    match purpose(body):
+        case "understand":
+            return "", _plan(question)
+        case "rewrite":
+            return "", question
+        case "filter":
+            return "", _verdict(evidence, question)
     if _wants_scores(body):
         return "", _scores(evidence, question)
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
@@ -43,6 +52,31 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
         thinking, answer = automatic(body)
         return {"cut_after": len(cut(thinking, 1)) + len(cut(answer, 1)) // 2}
     return {"delay": 0.15} if re.search(r"\bslow\b", question) else {}
+
+
+def purpose(body: dict[str, Any]) -> str:
+    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`), or an empty string."""
+    system = next((str(item["content"]) for item in body.get("messages", []) if item.get("role") == "system"), "")
+    marks = {"understand": ('"kb_retrieval"',), "filter": ('"key_passage"',), "rewrite": ("Rewrite the user", "改写成")}
+    return next((name for name, words in marks.items() if any(word in system for word in words)), "")
+
+
+def _plan(question: str) -> str:
+    chat = bool(_GREETING.match(question))
+    plan = {
+        "intent": "chat" if chat else "kb_retrieval",
+        "confidence": 0.9,
+        "queries": [] if chat else sorted(_terms(question))[:5],
+        "rewrite": question,
+        "followup": False,
+        "plan": {"action": "answer_chat" if chat else "retrieve_vector", "args": {"k": 6}},
+    }
+    return json.dumps(plan, ensure_ascii=False)
+
+
+def _verdict(evidence: list[tuple[str, str]], question: str) -> str:
+    count, sentence = _best(evidence[0][1], question) if evidence else (0, "")
+    return json.dumps({"keep": count > 0, "key_passage": sentence, "reason": f"{count} terms"}, ensure_ascii=False)
 
 
 def _wants_scores(body: dict[str, Any]) -> bool:

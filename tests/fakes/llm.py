@@ -26,10 +26,14 @@ class Call:
 
 
 class FakeLLM:
-    """Answers each call with the next of the queue; a call too many fails the test."""
+    """Answers each call with the next of the queue; a call too many fails the test.
+
+    In conversations it is the model of the purposes that it `serves`; the others have none.
+    """
 
     def __init__(self, endpoint: Endpoint | None = None) -> None:
         self.endpoint = endpoint or Endpoint("http://fake.invalid/v1", model="fake-model")
+        self.serves = {"answer", "chat", "clarify"}
         self.calls: list[Call] = []
         self.stopped = 0
         self.closed = 0

@@ -42,6 +42,7 @@ class Script:
     headers: dict[str, str] = field(default_factory=dict)
     chunks: list[bytes] | None = None
     hold_open: float = 0.0
+    purpose: str = ""
 
 
 class FakeProvider:
@@ -80,7 +81,8 @@ class FakeProvider:
     def reply(self, text: str, thinking: str = "", **options: Any) -> None:
         """Answer the next request with a text. Options are the fields of `Script`.
 
-        Thinking goes into `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama).
+        Thinking goes into `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama). With a
+        `purpose`, the next of these small questions (see `answers.purpose`) is answered, which else are automatically.
         """
         self._scripts.append(Script(text=text, thinking=thinking, **options))
 
@@ -114,8 +116,11 @@ class FakeProvider:
 
     def next_script(self, body: dict[str, Any]) -> Script:
         """Return what the next request is answered with; with `minds_manners`, as its question asks for."""
-        if self._scripts:
-            return self._scripts.popleft()
+        purpose = answers.purpose(body)
+        script = next((script for script in self._scripts if script.purpose == purpose), None)
+        if script is not None:
+            self._scripts.remove(script)
+            return script
         if not self.minds_manners or not body.get("stream"):
             return self.default
         manner = answers.manner(body)

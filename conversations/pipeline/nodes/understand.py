@@ -1,42 +1,110 @@
 """Step 2: what to do with the question, and what to search for."""
 
+from dataclasses import dataclass
+
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations import asking
 from conversations.models import Turn
+from conversations.pipeline import rules
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.rules import understand
+from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
+from conversations.pipeline.rewriting import Unusable
 from conversations.pipeline.state import State
 from ragsite.db import in_database
 from retrieval.search import Query
 
+# CHAT's usual number of passages; a plan gets more than the site is set to where it asks for more than this.
+USUAL_K = 6
+# The weight of a model's key terms beside the question, where they hold words that it lacks.
+TERMS_WEIGHT = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A model's plan, or why there is none (`fallback`, a stable slug); the rest is for the trace."""
+
+    plan: Plan | None = None
+    fallback: str = ""
+    detail: str = ""
+    model: str = ""
+    reply: str = ""
+
 
 class Understand(Node):
-    """Decides by rules whether to search, to chat or to ask back; the question shown is never changed."""
+    """Has a model decide whether to search, to chat or to ask back, and decides by rules where it can't.
+
+    The question shown is never changed.
+    """
 
     key = "understand"
     step = 2
     title = gettext_lazy("Understand the question")
+    timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = ("load_history", "system_context")
     reads = ("question", "history", "started")
-    writes = ("action", "queries", "retrieval_query", "focus")
+    writes = (
+        "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
+        "retrieval_query", "focus",
+    )  # fmt: skip
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Fill `action`, `queries` and `retrieval_query`."""
-        result = understand(state.question, state.history)
-        state.action = result.action
-        state.queries = [Query(text, weight) for text, weight in result.queries]
-        state.retrieval_query = result.queries[-1][0] if result.queries else ""
-        state.focus = result.focus
-        state.note(
-            self.key,
-            action=result.action,
-            reason=result.reason,
-            queries=[{"text": text, "weight": weight} for text, weight in result.queries],
-        )
+        """Fill what is to be done, the queries and what passages are judged by."""
+        ruled = rules.understand(state.question, state.history)
+        asked = await self._ask(state, ruled)
+        leans = leans_on(state.question)
+        if asked.plan is not None:
+            plan = reconcile(asked.plan, ruled.action, leans=leans, alone=not state.history)
+            _follow(state, plan, ruled, leans)
+        else:
+            state.action, state.intent = ruled.action, INTENTS[ruled.action]
+            search_for(state, ruled)
+        self._note(state, ruled, asked)
         if state.started is not None:
-            await in_database(_store, state.started.turn_id, state)
+            await in_database(store_plan, state.started.turn_id, state)
         return state
+
+    async def _ask(self, state: State, ruled: rules.Understanding) -> _Asked:
+        """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
+        if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
+            return _Asked()
+        history = asking.transcript(state.history)
+        try:
+            answered = await asking.ask(
+                "understand",
+                state.question_language,
+                settings.UNDERSTAND_TIMEOUT,
+                question=asking.quoted(state.question),
+                history=history,
+            )
+        except asking.NoReply as none:
+            return _Asked(fallback=none.reason, detail=none.detail)
+        try:
+            plan = read_plan(answered.text, state.question, history)
+        except Unusable as unusable:
+            return _Asked(None, unusable.reason, "", answered.model, answered.text)
+        return _Asked(plan, "", "", answered.model, answered.text)
+
+    def _note(self, state: State, ruled: rules.Understanding, asked: _Asked) -> None:
+        note_queries(self.key, state)
+        state.note(self.key, action=state.action, reason=ruled.reason, by="model" if asked.plan else "rules")
+        if asked.fallback not in ("", "no model"):
+            state.note(self.key, fallback=asked.fallback, fallback_detail=asked.detail)
+        if asked.model:
+            state.note(self.key, model=asked.model, reply=asked.reply[:2000])
+        if asked.plan is not None:
+            state.note(
+                self.key,
+                intent=state.intent,
+                confidence=state.confidence,
+                followup=state.followup,
+                key_terms=list(asked.plan.queries),
+                k=asked.plan.k,
+                instead=state.instead,
+                notes=list(asked.plan.notes),
+            )
 
     def message(self, state: State) -> str:
         """Name the action."""
@@ -47,5 +115,38 @@ class Understand(Node):
         }.get(state.action, state.action)
 
 
-def _store(turn_id: int, state: State) -> None:
+def search_for(state: State, ruled: rules.Understanding) -> None:
+    """Fill the queries and what passages are judged by: from the rewritten question, else as the rules have it."""
+    queries = ruled.queries
+    state.focus = ruled.focus
+    if state.rewrite:
+        queries = ((state.rewrite, 1.0), (state.question, 1.0))
+        state.focus = state.rewrite
+    state.queries = [Query(text, weight) for text, weight in queries]
+    state.retrieval_query = state.rewrite or (queries[-1][0] if queries else "")
+
+
+def note_queries(key: str, state: State) -> None:
+    """Remember for the trace what is searched for."""
+    state.note(key, queries=[{"text": query.text, "weight": query.weight} for query in state.queries])
+
+
+def store_plan(turn_id: int, state: State) -> None:
+    """Store what was decided with the turn."""
     Turn.objects.filter(pk=turn_id).update(action=state.action, retrieval_query=state.retrieval_query)
+
+
+def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
+    state.action, state.intent, state.instead = plan.action, plan.intent, plan.instead
+    state.confidence, state.followup = plan.confidence, plan.followup
+    if plan.k is not None and plan.k > USUAL_K:
+        state.k = min(plan.k, max(settings.FUSED_K, settings.DEFAULT_TOP_K))
+    if plan.action != "retrieve_vector":
+        return
+    # A question that stands alone is asked as it stands; the conversation would only be mixed into it.
+    if plan.rewrite and state.history and (plan.followup or leans):
+        state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
+    search_for(state, ruled)
+    terms = " ".join(plan.queries)
+    if terms and adds_words(terms, [query.text for query in state.queries]):
+        state.queries.append(Query(terms, TERMS_WEIGHT))

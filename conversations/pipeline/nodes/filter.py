@@ -1,0 +1,136 @@
+"""CONTEXT's "InsertBlock": a model judges each hit for whether it directly answers the question."""
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations import asking
+from conversations.evidence import fenced
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.running import step_event
+from conversations.pipeline.state import State
+from ragsite.llm.json_reply import line, objects, truth
+from ragsite.llm.tokens import truncate_to_tokens
+from retrieval.search import Hit
+
+# Tokens of a passage that are shown to the model.
+PASSAGE_TOKENS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a model says of a hit. `keep` is None when it said nothing that can be used; `reason` then says why."""
+
+    keep: bool | None
+    key_passage: str = ""
+    reason: str = ""
+
+
+class Filter(Node):
+    """Keeps the hits that directly answer. A hit that could not be judged stays.
+
+    Where none answers, the turn goes on as one without hits.
+    """
+
+    key = "filter"
+    step = 6
+    title = gettext_lazy("Judge each passage")
+    timeout = None  # `FILTER_TIMEOUT` bounds it, and keeps what was not judged
+    on_error = "skip"
+    reads = ("question", "hits")
+    may_read = ("focus",)
+    writes = ("hits", "key_passages")
+
+    def wanted(self, state: State) -> bool:
+        """It must be asked for, or switched on, and there must be hits."""
+        asked = settings.ENABLE_FILTER if state.use_filter is None else state.use_filter
+        return asked and bool(state.hits)
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Take out of `hits` those that don't answer, and fill `key_passages`."""
+        judged = state.hits[: settings.FILTER_INPUT_TOP_N]
+        try:
+            verdicts = await self._judge(state, judged, emit)
+        except asking.NoReply as none:
+            state.note(self.key, note=none.reason, note_detail=none.detail)
+            return state
+        pairs = list(zip(judged, verdicts, strict=True))
+        state.hits = [hit for hit, verdict in pairs if verdict.keep is not False]
+        state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
+        state.note(
+            self.key,
+            verdicts=[
+                {"chunk_id": hit.chunk_id, "score": round(hit.score, 5), "keep": verdict.keep,
+                 "key_passage": verdict.key_passage, "reason": verdict.reason}
+                for hit, verdict in pairs
+            ],
+        )  # fmt: skip
+        return state
+
+    async def _judge(self, state: State, hits: list[Hit], emit: Emit) -> list[Verdict]:
+        """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
+        question = asking.quoted(state.focus or state.question)
+        verdicts = [Verdict(None, reason="timed out")] * len(hits)
+        places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
+        done = 0
+
+        async def judge(position: int, model: asking.Asker) -> None:
+            nonlocal done
+            async with places:
+                verdicts[position] = await _verdict(model, question, hits[position])
+            done += 1
+            await emit(step_event(self, "processing", _progress(done, len(hits))))
+
+        async with asking.asker("filter", state.question_language, settings.FILTER_TIMEOUT) as model:
+            state.note(self.key, model=model.model)
+            try:
+                async with asyncio.timeout(settings.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
+                    for position in range(len(hits)):
+                        group.create_task(judge(position, model))
+            except TimeoutError:
+                state.note(self.key, note="timed out")
+        return verdicts
+
+    def message(self, state: State) -> str:
+        """Count what is left, or say that nothing was judged."""
+        detail = state.details.get(self.key, {})
+        if "verdicts" not in detail:
+            return _("not judged")
+        count = len(state.hits)
+        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
+
+
+def read_verdict(reply: str, content: str) -> Verdict:
+    """Return the first usable verdict of a reply; a key passage counts only when the passage holds it."""
+    for item in objects(reply, "keep"):
+        keep = truth(item.get("keep"))
+        if keep is not None:
+            passage = line(item.get("key_passage")) if keep else ""
+            return Verdict(keep, passage if _holds(content, passage) else "", line(item.get("reason"))[:300])
+    return Verdict(None, reason="no verdict")
+
+
+async def _verdict(model: asking.Asker, question: str, hit: Hit) -> Verdict:
+    passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
+    try:
+        answered = await model.ask(question=question, evidence=passage)
+    except asking.NoReply as none:
+        return Verdict(None, reason=none.reason)
+    return read_verdict(answered.text, hit.content)
+
+
+def _holds(content: str, passage: str) -> bool:
+    return _squeezed(passage) in _squeezed(content)
+
+
+def _squeezed(text: str) -> str:
+    """Return a text without white space, which models don't copy faithfully."""
+    return re.sub(r"\s+", "", text)
+
+
+def _progress(done: int, total: int) -> str:
+    return _("%(done)d of %(total)d passages judged") % {"done": done, "total": total}
