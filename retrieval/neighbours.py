@@ -15,10 +15,10 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits (best first) with runs of adjacent text passages of one section joined into one hit each.
 
     A run has at most `LONGEST_RUN` passages. The joined hit stands where the best of its run stood, and is that hit
-    but for its content, in the document's order and separated by blank lines; its pages, from the first to the last;
-    its `merged` ids, in the document's order; and its sources, those of all the run. Contents of neighbours don't
-    overlap: what a passage repeats of the one before is kept apart, as its lead. Tables and pictures stay by
-    themselves, since they are shown as such.
+    but for its content, in the document's order and separated by blank lines; its `merged` ids, in the document's
+    order; and its sources, those of all the run. Its page stays that of the best, where a reader is led to. Contents of
+    neighbours don't overlap: what a passage repeats of the one before is kept apart, as its lead. Tables and pictures
+    stay by themselves, since they are shown as such.
     """
     runs = {hit.chunk_id: run for run in _runs(hits) for hit in run}
     merged: dict[int, Hit] = {}
@@ -63,8 +63,6 @@ def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
     return replace(
         best,
         content="\n\n".join(hit.content for hit in run),
-        page=run[0].page,
-        page_to=run[-1].page_to,
         sources=[source for hit in (best, *(hit for hit in run if hit is not best)) for source in hit.sources],
         merged=tuple(hit.chunk_id for hit in run),
     )

@@ -159,7 +159,7 @@ def _reorders(request: SearchRequest) -> bool:
 
 # What `_hit` shows of a chunk and its document; the rest of their rows stays where it is.
 _SHOWN = (
-    "content", "kind", "heading_path", "page_from", "page_to", "table_columns", "table_rows", "picture_id", "ordinal",
+    "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "picture_id", "ordinal",
     "document__knowledge_base_id", "document__original_filename",
 )  # fmt: skip
 
@@ -184,7 +184,6 @@ def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
         rows=chunk.table_rows,
         picture_id=chunk.picture_id,
         ordinal=chunk.ordinal,
-        page_to=chunk.page_to,
     )
 
 

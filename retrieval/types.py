@@ -73,7 +73,6 @@ class Hit:
     rows: list[list[str]] | None = None
     picture_id: int | None = None
     ordinal: int = 0
-    page_to: int | None = None
     merged: tuple[int, ...] = ()
     rerank_score: float | None = None
 

@@ -20,7 +20,6 @@ def hit(ordinal: int, document: int = 1, **fields: Any) -> Hit:
         score=1.0,
         sources=[Source("bm25", ordinal + 1, 1.0, 0.1)],
         ordinal=ordinal,
-        page_to=ordinal + 1,
         **defaults | fields,
     )
 
@@ -30,7 +29,7 @@ def test_adjacent_hits_become_one_where_the_best_stood() -> None:
     assert [item.chunk_id for item in found] == [109, 104, 202]
     joined = found[1]
     assert joined.content == "Passage 3.\n\nPassage 4.\n\nPassage 5."
-    assert (joined.page, joined.page_to) == (4, 6)
+    assert joined.page == 5
     assert joined.merged == (103, 104, 105)
     assert [source.rank for source in joined.sources] == [5, 4, 6]
     assert found[0].merged == ()

@@ -189,9 +189,7 @@ def test_no_more_hits_are_taken_than_leave_k() -> None:
 
 
 def passage(place: int) -> Hit:
-    return Hit(
-        place, place // 10, 1, f"Passage {place}.", "text", "a.txt", "Ports", 1, 1.0, [], ordinal=place % 10, page_to=1
-    )
+    return Hit(place, place // 10, 1, f"Passage {place}.", "text", "a.txt", "Ports", 1, 1.0, [], ordinal=place % 10)
 
 
 async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
