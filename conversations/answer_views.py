@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access, pages, queries, services, tracing, turns
+from conversations.answer_page import AnswerPage
 from conversations.models import Message, Turn
-from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.queries import has_page_pictures
 from ragsite.db import in_database

@@ -17,8 +17,9 @@ from django.utils.translation import get_supported_language_variant, override
 from django.utils.translation import gettext as _
 
 from conversations import access, broker, pages, queries, turns
+from conversations.answer_page import AnswerPage
 from conversations.events import Answer, DoneEvent
-from conversations.rendering import AnswerPage, Stream, answer_html, toast_html, turn_html
+from conversations.rendering import Stream, answer_html, toast_html, turn_html
 from ragsite.db import in_database
 
 logger = logging.getLogger(__name__)

@@ -16,9 +16,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from conversations import access, queries, quoting
+from conversations.answer_page import AnswerPage
 from conversations.llm import profile_endpoint
 from conversations.models import ChatSession, Turn
-from conversations.rendering import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.default import default_endpoint, notice_ollama

@@ -1,12 +1,14 @@
 """What streams onto the page is what the page shows when it is loaded again."""
 
 import re
+import uuid
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversations.answer_page import AnswerPage
 from conversations.events import (
     Answer,
     BlockEnd,
@@ -22,8 +24,10 @@ from conversations.events import (
     fold,
 )
 from conversations.progress import duration
-from conversations.rendering import AnswerPage, Stream, answer_html
+from conversations.rendering import Stream, answer_html
 from tests.conversations.oob import Page, squeeze
+
+REQUEST = uuid.uuid4()
 
 CITATIONS = [
     {
@@ -54,7 +58,13 @@ CHECKS: list[dict[str, Any]] = [
 
 
 def page_of(answer: Answer, **fields: Any) -> AnswerPage:
-    place: dict[str, Any] = {"session_id": 1, "turn_id": 2, "question_id": 3, "message_id": 4}
+    place: dict[str, Any] = {
+        "session_id": 1,
+        "turn_id": 2,
+        "request_id": str(REQUEST),
+        "question_id": 3,
+        "message_id": 4,
+    }
     return AnswerPage(**place, question="How long is paid leave?", answer=answer, siblings=(2,), **fields)
 
 
