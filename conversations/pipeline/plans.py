@@ -55,7 +55,7 @@ def read_plan(reply: str, question: str, background: str = "") -> Plan:
     What is missing or of the wrong type is left open. Where intent and action contradict each other and either is to
     search, it is searched, since that loses nothing; else the action counts. `background` is the conversation.
     """
-    found = objects(reply, "intent", "plan", "action")
+    found = objects(reply, "intent", "plan") or objects(reply, "action")
     if not found:
         raise Unusable("refusal" if refuses(reply, question) else "empty" if not reply.strip() else "no JSON")
     for item in found:

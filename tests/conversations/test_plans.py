@@ -1,0 +1,150 @@
+"""What a model makes of a question: its reply read, and held against the rules."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.pipeline.plans import Plan, read_plan, reconcile
+from conversations.pipeline.rewriting import Unusable
+from ragsite.llm.think import split_thinking
+from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, plan
+
+
+@pytest.mark.parametrize(("reply", "action"), HARD_PLANS.values(), ids=HARD_PLANS)
+def test_hard_replies(reply: str, action: str) -> None:
+    _thinking, reply = split_thinking(reply)
+    if action in ("empty", "refusal", "no JSON", "no plan"):
+        with pytest.raises(Unusable) as left:
+            read_plan(reply, QUESTION)
+        assert left.value.reason == action
+    else:
+        assert read_plan(reply, QUESTION).action == action
+
+
+def test_a_whole_plan() -> None:
+    found = read_plan(json.dumps(plan()), QUESTION)
+    assert found == Plan(
+        action="retrieve_vector",
+        intent="kb_retrieval",
+        confidence=0.9,
+        queries=("TL-SE2109", "port isolation"),
+        rewrite=REWRITE,
+        followup=True,
+        k=6,
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "read"),
+    [
+        ("confidence", "0.7", 0.7),
+        ("confidence", 85, 0.85),
+        ("confidence", "90%", 0.9),
+        ("confidence", "high", None),
+        ("confidence", -1, None),
+        ("confidence", True, None),
+        ("queries", "ports, TL-SE2109；isolation", ("ports", "TL-SE2109", "isolation")),
+        ("queries", ["a"] * 3 + [1, None, {"x": 1}, " ", "b"], ("a", "1", "b")),
+        ("queries", list("abcdefgh"), tuple("abcde")),
+        ("queries", ["x" * 500, "ports"], ("ports",)),
+        ("queries", 7, ()),
+        ("followup", "yes", True),
+        ("followup", None, False),
+        ("followup", "Which switch?", False),
+        ("rewrite", None, ""),
+        ("rewrite", ["a"], ""),
+        ("rewrite", f"Rewritten question: “{REWRITE}”", REWRITE),
+        ("rewrite", QUESTION, ""),
+        ("rewrite", "I'm sorry, I can't.", ""),
+        ("rewrite", "ports " * 200, ""),
+    ],
+)
+def test_fields_of_the_wrong_type_are_read_as_far_as_they_go(field: str, value: Any, read: Any) -> None:
+    assert getattr(read_plan(json.dumps(plan(**{field: value})), QUESTION), field) == read
+
+
+@pytest.mark.parametrize(
+    ("k", "read"), [(3, 3), ("8", 8), (7.9, 7), (0, None), (-5, None), ("many", None), (None, None), ([4], None)]
+)
+def test_how_many_passages(k: Any, read: int | None) -> None:
+    item = plan() | {"plan": {"action": "retrieve_vector", "args": {"k": k}}}
+    assert read_plan(json.dumps(item), QUESTION).k == read
+
+
+def test_key_terms_are_also_found_where_chat_has_them() -> None:
+    item = plan(queries=None) | {"plan": {"action": "retrieve_vector", "args": {"queries": ["ports"]}}}
+    assert read_plan(json.dumps(item), QUESTION).queries == ("ports",)
+
+
+@pytest.mark.parametrize(
+    ("intent", "action", "followed", "notes"),
+    [
+        ("chat", "answer_chat", "answer_chat", ()),
+        ("chat", "retrieve_vector", "retrieve_vector", ("contradiction",)),
+        ("kb_retrieval", "answer_chat", "retrieve_vector", ("contradiction",)),
+        ("chat", "clarify", "clarify", ("contradiction",)),
+        ("clarify", "answer_chat", "answer_chat", ("contradiction",)),
+        (None, "clarify", "clarify", ()),
+        ("clarify", None, "clarify", ()),
+        ("nonsense", "answer_chat", "answer_chat", ()),
+        ("KB Retrieval", "nonsense", "retrieve_vector", ()),
+    ],
+)
+def test_contradictions_are_resolved_and_noted(intent: Any, action: Any, followed: str, notes: tuple[str, ...]) -> None:
+    found = read_plan(json.dumps(plan(intent=intent) | {"plan": {"action": action, "args": {}}}), QUESTION)
+    assert (found.action, found.notes) == (followed, notes)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_plan_or_says_why_not(text: str) -> None:
+    try:
+        assert read_plan(text, QUESTION).action
+    except Unusable as left:
+        assert left.reason
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["action", "args", "k"]), inner),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["intent", "confidence", "queries", "rewrite", "followup", "plan"]), _json))
+def test_any_types_are_a_plan_or_say_why_not(item: dict[str, Any]) -> None:
+    try:
+        found = read_plan(json.dumps(item), QUESTION)
+    except Unusable:
+        return
+    assert found.confidence is None or 0 <= found.confidence <= 1
+    assert len(found.queries) <= 5
+
+
+CHAT = Plan("answer_chat", "chat", 0.9)
+CLARIFY = Plan("clarify", "clarify", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("plan", "ruled", "leans", "alone", "followed"),
+    [
+        (Plan("retrieve_vector", "kb_retrieval"), "retrieve_vector", False, True, ("retrieve_vector", "")),
+        (CHAT, "answer_chat", False, True, ("answer_chat", "")),
+        (CHAT, "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
+        (CHAT, "retrieve_vector", True, False, ("retrieve_vector", "answer_chat")),
+        (Plan("answer_chat", "chat"), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
+        (Plan("answer_chat", "chat", 0.5), "retrieve_vector", False, True, ("retrieve_vector", "")),
+        (Plan("answer_chat", "chat", 0.1), "retrieve_vector", True, False, ("retrieve_vector", "")),
+        (CLARIFY, "retrieve_vector", True, True, ("clarify", "")),
+        (CLARIFY, "retrieve_vector", True, False, ("retrieve_vector", "clarify")),
+        (CLARIFY, "retrieve_vector", False, True, ("retrieve_vector", "clarify")),
+        (Plan("clarify", "clarify", 0.2), "retrieve_vector", True, True, ("retrieve_vector", "")),
+    ],
+)
+def test_a_model_that_would_not_search_is_followed_only_so_far(
+    plan: Plan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
+) -> None:
+    result = reconcile(plan, ruled, leans=leans, alone=alone)
+    assert (result.action, result.instead) == followed

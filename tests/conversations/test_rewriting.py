@@ -1,0 +1,97 @@
+"""Taking a rewritten question out of what a model wrote, or leaving it."""
+
+import pytest
+
+from conversations.pipeline.rewriting import Unusable, usable_rewrite
+
+QUESTION = "How long does it take?"
+BACKGROUND = "User: How do I reset the TL-SE2109 switch?\nAssistant: Hold the button."
+WANTED = "How long does it take to reset the TL-SE2109 switch?"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        WANTED,
+        f"  {WANTED}\n",
+        f'"{WANTED}"',
+        f"“{WANTED}”",
+        f"「{WANTED}」",
+        f"`{WANTED}`",
+        f"**{WANTED}**",
+        f"- {WANTED}",
+        f"Rewritten question: {WANTED}",
+        f"Rewritten question:\n{WANTED}",
+        f"**Rewritten question:** {WANTED}",
+        f'The rewritten question is: "{WANTED}"',
+        f"Stand-alone question: {WANTED}",
+        f"Question: {WANTED}",
+        f"Q: {WANTED}",
+        f"Sure! Here is the rewritten question:\n\n{WANTED}",
+        f"Here's a stand-alone version: {WANTED}",
+        f"改写后的问题：{WANTED}",
+        f"改写后的问题：“{WANTED}”",
+        f"好的，改写如下：\n{WANTED}",
+        f"完整问题：{WANTED}",
+        f"```\n{WANTED}\n```",
+        f"```text\n{WANTED}\n```",
+    ],
+)
+def test_the_question_is_taken_out_of_its_wrapping(reply: str) -> None:
+    assert usable_rewrite(reply, QUESTION, BACKGROUND) == WANTED
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "empty"),
+        ("  \n ", "empty"),
+        ('""', "empty"),
+        ("Rewritten question:", "empty"),
+        ("I'm sorry, but I can't help with that.", "refusal"),
+        ("I cannot rewrite this question.", "refusal"),
+        ("As an AI language model, I have no switch.", "refusal"),
+        ("抱歉，我无法改写这个问题。", "refusal"),
+        ("作为一个人工智能助手，我不能回答。", "refusal"),
+        ("The user is asking how long it takes to reset the TL-SE2109.", "explains"),
+        ("Based on the conversation, the question is about the TL-SE2109 reset.", "explains"),
+        ("用户想知道重置 TL-SE2109 需要多久。", "explains"),
+        (f"{WANTED}\n\nExplanation: “it” is the reset.", "explains"),
+        (f"1. {WANTED}\n2. How long does the reset of the switch take?", "explains"),
+        (WANTED + " It takes" + " ten seconds of holding the reset button" * 8, "too long"),
+        ("交换机" * 90, "too long"),
+        ("What is the capital of France?", "off the subject"),
+        ("什么？", "off the subject"),
+    ],
+)
+def test_what_is_no_rewritten_question_is_left(reply: str, reason: str) -> None:
+    with pytest.raises(Unusable) as left:
+        usable_rewrite(reply, QUESTION, BACKGROUND)
+    assert left.value.reason == reason
+
+
+def test_a_reply_that_was_cut_off_is_left() -> None:
+    with pytest.raises(Unusable, match="too long"):
+        usable_rewrite(WANTED[:-10], QUESTION, BACKGROUND, cut=True)
+
+
+@pytest.mark.parametrize("reply", [QUESTION, f'"{QUESTION}"', "how long does it take"])
+def test_the_question_itself_is_no_rewriting(reply: str) -> None:
+    assert usable_rewrite(reply, QUESTION, BACKGROUND) == ""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "I can't log in to the switch, what now?",
+        "Sorry, how long is the warranty of the switch?",
+        "我无法登录交换机怎么办？",
+        "The user manual says what about the switch?",
+        "What is “port isolation” on the switch?",
+        "The switch in room 3: what is its address?",
+        "用户手册里的交换机保修期多久？",
+        "New version of the switch firmware: what changed?",
+    ],
+)
+def test_questions_that_look_like_something_else_stay_whole(question: str) -> None:
+    assert usable_rewrite(question + " [TL-SE2109]", question, BACKGROUND) == question + " [TL-SE2109]"
