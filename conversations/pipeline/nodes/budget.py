@@ -6,8 +6,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from conversations.budget import Fitted, fit
 from conversations.evidence import citation, numbered_passage
 from conversations.llm import endpoint_for
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import PREVIOUS, Emit, Node, When
 from conversations.pipeline.state import State
+from conversations.pipeline.ways import needs_no_search
 from conversations.prompts import Prompt, get_prompt
 from ragsite.db import in_database
 from ragsite.llm.tokens import count_tokens
@@ -23,6 +24,7 @@ class Budget(Node):
     key = "budget"
     step = 7
     title = gettext_lazy("Choose the evidence")
+    after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")))
     reads = ("question", "action", "hits", "history")
     writes = ("evidence", "citations", "messages", "prompt_tokens", "model")
 

@@ -10,8 +10,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.events import StepEvent, StepStatus
 from conversations.models import ChatSession
-from conversations.pipeline.graph import Emit, Node, elapsed
+from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
+from conversations.pipeline.ways import searches
 from knowledge import access
 from ragsite.db import in_database
 from retrieval.search import SearchRequest, retrieve
@@ -26,13 +27,10 @@ class Search(Node):
 
     key = "search"
     title = gettext_lazy("Search")
+    after = (When(PREVIOUS, searches, gettext_lazy("search")),)
     reads = ("user_id", "session_id", "question", "action", "queries")
     may_read = ("focus",)
     writes = ("search_request", "rankings", "knowledge_base_ids", "general_knowledge_allowed")
-
-    def wanted(self, state: State) -> bool:
-        """Only a question that is answered from documents is searched for."""
-        return state.action == "retrieve_vector"
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""

@@ -1,5 +1,7 @@
 """Step 0: the session's system prompt."""
 
+from django.utils.translation import gettext_lazy
+
 from conversations.models import ContextEntry
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
@@ -12,6 +14,7 @@ class SystemContext(Node):
     """On a session's first turn, stores its `routes` entry: the prompt by which answers are written."""
 
     key = "system_context"
+    title = gettext_lazy("Prepare the session")
     after = ("save_question",)
     reads = ("session_id", "question", "language")
     writes = ("system_prompt",)
