@@ -3,7 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import asking, broker, services, turns
+from conversations import asking, broker, prompts, services, turns
+from conversations.default_prompts import DEFAULTS
 from conversations.events import Event
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
@@ -63,3 +64,18 @@ def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
     monkeypatch.setattr("conversations.pipeline.nodes.budget.endpoint_for", endpoint_for)
     monkeypatch.setattr("conversations.llm.client_for", client_for)
     return fake_llm
+
+
+async def ignore(event: Event) -> None:
+    """Take what a node emits that is run by itself."""
+
+
+@pytest.fixture
+def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small questions to models use the prompts that a site starts with, so that no database is needed."""
+
+    def get_prompt(purpose: str, language: str) -> prompts.Prompt:
+        return prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
+
+    monkeypatch.setattr(asking, "get_prompt", get_prompt)
+    asking.forget()

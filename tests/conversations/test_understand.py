@@ -1,0 +1,295 @@
+"""The understanding call: what a turn makes of hard replies, silence and failures. The node alone, no database."""
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from conversations import asking
+from conversations.pipeline.nodes.understand import Understand
+from conversations.pipeline.state import PastTurn, State
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
+from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
+from tests.conversations.conftest import ignore
+from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, chat, clarify, plan
+from tests.fakes.llm import FakeLLM
+from tests.fakes.provider import FakeProvider
+
+HISTORY = [PastTurn(1, "How many ports has the TL-SE2109 switch?", "It has nine ports [1].")]
+UNUSABLE = {"empty", "refusal", "no JSON", "no plan"}
+
+
+pytestmark = pytest.mark.usefixtures("default_prompts")
+
+
+@pytest.fixture
+def model(fake_llm: FakeLLM) -> FakeLLM:
+    fake_llm.serves.add("understand")
+    return fake_llm
+
+
+async def understood(question: str = QUESTION, history: list[PastTurn] | None = None) -> tuple[State, dict[str, Any]]:
+    """Run the node; return the state and what the trace is told."""
+    state = State(user_id=1, session_id=1, question=question, history=HISTORY if history is None else history)
+    await Understand().run(state, ignore)
+    assert state.question == question
+    return state, state.details["understand"]
+
+
+def texts(state: State) -> list[str]:
+    return [query.text for query in state.queries]
+
+
+class TestReplies:
+    """Whatever the model writes, there is a decision, and the trace tells whose."""
+
+    @pytest.mark.parametrize(("reply", "action"), HARD_PLANS.values(), ids=HARD_PLANS)
+    async def test_hard_replies(self, model: FakeLLM, reply: str, action: str) -> None:
+        model.enqueue(reply)
+        state, detail = await understood()
+        assert not model.left and model.closed == 1
+        if action in UNUSABLE:
+            assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", action)
+            assert texts(state)[0] == QUESTION
+        else:
+            assert detail["by"] == "model" and "fallback" not in detail
+            assert state.action == "retrieve_vector"  # where the model would not search, what is found decides
+            assert state.instead == ("" if action == "retrieve_vector" else action)
+
+    async def test_a_good_plan_is_followed(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan()))
+        state, detail = await understood()
+        assert (state.action, state.intent, state.confidence, state.followup) == (
+            "retrieve_vector", "kb_retrieval", 0.9, True,
+        )  # fmt: skip
+        assert state.rewrite == REWRITE == state.focus == state.retrieval_query
+        assert state.rewrite_reason == "understanding"
+        assert {REWRITE, QUESTION} <= set(texts(state))
+        assert detail["key_terms"] == ["TL-SE2109", "port isolation"] and detail["model"] == "fake-model"
+
+    async def test_the_call_is_made_as_specified(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan()))
+        await understood()
+        (call,) = model.calls
+        system, user = call.messages
+        assert '"plan"' in system.content and "retrieve_vector" in system.content
+        assert "How many ports has the TL-SE2109 switch?" in user.content and user.content.endswith(QUESTION)
+
+    async def test_key_terms_that_add_words_are_searched_too(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109"])))
+        state, _detail = await understood()
+        added = state.queries[-1]
+        assert added.text == "VLAN segregation TL-SE2109" and 0 < added.weight < 1
+        model.enqueue(json.dumps(plan(queries=["port isolation"])))
+        state, _detail = await understood()
+        assert "port isolation" not in texts(state)
+
+    async def test_a_first_question_is_searched_as_it_stands(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=[])))
+        state, _detail = await understood("What is the warranty of the rack mounting kit?", [])
+        assert texts(state) == ["What is the warranty of the rack mounting kit?"] and not state.rewrite
+
+    async def test_a_question_that_stands_alone_is_not_mixed_with_the_conversation(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=[], followup=False)))
+        state, _detail = await understood("What is the warranty of the rack mounting kit?")
+        assert not state.rewrite
+
+    @pytest.mark.parametrize(("k", "given"), [(1, None), (6, None), (8, 8), (500, 10), ("nine", None)])
+    async def test_more_passages_where_a_plan_wants_more(self, model: FakeLLM, k: Any, given: int | None) -> None:
+        model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
+        assert (await understood())[0].k == given
+
+    async def test_a_contradiction_is_noted(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(intent="chat")))
+        state, detail = await understood()
+        assert state.action == "retrieve_vector" and not state.instead
+        assert detail["notes"] == ["contradiction"]
+
+
+class TestNotSearching:
+    """A model that would not search is not simply followed."""
+
+    async def test_an_unsure_one_is_not_followed(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(chat(confidence=0.4)))
+        state, _detail = await understood()
+        assert (state.action, state.instead) == ("retrieve_vector", "")
+
+    async def test_a_sure_one_has_to_prove_it(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(chat()))
+        state, detail = await understood("Make that shorter, please.")
+        assert (state.action, state.instead, detail["instead"]) == ("retrieve_vector", "answer_chat", "answer_chat")
+        assert state.queries
+
+    async def test_a_first_question_that_points_at_nothing_is_asked_back(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(clarify()))
+        state, _detail = await understood("How long does it take?", [])
+        assert (state.action, state.instead, state.queries) == ("clarify", "", [])
+
+    @pytest.mark.parametrize(
+        ("question", "action"), [("Hello!", "answer_chat"), ("谢谢", "answer_chat"), ("???", "clarify")]
+    )
+    async def test_where_the_rules_are_certain_no_model_is_asked(
+        self, model: FakeLLM, question: str, action: str
+    ) -> None:
+        state, detail = await understood(question, [])
+        assert state.action == action and detail["by"] == "rules" and not model.calls
+
+
+class TestFailures:
+    """Silence and errors leave the rules."""
+
+    @pytest.mark.parametrize(
+        "error",
+        [ProviderError("boom"), RateLimited("slow down"), Unauthorized("no"), BadRequest("bad"), Unreachable("gone")],
+    )
+    async def test_errors(self, model: FakeLLM, error: LLMError) -> None:
+        model.enqueue(error)
+        state, detail = await understood()
+        assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "failed")
+        assert detail["fallback_detail"] and model.closed == 1
+
+    async def test_an_answer_that_breaks_off(self, model: FakeLLM) -> None:
+        model.enqueue([TextPiece('{"intent": "chat"'), ProviderError("boom")])
+        _state, detail = await understood()
+        assert detail["fallback"] == "failed"
+
+    async def test_thirty_seconds_of_silence_cost_no_more_than_the_time_allowed(
+        self, model: FakeLLM, settings: Settings
+    ) -> None:
+        settings.UNDERSTAND_TIMEOUT = 0.1
+        model.enqueue([30.0, TextPiece(json.dumps(chat()))])
+        async with asyncio.timeout(5):
+            state, detail = await understood()
+        assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "timed out")
+        assert "0.1 s" in detail["fallback_detail"]
+        assert model.stopped == 1 and model.closed == 1
+
+    async def test_a_silent_model_is_left_alone_for_a_while(
+        self, model: FakeLLM, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.UNDERSTAND_TIMEOUT = 0.1
+        model.enqueue([30.0])
+        await understood()
+        _state, detail = await understood()
+        assert detail["fallback"] == "paused" and len(model.calls) == 1
+        monkeypatch.setattr(asking, "PAUSE", 0.0)
+        asking.forget()
+        model.enqueue([30.0], json.dumps(plan()))
+        await understood()
+        assert (await understood())[1]["by"] == "model"
+
+    async def test_without_a_model_there_is_nothing_to_fall_back_from(self, fake_llm: FakeLLM) -> None:
+        _state, detail = await understood()
+        assert detail["by"] == "rules" and "fallback" not in detail and not fake_llm.calls
+
+    async def test_it_can_be_switched_off(self, model: FakeLLM, settings: Settings) -> None:
+        settings.ENABLE_UNDERSTANDING = False
+        assert (await understood())[1]["by"] == "rules" and not model.calls
+
+    async def test_a_hanging_list_of_models(self, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+        async def client_for(purpose: str) -> None:
+            await asyncio.sleep(30)
+
+        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        settings.UNDERSTAND_TIMEOUT = 0.1
+        assert (await understood())[1]["fallback"] == "timed out"
+
+
+class TestThinking:
+    """Models that think before they answer."""
+
+    async def test_what_it_thinks_does_not_count(self, model: FakeLLM) -> None:
+        model.enqueue([ThinkPiece(json.dumps(chat())), TextPiece(json.dumps(plan()))])
+        state, _detail = await understood()
+        assert state.intent == "kb_retrieval"
+
+    @pytest.mark.parametrize(
+        "spent",
+        [
+            [ThinkPiece("Let me see, "), FinishPiece("length")],
+            [ThinkPiece("Let me see, "), TextPiece('{"inte'), FinishPiece("length")],
+            [FinishPiece("length")],
+        ],
+    )
+    async def test_one_that_spends_its_tokens_on_thinking_gets_more_and_keeps_them(
+        self, model: FakeLLM, spent: list[Any]
+    ) -> None:
+        model.enqueue(spent, json.dumps(plan()), json.dumps(plan()))
+        assert (await understood())[1]["by"] == "model"
+        assert (await understood())[1]["by"] == "model"
+        limits = [call.max_tokens or model.endpoint.max_tokens for call in model.calls]
+        assert limits[0] < limits[1] == limits[2]
+
+    async def test_one_that_only_thinks(self, model: FakeLLM) -> None:
+        model.enqueue([ThinkPiece("Hm."), FinishPiece("length")], [ThinkPiece("Hm."), FinishPiece("length")])
+        assert (await understood())[1]["fallback"] == "empty"
+        assert len(model.calls) == 2
+
+
+class TestProvider:
+    """The same through a real connection."""
+
+    @pytest.fixture
+    def served(self, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+        async def client_for(purpose: str) -> ChatClient:
+            return ChatClient(Endpoint(provider.base_url, model="fake-model", max_tokens=64), pause=0.01)
+
+        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        return provider
+
+    async def test_a_plan_by_itself(self, served: FakeProvider) -> None:
+        state, detail = await understood()
+        assert detail["by"] == "model" and state.confidence == 0.9
+        assert served.requests[0]["stream"] and served.paths == ["/v1/chat/completions"]
+
+    @pytest.mark.parametrize("style", ["openai", "deepseek", "ollama"])
+    async def test_a_fenced_one_after_thinking(self, served: FakeProvider, style: Any) -> None:
+        served.reply(
+            f"```json\n{json.dumps(plan())}\n```\nDone.", json.dumps(chat()), style=style, purpose="understand"
+        )
+        state, _detail = await understood()
+        assert state.rewrite == REWRITE
+
+    async def test_tokens_spent_on_thinking(self, served: FakeProvider) -> None:
+        served.reply("", "Let me think about it", finish="length", purpose="understand")
+        served.reply(json.dumps(plan()), purpose="understand")
+        assert (await understood())[1]["by"] == "model"
+        assert [request["max_tokens"] for request in served.requests] == [64, 64 + asking.THINKING_ROOM]
+
+    async def test_silence_ends_the_request(self, served: FakeProvider, settings: Settings) -> None:
+        settings.UNDERSTAND_TIMEOUT = 0.3
+        served.reply(json.dumps(plan()), first_delay=30.0, purpose="understand")
+        async with asyncio.timeout(5):
+            _state, detail = await understood()
+        assert detail["fallback"] == "timed out"
+        assert await asyncio.to_thread(served.wait_for_disconnect)
+
+    async def test_a_trickle_that_never_ends_is_bounded_too(self, served: FakeProvider, settings: Settings) -> None:
+        settings.UNDERSTAND_TIMEOUT = 0.3
+        served.reply(json.dumps(plan()), delay=0.2, purpose="understand")
+        async with asyncio.timeout(5):
+            assert (await understood())[1]["fallback"] == "timed out"
+
+    async def test_an_overloaded_server(self, served: FakeProvider, settings: Settings) -> None:
+        settings.UNDERSTAND_TIMEOUT = 2
+        for _ in range(3):
+            served._scripts.append(_overloaded())
+        state, detail = await understood()
+        assert detail["fallback"] == "failed" and re.search("busy", detail["fallback_detail"])
+        assert texts(state)[0] == QUESTION
+
+    async def test_no_endpoint_for_chat(self, served: FakeProvider) -> None:
+        served.missing_paths.add("/v1/chat/completions")
+        served.reply(f"{json.dumps(plan())}\nUser: another\n", purpose="")
+        state, _detail = await understood()
+        assert state.rewrite == REWRITE and served.paths[-1] == "/v1/completions"
+
+
+def _overloaded() -> Any:
+    from tests.fakes.provider import Script
+
+    return Script(status=429, body=b'{"error": {"message": "too many"}}', purpose="understand")
