@@ -52,7 +52,6 @@ class Answered:
     text: str
     cut: bool
     model: str
-    prompt_version: int
 
 
 class Asker:
@@ -67,6 +66,11 @@ class Asker:
     def model(self) -> str:
         """The model's name."""
         return self._client.endpoint.model
+
+    @property
+    def prompt_version(self) -> int:
+        """The version of the prompt; 0 for the one that the site came with."""
+        return self._prompt.version
 
     async def ask(self, **variables: str) -> Answered:
         """Fill the prompt, and return the answer. Raises `NoReply`."""
@@ -85,7 +89,7 @@ class Asker:
             raise NoReply("failed", error.message) from error
         if not reply.text.strip():
             raise NoReply("empty")
-        return Answered(reply.text, reply.finish_reason == "length", self.model, self._prompt.version)
+        return Answered(reply.text, reply.finish_reason == "length", self.model)
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:
         """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
