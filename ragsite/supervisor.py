@@ -233,8 +233,13 @@ def _interrupt_turns() -> object:
     from twisted.internet.defer import Deferred
 
     from conversations import turns
+    from ragsite.llm import shared
 
-    return Deferred.fromFuture(asyncio.ensure_future(turns.interrupt_all()))
+    async def stop() -> None:
+        await turns.interrupt_all()
+        await shared.close()
+
+    return Deferred.fromFuture(asyncio.ensure_future(stop()))
 
 
 def _work(listener: socket.socket) -> None:

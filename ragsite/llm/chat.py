@@ -6,16 +6,17 @@ provider's work. Servers differ: what they refuse to be asked is met here, what 
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 
 from ragsite.llm import http
 from ragsite.llm.connection import Connection
-from ragsite.llm.errors import BadReply, BadRequest, ContextTooLong, LLMError, RateLimited, TimedOut
+from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMError, TimedOut
 from ragsite.llm.reading import read_pieces
 from ragsite.llm.replies import ReplyParser
 from ragsite.llm.think import ThinkSplitter, split_thinking
@@ -44,6 +45,19 @@ class _Ask:
     deadline: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Lacks:
+    """What a server was found to lack: chat, or fields that it refuses."""
+
+    chat: bool = False
+    fields: frozenset[str] = frozenset()
+
+
+# What was found and when, by address and model, so that it is asked once only. Servers change: it holds for an hour.
+_found: dict[tuple[str, str], tuple[_Lacks, float]] = {}
+_FOUND_SECONDS = 3600.0
+
+
 class _Missing(Exception):
     """The endpoint has no such path; `error` is what that means if there is no other way."""
 
@@ -64,9 +78,6 @@ class ChatClient:
         self.endpoint = endpoint
         self._pause = pause
         self._connection = Connection(endpoint, transport)
-        # What this server was found to lack, so that it is asked once only.
-        self._plain = False
-        self._refused: frozenset[str] = frozenset()
 
     async def stream(
         self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
@@ -116,7 +127,7 @@ class ChatClient:
             raise BadReply("No list of models.", where=http.host(self.endpoint)) from error
 
     async def aclose(self) -> None:
-        """Close the connections that are kept open."""
+        """Let go of the connection, which the event loop keeps for the next who asks."""
         await self._connection.aclose()
 
     def _ask(self, messages: Sequence[ChatMessage], temperature: float | None, max_tokens: int | None) -> _Ask:
@@ -147,43 +158,36 @@ class ChatClient:
             await asyncio.sleep(wait)
 
     def _wait(self, error: LLMError, attempt: int) -> float | None:
-        """Return the seconds until another try, or None where none would help. A time-out has waited enough."""
-        if not error.retryable or isinstance(error, TimedOut) or attempt + 1 == ATTEMPTS:
+        """Return the seconds until another try, or None where none would help: a time-out has waited enough."""
+        if not error.retryable or isinstance(error, TimedOut | Busy) or attempt + 1 == ATTEMPTS:
             return None
-        wait = self._pause * 2**attempt
-        if isinstance(error, RateLimited) and error.retry_after is not None:
-            wait = max(error.retry_after, wait)
+        wait = max(self._pause * 2**attempt, error.retry_after or 0.0)
         return wait if wait <= MAX_WAIT else None
 
     async def _adapted(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
         """Yield the answer, asking again without what the server lacks or refuses to be asked."""
-        known = (self._plain, self._refused)
+        lacks = _known_lacks(self.endpoint)
         while True:
             try:
-                async with aclosing(self._once(ask)) as pieces:
+                async with aclosing(self._once(ask, lacks)) as pieces:
                     async for piece in pieces:
+                        _remember(self.endpoint, lacks)
                         yield piece
                 return
             except _Missing as missing:
-                if self._plain:
-                    self._plain, self._refused = known
+                if lacks.chat:
+                    _found.pop(_key(self.endpoint), None)
                     raise missing.error from missing
-                self._plain = True
+                lacks = replace(lacks, chat=True)
             except BadRequest as error:
-                field = None if isinstance(error, ContextTooLong) else self._to_leave_out(error)
-                if field is None:
-                    self._plain, self._refused = known
+                unwanted = None if isinstance(error, ContextTooLong) else _to_leave_out(error, lacks)
+                if unwanted is None:
                     raise
-                self._refused |= {field}
+                lacks = replace(lacks, fields=lacks.fields | {unwanted})
 
-    def _to_leave_out(self, error: BadRequest) -> str | None:
-        """Return the optional field that a refusal names, or else the one that is least known, or None."""
-        named = [field for word, field in _OPTIONAL.items() if word in error.detail]
-        return next((field for field in [*named, "stream_options"] if field not in self._refused), None)
-
-    async def _once(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
-        path = "/completions" if self._plain else "/chat/completions"
-        async with self._connection.send("POST", path, ask.deadline, self._body(ask)) as incoming:
+    async def _once(self, ask: _Ask, lacks: _Lacks) -> AsyncGenerator[Piece, None]:
+        path = "/completions" if lacks.chat else "/chat/completions"
+        async with self._connection.send("POST", path, ask.deadline, self._body(ask, lacks)) as incoming:
             if not incoming.ok:
                 error = await incoming.refusal()
                 # "No such model" comes as 404 too; only a path that is missing is a reason to try the other.
@@ -194,8 +198,8 @@ class ChatClient:
                 async for piece in pieces:
                     yield piece
 
-    def _body(self, ask: _Ask) -> dict[str, Any]:
-        limit = "max_completion_tokens" if "max_tokens" in self._refused else "max_tokens"
+    def _body(self, ask: _Ask, lacks: _Lacks) -> dict[str, Any]:
+        limit = "max_completion_tokens" if "max_tokens" in lacks.fields else "max_tokens"
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "stream": True,
@@ -203,11 +207,11 @@ class ChatClient:
             "temperature": ask.temperature,
             limit: ask.max_tokens,
         }
-        if self._plain:
+        if lacks.chat:
             body |= {"prompt": plain_prompt(ask.messages), "stop": ["\nUser:"]}
         else:
             body["messages"] = [message.to_dict() for message in ask.messages]
-        return {name: value for name, value in body.items() if name not in self._refused}
+        return {name: value for name, value in body.items() if name not in lacks.fields}
 
 
 def plain_prompt(messages: Sequence[ChatMessage]) -> str:
@@ -215,6 +219,26 @@ def plain_prompt(messages: Sequence[ChatMessage]) -> str:
     names = {"user": "User: ", "assistant": "Assistant: "}
     parts = [names.get(message.role, "") + message.content.strip() for message in messages]
     return "\n\n".join([*parts, "Assistant:"])
+
+
+def _to_leave_out(error: BadRequest, lacks: _Lacks) -> str | None:
+    """Return the optional field that a refusal names, or else the one that is least known, or None."""
+    named = [field for word, field in _OPTIONAL.items() if word in error.detail]
+    return next((field for field in [*named, "stream_options"] if field not in lacks.fields), None)
+
+
+def _key(endpoint: Endpoint) -> tuple[str, str]:
+    return endpoint.base_url, endpoint.model
+
+
+def _known_lacks(endpoint: Endpoint) -> _Lacks:
+    lacks, found_at = _found.get(_key(endpoint), (_Lacks(), 0.0))
+    return lacks if time.monotonic() - found_at < _FOUND_SECONDS else _Lacks()
+
+
+def _remember(endpoint: Endpoint, lacks: _Lacks) -> None:
+    if lacks != _known_lacks(endpoint):
+        _found[_key(endpoint)] = (lacks, time.monotonic())
 
 
 def _reply(pieces: Sequence[Piece]) -> Reply:

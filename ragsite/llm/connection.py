@@ -1,17 +1,13 @@
 """Requests to one endpoint, bounded in time and size, with failures told as `LLMError`."""
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from functools import cache
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any
 
-import anyio  # noqa: F401
-import httpcore  # noqa: F401 - httpx would import these at the first question, and hold up the event loop
 import httpx
 
-from ragsite.llm import http
+from ragsite.llm import http, shared
 from ragsite.llm.errors import BadReply, LLMError, TimedOut
 from ragsite.llm.types import Endpoint
 
@@ -82,45 +78,39 @@ class Incoming:
 
 
 class Connection:
-    """The HTTP client for one endpoint; `transport` replaces the network in tests."""
+    """Requests to one endpoint, over connections that the event loop keeps; `transport` replaces them in tests."""
 
     def __init__(self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        http.host(endpoint)  # raises for what is no address
         self._endpoint = endpoint
-        self._client = httpx.AsyncClient(
-            headers=http.headers(endpoint),
-            timeout=http.timeout(endpoint),
-            transport=transport,
-            trust_env=http.trusts_environment(endpoint),
-            verify=_certificates() if http.is_secure(endpoint) else False,
-        )
+        self._own = shared.new_client(endpoint, transport) if transport is not None else None
 
     @asynccontextmanager
     async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:
-        """Send a request and yield its reply once the headers are there; leaving closes the connection.
+        """Send a request and yield its reply once the headers are there; leaving ends it at the server too.
 
-        `path` is one of the API (`/models`), or a whole address.
+        `path` is one of the API (`/models`), or a whole address. Waits for a place where the endpoint has a limit.
         """
         endpoint = self._endpoint
-        try:
-            address = http.url(endpoint, path) if path.startswith("/") else path
-            request = self._client.build_request(method, address, json=json)
-            async with asyncio.timeout_at(deadline):
-                response = await self._client.send(request, stream=True)
-        except TimeoutError as error:
-            raise TimedOut(where=http.host(endpoint)) from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise http.from_transport(error, endpoint, started=False) from error
-        try:
-            yield Incoming(response, endpoint, deadline)
-        finally:
-            await response.aclose()
+        async with shared.place(endpoint, deadline), self._client() as client:
+            try:
+                address = http.url(endpoint, path) if path.startswith("/") else path
+                request = client.build_request(method, address, json=json, timeout=http.timeout(endpoint))
+                async with asyncio.timeout_at(deadline):
+                    response = await client.send(request, stream=True)
+            except TimeoutError as error:
+                raise TimedOut(where=http.host(endpoint)) from error
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise http.from_transport(error, endpoint, started=False) from error
+            try:
+                yield Incoming(response, endpoint, deadline)
+            finally:
+                await response.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections that are kept open."""
-        await self._client.aclose()
+        """Close what is this connection's alone; what the event loop keeps stays open for the next one."""
+        if self._own is not None:
+            await self._own.aclose()
 
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Return one context for all clients: reading the certificates takes a tenth of a second."""
-    return httpx.create_ssl_context()
+    def _client(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
+        return shared.client(self._endpoint) if self._own is None else nullcontext(self._own)

@@ -34,6 +34,7 @@ def default_endpoint() -> Endpoint | None:
         context_window=settings.LLM_CONTEXT_WINDOW,
         max_tokens=settings.LLM_MAX_TOKENS,
         temperature=settings.LLM_TEMPERATURE,
+        concurrency=settings.LLM_CONCURRENCY,
     )
 
 

@@ -4,7 +4,8 @@ LLMError
 ├── NotConfigured          no model is set
 ├── Unreachable        ↻   no connection: wrong address, server down, TLS refused
 ├── TimedOut           ↻   no connection, no next piece, or no end within the time allowed
-├── RateLimited        ↻   429; `retry_after` holds the seconds that the provider asks for
+├── RateLimited        ↻   429
+├── Busy               ↻   as many requests run as the site allows itself at once
 ├── Unauthorized           401, 403: the key is missing or refused; 402: no credit left
 ├── ModelNotFound          the endpoint has no model of that name
 │   └── LocalModelNotFound a model of this machine's own can't be found or loaded
@@ -17,14 +18,18 @@ LLMError
 ↻ marks what may succeed when tried again (`retryable`).
 """
 
+import math
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 
 class LLMError(Exception):
     """A model call failed; `str()` and `message` are for a person, `code` is for programs.
 
-    `where` names the server and `detail` holds what it said; neither may hold a key.
+    `where` names the server and `detail` holds what it said; neither may hold a key. `retry_after` holds the seconds
+    that it asked to be left alone for, None when it asked for nothing.
     """
 
     code = "llm_error"
@@ -35,6 +40,7 @@ class LLMError(Exception):
         super().__init__(detail)
         self.detail = " ".join(detail.split())[:500]
         self.where = where
+        self.retry_after: float | None = None
 
     @property
     def message(self) -> str:
@@ -44,6 +50,8 @@ class LLMError(Exception):
             parts.append(f"[{self.where}]")
         if self.detail:
             parts.append(self.detail)
+        if self.retry_after:
+            parts.append(_until(self.retry_after))
         return " ".join(parts)
 
     def __str__(self) -> str:
@@ -74,15 +82,19 @@ class TimedOut(LLMError):
 
 
 class RateLimited(LLMError):
-    """Too many requests; `retry_after` is in seconds, None when the provider doesn't say."""
+    """Too many requests."""
 
     code = "rate_limited"
     retryable = True
     text = _("The language model is busy: too many requests. Wait a moment and try again.")
 
-    def __init__(self, detail: str = "", *, where: str = "", retry_after: float | None = None) -> None:
-        super().__init__(detail, where=where)
-        self.retry_after = retry_after
+
+class Busy(LLMError):
+    """No place became free in time among the requests that may run at once."""
+
+    code = "busy"
+    retryable = True
+    text = _("Too many questions are being answered at this moment. Wait a moment and try again.")
 
 
 class Unauthorized(LLMError):
@@ -145,3 +157,16 @@ class BadReply(LLMError):
     text = _(
         "The language model's server sent something unreadable. Check that its address is an OpenAI-compatible API."
     )
+
+
+def _until(seconds: float) -> str:
+    """Say when to come back, in seconds below two minutes and in minutes above."""
+    if seconds <= 120:
+        whole = math.ceil(seconds)
+        text = ngettext(
+            "It asks to be left alone for %(n)d second.", "It asks to be left alone for %(n)d seconds.", whole
+        )
+        return text % {"n": whole}
+    whole = math.ceil(seconds / 60)
+    text = ngettext("It asks to be left alone for %(n)d minute.", "It asks to be left alone for %(n)d minutes.", whole)
+    return text % {"n": whole}

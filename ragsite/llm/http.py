@@ -27,7 +27,8 @@ _STATUS_OF_CODE = {
     "context_length_exceeded": 413,
     "invalid_request_error": 400,
 }
-MAX_RETRY_AFTER = 60.0
+# Seconds; what asks for longer is as good as down.
+MAX_RETRY_AFTER = 86_400.0
 
 
 def url(endpoint: Endpoint, path: str) -> str:
@@ -84,24 +85,24 @@ def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> er
     status = response.status_code
     detail = clean(_detail(body) or f"HTTP {status} {response.reason_phrase}", endpoint)
     where = host(endpoint)
-    if status == 429:
-        return errors.RateLimited(detail, where=where, retry_after=retry_after(response.headers.get("retry-after")))
     if 300 <= status < 400:
         return errors.Unreachable(f"HTTP {status}: the address redirects elsewhere.", where=where)
-    return _kind(status, detail)(detail, where=where)
+    if status == 429 and b"insufficient_quota" in body:
+        # No credit, which no waiting mends.
+        status = 402
+    error = _kind(status, detail)(detail, where=where)
+    if error.retryable:
+        error.retry_after = retry_after(response.headers.get("retry-after"))
+    return error
 
 
 def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
     """Return the error for an error object (or string) that came inside a reply of status 200."""
     detail = clean(_words(error) or "unknown error", endpoint)
-    status = _status_of(error)
-    where = host(endpoint)
-    if status == 429:
-        return errors.RateLimited(detail, where=where)
-    kind = _kind(status, detail)
+    kind = _kind(_status_of(error), detail)
     if kind is errors.ProviderError and _TOO_LONG.search(detail):
         kind = errors.ContextTooLong
-    return kind(detail, where=where)
+    return kind(detail, where=host(endpoint))
 
 
 def names_a_model(detail: str) -> bool:
@@ -110,7 +111,7 @@ def names_a_model(detail: str) -> bool:
 
 
 def retry_after(value: str | None) -> float | None:
-    """Return the seconds of a `Retry-After` header (a number or a date), between 0 and a minute, or None."""
+    """Return the seconds of a `Retry-After` header (a number or a date), between 0 and a day, or None."""
     if not value:
         return None
     try:
@@ -118,7 +119,7 @@ def retry_after(value: str | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER) if seconds == seconds else None
 
@@ -148,6 +149,8 @@ def _status_of(error: Any) -> int:
 
 
 def _kind(status: int, detail: str) -> type[errors.LLMError]:
+    if status == 429:
+        return errors.RateLimited
     if status in (401, 402, 403):
         return errors.Unauthorized
     if status in (404, 405, 410, 501):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from ragsite.llm import errors, http
-from ragsite.llm.errors import BadReply, BadRequest, LLMError, RateLimited
+from ragsite.llm.errors import BadReply, BadRequest, LLMError
 from ragsite.llm.local_embedding import normalise
 from ragsite.llm.tokens import truncate_to_tokens
 from ragsite.llm.types import Endpoint
@@ -25,6 +25,7 @@ MAX_TOKENS = 6000
 ATTEMPTS = 4
 # Seconds that may be spent on waiting between attempts: a person waits for a query, a worker for documents.
 QUERY_PATIENCE, DOCUMENT_PATIENCE = 3.0, 180.0
+LONGEST_WAIT = 60.0
 
 _TEXTS: dict[type[LLMError], str | Promise] = {
     errors.Unreachable: _("The embedding endpoint can't be reached. Check its address and that it is running."),
@@ -109,8 +110,8 @@ class OpenAIEmbedder:
             try:
                 return self._post(texts)
             except LLMError as error:
-                asked = error.retry_after if isinstance(error, RateLimited) else None
-                wait = self._pause * 2**attempt if asked is None else asked
+                asked = error.retry_after
+                wait = self._pause * 2**attempt if asked is None else min(asked, LONGEST_WAIT)
                 patience -= wait
                 if not error.retryable or patience < 0:
                     raise

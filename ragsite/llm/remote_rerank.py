@@ -24,10 +24,10 @@ from ragsite.llm.connection import Connection
 from ragsite.llm.errors import (
     BadReply,
     BadRequest,
+    Busy,
     ContextTooLong,
     LLMError,
     ModelNotFound,
-    RateLimited,
     TimedOut,
 )
 from ragsite.llm.rerank import Scores, to_unit
@@ -72,7 +72,7 @@ class RemoteReranker:
         return list(to_unit(scores))
 
     async def aclose(self) -> None:
-        """Close the connections that are kept open."""
+        """Let go of the connection, which the event loop keeps for the next who asks."""
         await self._connection.aclose()
 
     async def _speak(self, query: str, texts: list[str], deadline: float) -> list[float]:
@@ -123,11 +123,11 @@ class RemoteReranker:
             try:
                 return await self._once(style, body, deadline)
             except LLMError as error:
-                # A time-out has waited enough.
-                if not error.retryable or isinstance(error, TimedOut):
+                # A time-out, or a place that did not become free, has been waited for enough.
+                if not error.retryable or isinstance(error, TimedOut | Busy):
                     raise
                 wait = self._pause * 2 ** (attempt - 1)
-                if isinstance(error, RateLimited) and error.retry_after is not None:
+                if error.retry_after is not None:
                     wait = error.retry_after
                 if asyncio.get_running_loop().time() + wait >= deadline:
                     raise

@@ -19,7 +19,8 @@ class ChatMessage:
 class Endpoint:
     """Where a model is and how it is asked. Time-outs are seconds; windows and limits are tokens.
 
-    `idle_timeout` is the longest silence of a running answer, `total_timeout` bounds the whole answer.
+    `idle_timeout` is the longest silence of a running answer, `total_timeout` bounds the whole answer; `concurrency` is
+    how many requests run at once in one process, 0 for any number.
     """
 
     base_url: str
@@ -31,6 +32,7 @@ class Endpoint:
     context_window: int = 16_384
     max_tokens: int = 2048
     temperature: float = 0.3
+    concurrency: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from ragsite.llm.chat import ChatClient, plain_prompt
+from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.types import ChatMessage, FinishPiece, TextPiece, ThinkPiece, Usage, UsagePiece
 from tests.fakes.provider import FakeProvider, Style
 from tests.llm.conftest import MakeClient
@@ -193,6 +194,24 @@ class TestFallbacks:
         assert field not in provider.requests[2]
         if field == "max_tokens":
             assert provider.requests[2]["max_completion_tokens"] == 2048
+
+
+async def test_what_a_server_lacks_is_known_to_the_next_client(provider: FakeProvider, make_client: MakeClient) -> None:
+    provider.missing_paths.add("/v1/chat/completions")
+    provider.refused_fields["stream_options"] = "extra fields not permitted"
+    await collect(make_client())
+    await collect(make_client())
+    assert provider.paths == ["/v1/chat/completions"] + ["/v1/completions"] * 3
+    await collect(make_client(model="another"))
+    assert provider.paths[4] == "/v1/chat/completions"
+
+
+async def test_a_server_that_has_learned_to_chat_is_found_out(provider: FakeProvider, client: ChatClient) -> None:
+    provider.missing_paths.add("/v1/chat/completions")
+    await collect(client)
+    provider.missing_paths = {"/v1/completions"}
+    assert isinstance((await collect(client))[1], ModelNotFound)
+    assert (await collect(client))[1] is None
 
 
 async def test_models(provider: FakeProvider, client: ChatClient) -> None:

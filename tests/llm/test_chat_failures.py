@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator
+from email.utils import formatdate
 from typing import Any
 
 import httpx
@@ -116,6 +118,23 @@ class TestRetries:
         _, error = await collect(client)
         assert isinstance(error, errors.RateLimited)
         assert error.retry_after == 45
+        assert len(provider.requests) == 1
+
+    async def test_when_to_come_back_is_said(self, provider: FakeProvider, client: ChatClient) -> None:
+        provider.fail(429, headers={"Retry-After": "3600"})
+        _, error = await collect(client)
+        assert error is not None and error.message.endswith("It asks to be left alone for 60 minutes.")
+        provider.fail(503, headers={"Retry-After": formatdate(time.time() + 45, usegmt=True)})
+        _, error = await collect(client)
+        assert isinstance(error, errors.ProviderError)
+        assert re.search(r"left alone for 4\d seconds\.", error.message)
+        assert len(provider.requests) == 2
+
+    async def test_no_credit_is_not_waited_for(self, provider: FakeProvider, client: ChatClient) -> None:
+        body = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+        provider.fail(429, body, headers={"Retry-After": "1"})
+        _, error = await collect(client)
+        assert isinstance(error, errors.Unauthorized)
         assert len(provider.requests) == 1
 
     async def test_not_after_something_came(self, provider: FakeProvider, client: ChatClient) -> None:

@@ -33,8 +33,9 @@ def test_all_settings_arrive(settings: Settings) -> None:
     settings.LLM_CONTEXT_WINDOW = 4096
     settings.LLM_MAX_TOKENS = 100
     settings.LLM_TEMPERATURE = 0.0
+    settings.LLM_CONCURRENCY = 7
     settings.LLM_CONNECT_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT = 1.0, 2.0, 3.0
-    assert default.default_endpoint() == Endpoint("http://a/v1", "k", "m", 1.0, 2.0, 3.0, 4096, 100, 0.0)
+    assert default.default_endpoint() == Endpoint("http://a/v1", "k", "m", 1.0, 2.0, 3.0, 4096, 100, 0.0, 7)
 
 
 async def test_a_given_model_stands() -> None:

@@ -72,7 +72,17 @@ def test_addresses(base: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("3", 3.0), ("0.5", 0.5), ("-1", 0.0), ("9999", 60.0), (None, None), ("", None), ("soon", None), ("nan", None)],
+    [
+        ("3", 3.0),
+        ("0.5", 0.5),
+        ("-1", 0.0),
+        ("99999999", 86_400.0),
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("Mon, 99 Foo 2030 00:00:00 GMT", None),
+    ],
 )
 def test_retry_after(value: str | None, expected: float | None) -> None:
     assert http.retry_after(value) == expected
