@@ -12,12 +12,13 @@ from dataclasses import asdict
 
 from django.utils import translation
 
-from conversations import broker, store
+from conversations import broker, qa_log, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
 from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
+from ragsite import logs
 from ragsite.db import in_database
 
 logger = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class TurnRunner:
 
     async def _guarded(self) -> None:
         try:
-            with translation.override(self.state.language):
+            with translation.override(self.state.language), logs.about_request(self.state.request_id):
                 await self._run()
         finally:
             broker.running.pop(self.message_id, None)
@@ -89,7 +90,7 @@ class TurnRunner:
             if self.state.started is None:
                 self.started.set_exception(failure.cause)
         except Exception:
-            logger.exception("Turn %s failed", self.state.request_id)
+            logger.exception("The turn failed")
             status, error = "failed", failures.internal_error()
         finally:
             keeper.cancel()
@@ -107,7 +108,7 @@ class TurnRunner:
             try:
                 await work()
             except Exception:
-                logger.exception("Turn %s: work after the answer failed", self.state.request_id)
+                logger.exception("Work after the answer failed")
 
     async def _publish(self, event: Event) -> None:
         """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
@@ -172,7 +173,7 @@ class TurnRunner:
         await in_database(self._store, done)
         self._events.append(done)
         await broker.publish(self.message_id, done)
-        logger.info("Turn %s %s in %d ms", self.state.request_id, status, ms)
+        qa_log.write(self.state, done, error)
 
     def _store(self, done: DoneEvent) -> None:
         assert self.state.started is not None
@@ -184,7 +185,7 @@ class TurnRunner:
         cause = failure.cause
         if isinstance(cause, failures.EXPECTED):
             code = getattr(cause, "code", type(cause).__name__)
-            logger.warning("Turn %s: node %s: %s", self.state.request_id, failure.node, code)
+            logger.warning("Node %s failed the turn: %s", failure.node, code)
         elif not isinstance(cause, store.TurnRefused):
-            logger.error("Turn %s: node %s failed", self.state.request_id, failure.node, exc_info=cause)
+            logger.error("Node %s failed the turn", failure.node, exc_info=cause)
         return failures.error_event(failure, self.graph.nodes[failure.node].title)

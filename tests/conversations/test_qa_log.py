@@ -1,0 +1,73 @@
+"""The line that is logged of each turn: times, counts and costs, and nobody's words."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations.models import ChatSession, Turn
+from knowledge.models import KnowledgeBase
+from ragsite.llm.errors import Unreachable
+from ragsite.llm.types import TextPiece, UsagePiece
+from ragsite.logs import JsonFormatter
+from tests.conversations.conftest import run_turn
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How do I restore the factory settings of the switch?"
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> Any:
+    """Return a function that gives the lines logged so far, as programs read them."""
+    qa = logging.getLogger("ragsite.qa")
+    qa.addHandler(caplog.handler)
+    yield lambda: [
+        json.loads(JsonFormatter().format(record)) for record in caplog.records if record.name == "ragsite.qa"
+    ]
+    qa.removeHandler(caplog.handler)
+
+
+async def test_a_turn_leaves_one_line(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, lines: Any
+) -> None:
+    fake_llm.enqueue([TextPiece("Hold the reset button for ten seconds [1]."), UsagePiece(30, 7)])
+    await run_turn(owner, session, QUESTION)
+    [line] = lines()
+    turn = await Turn.objects.aget()
+    assert (line["request_id"], line["user_id"], line["session_id"], line["turn_id"]) == (
+        str(turn.request_id), owner.pk, session.pk, turn.pk
+    )  # fmt: skip
+    assert (line["status"], line["error"], line["action"], line["model"]) == (
+        "completed", None, "retrieve_vector", fake_llm.endpoint.model
+    )  # fmt: skip
+    assert line["tokens"] == {"prompt_tokens": 30, "completion_tokens": 7}
+    assert {"save_question", "understand", "search", "generate", "save"} <= set(line["nodes"])
+    assert all(ms >= 0 for ms in line["nodes"].values()) and line["ms"] > 0
+    assert line["hits"]["given"] == line["citations"] >= 1 and line["cited"] == 1
+    assert {"vector", "bm25", "fused", "kept"} <= set(line["hits"])
+
+
+async def test_no_words_are_in_it_unless_the_settings_say_so(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, lines: Any, settings: Any
+) -> None:
+    await run_turn(owner, session, QUESTION)
+    settings.LOG_TEXTS = True
+    await run_turn(owner, session, QUESTION)
+    quiet, open_ = (json.dumps(line) for line in lines())
+    for words in ("factory", "reset", "handbook", "switch"):
+        assert words not in quiet
+    assert QUESTION in open_ and "reset button" in open_
+
+
+async def test_a_failed_turn_says_why(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, lines: Any
+) -> None:
+    fake_llm.enqueue(Unreachable("secret-key-1234"))
+    await run_turn(owner, session, QUESTION)
+    [line] = lines()
+    assert (line["status"], line["error"], line["failed_nodes"]) == ("failed", "unreachable", ["generate"])
+    assert "secret-key" not in json.dumps(line)
