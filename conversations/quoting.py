@@ -5,6 +5,7 @@ import asyncio
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from conversations import small_talk
 from conversations.events import SourcesEvent
 from conversations.evidence import citation
 from conversations.extractive import Extract, Quote, extract
@@ -27,6 +28,12 @@ def nothing_found(state: State) -> str:
         return _("Your documents hold nothing on this.") + "\n\n"
 
 
+def from_general_knowledge(state: State) -> str:
+    """Say, above an answer, that it comes from general knowledge; in the question's language, as the answer."""
+    with translation.override(reply_language(state)):
+        return _("**From general knowledge, not from your documents:**") + "\n\n"
+
+
 def reply_language(state: State) -> str:
     """Return the catalogue for words of ours inside an answer."""
     return "zh-hans" if state.question_language == "zh" else "en"
@@ -36,22 +43,13 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
     """Write the answer without a model."""
     with translation.override(reply_language(state)):
         if state.action == "answer_chat":
-            await writer.text(_greeting())
+            await writer.text(small_talk.reply(state.question))
         elif state.action == "clarify":
-            await writer.text(_clarify())
+            await writer.text(small_talk.clarifying_question(state.question))
         elif state.hits:
             await _quote(state, writer, emit)
-
-
-def _greeting() -> str:
-    return _(
-        "Hello! Ask me anything about your documents, and I will show you the passages that answer it. "
-        "No language model is configured, so I quote instead of writing."
-    )
-
-
-def _clarify() -> str:
-    return _("What would you like to know? Please name the thing or the document that you mean.")
+        elif state.knowledge_base_ids:
+            await writer.text(_("Try other words, or ask other knowledge bases."))
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:

@@ -222,8 +222,8 @@ class AskSerializer(serializers.Serializer[Any]):
 class ConversationSerializer(serializers.Serializer[Any]):
     """A question in a session, or in a new one when none is named.
 
-    `model_id`, `rerank_top_n` and `use_insert_block` are taken so that clients needn't change; which model
-    answers and how hits are chosen is up to the administrator.
+    `model_id` and `rerank_top_n` are taken so that clients needn't change; which model answers and how many hits are
+    chosen is up to the administrator.
     """
 
     question = serializers.CharField()
@@ -231,7 +231,11 @@ class ConversationSerializer(serializers.Serializer[Any]):
     thinking = serializers.BooleanField(default=True, help_text="false leaves the THINK: frames out")
     model_id = serializers.CharField(required=False, allow_null=True, allow_blank=True)
     rerank_top_n = serializers.IntegerField(required=False, allow_null=True, min_value=1)
-    use_insert_block = serializers.BooleanField(required=False, allow_null=True)
+    use_insert_block = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="have a model judge each passage for whether it answers; left out, as the site is set",
+    )
     parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
 
 

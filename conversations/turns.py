@@ -24,7 +24,10 @@ __all__ = ["Ask", "Started", "TurnRefused", "edit", "regenerate", "start_turn", 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`."""
+    """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
+
+    `use_filter` has a model judge each hit, or not; None is what the site is set to.
+    """
 
     session_id: int
     question: str
@@ -32,6 +35,7 @@ class Ask:
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
     language: str = "en"
     as_root: bool = False
+    use_filter: bool | None = None
 
 
 _runners: set[TurnRunner] = set()
@@ -126,6 +130,7 @@ def _prepare(user: Any, ask: Ask) -> State | Started:
         parent_turn_id=_parent(session, ask),
         request_id=ask.request_id,
         language=ask.language,
+        use_filter=ask.use_filter,
     )
 
 

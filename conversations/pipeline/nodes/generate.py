@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import llm, quoting
 from conversations.events import SourcesEvent, ThinkEvent
-from conversations.pipeline.blocks import BlockWriter, MarkerFilter
+from conversations.pipeline.blocks import BlockWriter, MarkerFilter, escape_markdown
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
@@ -24,16 +24,21 @@ class Generate(Node):
     title = gettext_lazy("Write the answer")
     timeout = None  # the client's own: connect, idle and total
     reads = ("action", "hits", "evidence", "citations", "messages", "model")
-    may_read = ("focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed")
+    may_read = ("reply", "answer_tokens", "focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed")
     writes = ("answer", "usage", "cited", "evidence", "citations")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
         writer = BlockWriter(state, emit)
+        if state.reply:
+            await writer.text(escape_markdown(state.reply))
+            await writer.close()
+            return state
         nothing_found = state.action == "retrieve_vector" and not state.hits
         if nothing_found:
             await writer.text(quoting.nothing_found(state))
         if not state.messages or (nothing_found and not state.general_knowledge_allowed):
+            state.model = ""  # it is not asked
             await quoting.answer(state, writer, emit)
         else:
             await self._ask_model(state, writer, emit)
@@ -48,7 +53,7 @@ class Generate(Node):
         if state.citations:
             await emit(SourcesEvent(citations=state.citations))
         if state.action == "retrieve_vector" and not state.hits:
-            await writer.text(_("**From general knowledge, not from your documents:**") + "\n\n")
+            await writer.text(quoting.from_general_knowledge(state))
         try:
             await self._stream(client, state, writer, emit)
         finally:
@@ -58,7 +63,7 @@ class Generate(Node):
     async def _stream(self, client: ChatClient, state: State, writer: BlockWriter, emit: Emit) -> None:
         markers = MarkerFilter({citation["index"] for citation in state.citations})
         empty = True
-        async with aclosing(client.stream(state.messages)) as pieces:
+        async with aclosing(client.stream(state.messages, max_tokens=state.answer_tokens or None)) as pieces:
             async for piece in pieces:
                 match piece:
                     case TextPiece():
