@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations import answer_views, views
+from conversations import answer_views, pipeline_views, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -24,4 +24,5 @@ urlpatterns = [
     path("messages/<int:pk>/feedback/", answer_views.feedback, name="feedback"),
     path("messages/<int:pk>/add-to-set/", answer_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", answer_views.citation, name="citation"),
+    path("pipeline/", pipeline_views.pipeline_graph, name="pipeline"),
 ]

@@ -12,7 +12,7 @@ _RESERVED = frozenset(
 )
 _ESCAPES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "\n": " "})
 
-_WIDTH, _HEIGHT = 250, 46
+_WIDTH, _HEIGHT = 280, 46
 _GAP_X, _GAP_Y = 30, 34
 _LANE = 26
 _MARGIN = 12
@@ -158,7 +158,7 @@ def _line(edge: Edge, boxes: dict[str, Box], right: int, lanes: dict[Edge, int])
     label = str(edge.label)
     if edge in lanes:
         x = right + lanes[edge] * _LANE
-        y, to = start.y + _HEIGHT // 2, end.y + _HEIGHT // 2
+        y, to = start.y + _HEIGHT * 3 // 4, end.y + _HEIGHT // 4  # a node's own comings and goings stay apart
         down, back = f"Q{x} {y} {x} {y + 8} V{to - 8}", f"Q{x} {to} {x - 8} {to} H{end.x + _WIDTH}"
         path = f"M{start.x + _WIDTH} {y} H{x - 8} {down} {back}"
         return Line(path, label, edge.condition is not None, x + 6, (y + to) // 2)

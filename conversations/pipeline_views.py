@@ -1,0 +1,61 @@
+"""The pipeline as a page for staff: its picture, what its nodes may do, and its Mermaid text."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from conversations.pipeline.drawing import drawing, mermaid
+from conversations.pipeline.graph import Node
+from conversations.turns import pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node in the page's table; `timeout` is in seconds."""
+
+    key: str
+    title: str
+    path: str
+    timeout: float | None
+    on_error: str
+    always: bool
+    reads: str
+    writes: str
+
+
+@login_required
+@require_GET
+def pipeline_graph(request: HttpRequest) -> HttpResponse:
+    """Show the graph that answers questions; 404 for who is not staff."""
+    if not request.user.is_staff:
+        raise Http404
+    graph = pipeline()
+    context = {
+        "drawing": drawing(graph),
+        "mermaid": mermaid(graph),
+        "nodes": [_row(graph.nodes[key]) for key in graph.order],
+        "hooks": [_path(hook) for hook in graph.hooks],
+    }
+    return render(request, "conversations/pipeline.html", context)
+
+
+def _row(node: Node) -> NodeRow:
+    return NodeRow(
+        key=node.key,
+        title=str(node.title or node.key),
+        path=_path(type(node)),
+        timeout=node.timeout,
+        on_error=_("goes on") if node.on_error == "skip" else _("fails"),
+        always=node.always,
+        reads=", ".join((*node.reads, *(f"{name}?" for name in node.may_read))),
+        writes=", ".join(node.writes),
+    )
+
+
+def _path(thing: object) -> str:
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{named.__module__}.{named.__qualname__}"  # type: ignore[attr-defined]

@@ -1,0 +1,39 @@
+"""The page that shows staff the pipeline."""
+
+import re
+
+from django.test import Client
+from django.urls import reverse
+
+from conversations import turns
+from conversations.pipeline.drawing import mermaid
+
+
+def test_staff_see_the_graph_its_nodes_and_its_mermaid_text(as_staff: Client) -> None:
+    page = as_staff.get(reverse("pipeline")).content.decode()
+    for key in turns.pipeline().nodes:
+        assert f">{key}</text>" in page
+    assert page.count('class="edge') - page.count('class="edge-label') == len(turns.pipeline().edges)
+    assert mermaid(turns.pipeline()).splitlines()[1].strip().split("[")[0] in page
+    assert "conversations.pipeline.nodes.search.Search" in page
+
+
+def test_nothing_inline_that_the_content_policy_would_refuse(as_staff: Client) -> None:
+    page = as_staff.get(reverse("pipeline")).content.decode()
+    assert not re.search(r"\sstyle=|<style|\son[a-z]+=", page)
+
+
+def test_others_do_not_learn_that_there_is_such_a_page(as_owner: Client, anonymous: Client) -> None:
+    assert as_owner.get(reverse("pipeline")).status_code == 404
+    assert anonymous.get(reverse("pipeline")).status_code == 302
+
+
+def test_the_admin_leads_there(as_staff: Client) -> None:
+    assert reverse("pipeline") in as_staff.get(reverse("admin:index")).content.decode()
+
+
+def test_titles_are_shown_as_text(as_staff: Client, monkeypatch: object) -> None:
+    node = turns.pipeline().nodes["search"]
+    monkeypatch.setattr(type(node), "title", "<script>alert(1)</script>")  # type: ignore[attr-defined]
+    page = as_staff.get(reverse("pipeline")).content.decode()
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
