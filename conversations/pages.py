@@ -74,15 +74,19 @@ def list_of(user: Any, session_id: int) -> str:
 
 
 def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool = False) -> dict[str, Any]:
-    """Return the turns of a branch as the page shows them, at most the last `SHOWN_TURNS` unless asked for all."""
-    views = queries.transcript(session, turn_id)
-    hidden = 0 if everything else max(0, len(views) - SHOWN_TURNS)
-    answers = [AnswerPage.of(view) for view in views[hidden:]]
+    """Return the turns of a branch as the page shows them.
+
+    They are the last `SHOWN_TURNS` at most, unless all are asked for or the turn itself would be left out.
+    """
+    turns = queries.tree(session)
+    path = turns.branch(turn_id)
+    hidden = 0 if everything or turn_id in path[:-SHOWN_TURNS] else max(0, len(path) - SHOWN_TURNS)
+    answers = [AnswerPage.of(view) for view in queries.views(session, turns, path[hidden:])]
     return {
         "session": session,
         "answers": answers,
         "hidden_turns": hidden,
-        "last_turn_id": views[-1].turn.pk if views else None,
+        "last_turn_id": path[-1] if path else None,
         "streaming": any(page.streaming for page in answers),
     }
 

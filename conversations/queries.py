@@ -1,15 +1,18 @@
 """Reading sessions: the list, and one branch of a session's tree as the page shows it."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
 
 from conversations import access, store
 from conversations.models import ChatSession, Citation, Feedback, Message, Turn
+from conversations.tree import TurnTree
 from conversations.words import word_query, word_vector
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -53,78 +56,61 @@ def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
     return found
 
 
-def transcript(session: ChatSession, leaf_turn_id: int | None = None) -> list[TurnView]:
-    """Return one branch of the session, oldest turn first, in at most six queries.
+def tree(session: ChatSession) -> TurnTree:
+    """Return the turns of a session as a tree."""
+    return TurnTree(session.turns.order_by("created_at", "id").values_list("id", "parent_turn_id"))
 
-    The branch leads through `leaf_turn_id` and on to its newest descendant; without it, to the newest turn.
-    Answers whose generator died are marked interrupted on the way.
+
+def transcript(session: ChatSession, through: int | None = None) -> list[TurnView]:
+    """Return one branch of the session, oldest turn first, in at most five queries.
+
+    The branch leads through a turn and on to its newest descendant; without one, to the newest turn.
     """
-    store.interrupt_stale(session_id=session.pk)
-    tree = _Tree(session.turns.order_by("created_at", "id").values_list("id", "parent_turn_id"))
-    path = tree.branch(leaf_turn_id)
-    turns = Turn.objects.in_bulk(path)
-    messages = _by_turn(Message.objects.filter(turn_id__in=path).defer("stream_log"), "turn_id")
-    citations = _by_turn(
-        Citation.objects.filter(message__turn_id__in=path).select_related("message").order_by("index"), "message_id"
-    )
-    feedback = dict(
-        Feedback.objects.filter(message__turn_id__in=path, user_id=session.owner_id).values_list("message_id", "value")
-    )
-    views = []
-    for turn_id in path:
-        by_role = {message.role: message for message in messages[turn_id]}
-        question, answer = by_role.get(Message.Role.USER), by_role.get(Message.Role.ASSISTANT)
-        if question is None or answer is None:
-            continue
-        siblings = tree.siblings(turn_id)
-        views.append(
-            TurnView(
-                turns[turn_id],
-                question,
-                answer,
-                citations[answer.pk],
-                siblings,
-                siblings.index(turn_id) + 1,
-                feedback.get(answer.pk),
-            )
-        )
-    return views
+    turns = tree(session)
+    return views(session, turns, turns.branch(through))
 
 
 def turn_view(session: ChatSession, turn_id: int) -> TurnView | None:
     """Return one turn of the session as the page shows it, or None."""
-    return next((view for view in transcript(session, turn_id) if view.turn.pk == turn_id), None)
+    turns = tree(session)
+    return next(iter(views(session, turns, [turn_id])), None) if turn_id in turns.parent else None
 
 
-class _Tree:
-    """The turns of a session as a tree, from (id, parent id) pairs in order of creation."""
+def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[TurnView]:
+    """Return turns of the session as the page shows them.
 
-    def __init__(self, pairs: Iterable[tuple[int, int | None]]) -> None:
-        self.parent = dict(pairs)
-        self.children: dict[int | None, list[int]] = defaultdict(list)
-        for turn, parent in self.parent.items():
-            self.children[parent].append(turn)
+    Answers whose generator died are marked interrupted on the way.
+    """
+    messages = _messages(wanted)
+    if any(store.is_stale(message) for pair in messages.values() for message in pair):
+        store.interrupt_stale(session_id=session.pk)
+        messages = _messages(wanted)
+    citations = _grouped(Citation.objects.filter(message__turn_id__in=wanted).order_by("index"), "message_id")
+    feedback = dict(
+        Feedback.objects.filter(message__turn_id__in=wanted, user_id=session.owner_id).values_list(
+            "message_id", "value"
+        )
+    )
+    found = []
+    for turn_id in wanted:
+        by_role = {message.role: message for message in messages[turn_id]}
+        question, answer = by_role.get(Message.Role.USER), by_role.get(Message.Role.ASSISTANT)
+        if question is None or answer is None:
+            continue
+        siblings = turns.siblings(turn_id)
+        place = siblings.index(turn_id) + 1
+        sources = citations[answer.pk]
+        found.append(TurnView(answer.turn, question, answer, sources, siblings, place, feedback.get(answer.pk)))
+    return found
 
-    def siblings(self, turn: int) -> list[int]:
-        return self.children[self.parent[turn]]
 
-    def branch(self, through: int | None) -> list[int]:
-        """Return the path from the root through a turn to its newest descendant."""
-        if not self.parent:
-            return []
-        leaf = through if through in self.parent else next(reversed(self.parent))
-        while self.children.get(leaf):
-            leaf = self.children[leaf][-1]
-        path: list[int] = []
-        turn: int | None = leaf
-        while turn is not None:
-            path.append(turn)
-            turn = self.parent[turn]
-        return path[::-1]
+def _messages(turn_ids: Sequence[int]) -> defaultdict[int, list[Message]]:
+    found = Message.objects.filter(turn_id__in=turn_ids).select_related("turn")
+    return _grouped(found.defer("stream_log", "turn__embedding"), "turn_id")
 
 
-def _by_turn(rows: Iterable[Any], key: str) -> defaultdict[int, list[Any]]:
-    grouped: defaultdict[int, list[Any]] = defaultdict(list)
+def _grouped(rows: Iterable[T], key: str) -> defaultdict[int, list[T]]:
+    grouped: defaultdict[int, list[T]] = defaultdict(list)
     for row in rows:
         grouped[getattr(row, key)].append(row)
     return grouped

@@ -160,6 +160,13 @@ def request_stop(message_id: int) -> bool:
     return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
 
 
+def is_stale(message: Message) -> bool:
+    """Tell whether an answer that counts as being written has lost its generator."""
+    if message.status != Message.Status.STREAMING:
+        return False
+    return message.heartbeat_at is None or message.heartbeat_at < timezone.now() - STALE_AFTER
+
+
 def interrupt_stale(**where: int) -> int:
     """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id."""
     stale = Message.objects.filter(

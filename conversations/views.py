@@ -118,9 +118,10 @@ def _latest(request: HttpRequest) -> str:
 
 def _deleted(request: HttpRequest) -> ChatSession | None:
     """Return the session that was deleted a moment ago, to offer it back."""
-    return ChatSession.objects.filter(
-        pk=_number(request, "deleted") or 0, owner=request.user.pk, status=ChatSession.Status.DELETED
-    ).first()
+    pk = _number(request, "deleted")
+    if pk is None:
+        return None
+    return ChatSession.objects.filter(pk=pk, owner=request.user.pk, status=ChatSession.Status.DELETED).first()
 
 
 def _list_or_back(request: HttpRequest, pk: int) -> HttpResponse:

@@ -1,0 +1,40 @@
+"""The turns of a session as a tree: branches, and siblings that one steps between. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+
+class TurnTree:
+    """Turns from (id, parent id) pairs in order of creation; a parent that is not among them counts as none."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int | None]]) -> None:
+        given = dict(pairs)
+        self.parent = {turn: parent if parent in given else None for turn, parent in given.items()}
+        self.children: dict[int | None, list[int]] = defaultdict(list)
+        for turn, parent in self.parent.items():
+            self.children[parent].append(turn)
+
+    def siblings(self, turn: int) -> list[int]:
+        """Return the versions of a turn, itself among them, oldest first."""
+        return self.children[self.parent[turn]]
+
+    def branch(self, through: int | None = None) -> list[int]:
+        """Return the path from the root through a turn to its newest descendant.
+
+        Without a turn, or with one that is gone, it is the newest turn's.
+        """
+        if not self.parent:
+            return []
+        leaf = through if through in self.parent else next(reversed(self.parent))
+        while self.children.get(leaf):
+            leaf = self.children[leaf][-1]
+        return self.path(leaf)
+
+    def path(self, leaf: int) -> list[int]:
+        """Return the turns from the root to a turn."""
+        path: list[int] = []
+        turn: int | None = leaf
+        while turn is not None:
+            path.append(turn)
+            turn = self.parent[turn]
+        return path[::-1]

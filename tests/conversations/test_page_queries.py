@@ -1,0 +1,48 @@
+"""The page of a long session asks the database a bounded number of times, whatever it shows."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import ChatSession, Turn
+from tests import factories
+from tests.conversations.records import make_session, make_turn
+
+pytestmark = pytest.mark.django_db
+
+MOST = 12
+
+
+@pytest.fixture
+def long_session(owner: User) -> ChatSession:
+    """Two hundred turns with sources; every tenth was asked twice."""
+    chunk = factories.make_chunk(factories.make_document(factories.make_knowledge_base(owner)))
+    session = make_session(owner)
+    parent: Turn | None = None
+    for number in range(200):
+        if number % 10 == 0:
+            make_turn(session, f"Question {number}", parent=parent, chunk=chunk)
+        parent = make_turn(session, f"Question {number}", parent=parent, chunk=chunk).turn
+    return session
+
+
+@pytest.mark.parametrize("query", ["", "?all"])
+def test_two_hundred_turns(
+    as_owner: Client, long_session: ChatSession, query: str, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(MOST):
+        page = as_owner.get(reverse("session", args=[long_session.pk]) + query).content.decode()
+    assert page.count('<article class="turn"') == (200 if query else 40)
+    assert page.count('class="siblings"') == (20 if query else 4)
+
+
+def test_stepping_to_another_version(
+    as_owner: Client, long_session: ChatSession, django_assert_max_num_queries: Any
+) -> None:
+    first = long_session.turns.order_by("id")[0]
+    headers = {"HX-Request": "true", "HX-Target": "turns"}
+    with django_assert_max_num_queries(MOST - 4):
+        as_owner.get(reverse("session", args=[long_session.pk]), {"turn": first.pk}, headers=headers)
