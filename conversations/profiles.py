@@ -35,6 +35,7 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
         context_window=profile.context_window,
         max_tokens=profile.max_tokens,
         temperature=profile.temperature,
+        concurrency=profile.concurrency,
     )
 
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import prompts
+from conversations.llm import manner
 from conversations.models import ModelProfile, PromptTemplate
 from ragsite.llm import secrets
 
@@ -76,8 +77,8 @@ class ModelProfileForm(ProfileForm):
 
         model = ModelProfile
         fields = [
-            "purpose", "base_url", "model", "temperature", "max_tokens", "context_window", "connect_timeout",
-            "idle_timeout", "total_timeout", "enabled",
+            "purpose", "base_url", "model", "temperature", "max_tokens", "context_window", "concurrency",
+            "connect_timeout", "idle_timeout", "total_timeout", "enabled",
         ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -88,6 +89,11 @@ class ModelProfileForm(ProfileForm):
             if stored
             else _("Kept encrypted; it can't be shown again.")
         )
+        for name in ("temperature", "max_tokens"):
+            self.fields[name].required = False
+            self.fields[name].help_text = _("Empty for what suits the purpose.")
+            if not self.instance.pk:
+                self.initial[name] = None
 
     def clean_base_url(self) -> str:
         """Take the address without its last slash."""
@@ -104,6 +110,10 @@ class ModelProfileForm(ProfileForm):
         for name in ("temperature", "connect_timeout", "idle_timeout", "total_timeout"):
             if name in data and data[name] is not None and data[name] < 0:
                 self.add_error(name, _("This can't be negative."))
+        suited = manner(data.get("purpose") or "")
+        for name, value in (("temperature", suited.temperature), ("max_tokens", suited.max_tokens)):
+            if name in data and data[name] is None:
+                data[name] = value
         return data
 
     def save(self, commit: bool = True) -> ModelProfile:

@@ -27,7 +27,7 @@ class ModelProfileAdmin(ModelAdmin):
     actions = ["test"]
     fieldsets = [
         (None, {"fields": ["purpose", "enabled", "base_url", "model", "key", "remove_key"]}),
-        (gettext_lazy("Generation"), {"fields": ["temperature", "max_tokens", "context_window"]}),
+        (gettext_lazy("Generation"), {"fields": ["temperature", "max_tokens", "context_window", "concurrency"]}),
         (gettext_lazy("Time-outs in seconds"), {"fields": ["connect_timeout", "idle_timeout", "total_timeout"]}),
     ]
 

@@ -223,7 +223,7 @@ def test_prompts_are_not_deleted(prompt: PromptTemplate, as_staff: Client) -> No
 PROFILE = {
     "purpose": "answer", "base_url": "https://model.example/v1/", "model": "m", "temperature": "0.3",
     "max_tokens": "2048", "context_window": "16384", "connect_timeout": "10", "idle_timeout": "60",
-    "total_timeout": "600", "enabled": "on",
+    "total_timeout": "600", "concurrency": "5", "enabled": "on",
 }  # fmt: skip
 
 
@@ -260,6 +260,31 @@ def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) 
 def test_a_key_is_not_sent_back_with_a_form_that_failed(profile: ModelProfile, as_staff: Client) -> None:
     response = as_staff.post(change(profile), PROFILE | {"key": "typed-secret", "temperature": "9"})
     assert response.status_code == 200 and "typed-secret" not in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("purpose", "temperature", "max_tokens"),
+    [
+        ("chat", 0.7, 2048),
+        ("understand", 0.3, 1024),
+        ("rewrite", 0.3, 50),
+        ("rerank", 0.0, 2048),
+        ("answer", 0.3, 2048),
+    ],
+)
+def test_what_is_left_empty_suits_the_purpose(
+    as_staff: Client, purpose: str, temperature: float, max_tokens: int
+) -> None:
+    url = reverse("admin:conversations_modelprofile_add")
+    assert 'name="temperature"' in (page := as_staff.get(url).content.decode())
+    assert 'name="temperature" value' not in page
+    as_staff.post(url, PROFILE | {"purpose": purpose, "temperature": "", "max_tokens": ""})
+    profile = ModelProfile.objects.get()
+    assert (profile.temperature, profile.max_tokens) == (temperature, max_tokens)
+    url = reverse("admin:conversations_modelprofile_change", args=[profile.pk])
+    as_staff.post(url, PROFILE | {"purpose": purpose, "temperature": "1", "max_tokens": "9"})
+    profile.refresh_from_db()
+    assert (profile.temperature, profile.max_tokens) == (1.0, 9)
 
 
 def test_a_purpose_has_one_enabled_profile(profile: ModelProfile, as_staff: Client) -> None:

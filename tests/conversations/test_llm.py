@@ -1,0 +1,98 @@
+"""Which model is asked for a purpose, and how."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import llm
+from conversations.models import ModelProfile
+from ragsite.llm import secrets
+from ragsite.llm.types import ChatMessage
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PURPOSES = [purpose for purpose in ModelProfile.Purpose.values if purpose != "embedding"]
+ASKED = [ChatMessage("user", "Ready?")]
+
+
+@pytest.fixture
+def site(provider: FakeProvider, settings: Any) -> FakeProvider:
+    """A site whose `LLM_*` settings name the provider."""
+    settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "by-settings"
+    return provider
+
+
+async def ask(purpose: str) -> None:
+    client = await llm.client_for(purpose)
+    assert client is not None
+    try:
+        await client.complete(ASKED)
+    finally:
+        await client.aclose()
+
+
+async def make_profile(provider: FakeProvider, **fields: Any) -> ModelProfile:
+    defaults: dict[str, Any] = {"purpose": "answer", "base_url": provider.base_url, "model": "by-profile"}
+    return await ModelProfile.objects.acreate(**defaults | fields)
+
+
+async def test_without_a_model_there_is_no_client() -> None:
+    assert await llm.client_for("answer") is None
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+async def test_the_settings_serve_every_purpose_in_its_manner(site: FakeProvider, settings: Any, purpose: str) -> None:
+    settings.LLM_TEMPERATURE, settings.LLM_MAX_TOKENS = 0.4, 900
+    await ask(purpose)
+    temperature = {"answer": 0.4, "chat": 0.7, "rerank": 0.0, "filter": 0.0}.get(purpose, 0.3)
+    most = {"rewrite": 50, "title": 50, "clarify": 512}.get(purpose, 900)
+    assert (site.requests[0]["temperature"], site.requests[0]["max_tokens"]) == (temperature, most)
+    assert site.requests[0]["model"] == "by-settings"
+
+
+async def test_an_enabled_profile_comes_first_and_as_it_is(site: FakeProvider) -> None:
+    profile = await make_profile(
+        site, temperature=1.1, max_tokens=77, concurrency=3, encrypted_key=secrets.encrypt("mine"), enabled=False
+    )
+    await ask("answer")
+    profile.enabled = True
+    await profile.asave()
+    await ask("answer")
+    await ask("chat")
+    assert [request["model"] for request in site.requests] == ["by-settings", "by-profile", "by-settings"]
+    assert (site.requests[1]["temperature"], site.requests[1]["max_tokens"]) == (1.1, 77)
+    assert [headers.get("Authorization") for headers in site.headers] == [None, "Bearer mine", None]
+    endpoint = await llm.endpoint_for("answer")
+    assert endpoint is not None and endpoint.concurrency == 3
+
+
+async def test_an_edit_takes_effect_with_the_next_request(site: FakeProvider) -> None:
+    profile = await make_profile(site, encrypted_key=secrets.encrypt("old"))
+    await ask("answer")
+    profile.model, profile.encrypted_key = "another", secrets.encrypt("new")
+    await profile.asave()
+    await ask("answer")
+    await profile.adelete()
+    await ask("answer")
+    assert [request["model"] for request in site.requests] == ["by-profile", "another", "by-settings"]
+    assert [headers.get("Authorization") for headers in site.headers] == ["Bearer old", "Bearer new", None]
+
+
+async def test_purposes_share_a_connection(site: FakeProvider) -> None:
+    for purpose in ("understand", "rewrite", "answer"):
+        await ask(purpose)
+    assert site.connections == 1
+
+
+@pytest.mark.parametrize("purpose", ModelProfile.Purpose.values)
+async def test_every_purpose_can_be_tried(provider: FakeProvider, staff: User, purpose: str, settings: Any) -> None:
+    from conversations import profiles
+
+    settings.RERANK_METHOD = "llm"
+    provider.reply("ready")
+    provider.models = ["by-profile"]
+    outcome = await profiles.try_profile(await make_profile(provider, purpose=purpose))
+    assert outcome.works, outcome.message
+    assert "ready" in outcome.message or "listed" in outcome.message
