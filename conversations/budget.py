@@ -1,16 +1,50 @@
 """Fitting a prompt into a model's window. Pure.
 
 The question and the system prompt always stay. Of what is left of 95 % of the window after the answer's
-reserve, evidence claims first, then the summary, then relevant history, then recent history from the
-newest; whatever does not fit is left out whole, and why is said.
+reserve, evidence claims first, then the summary, then the facts that the user asked to be remembered, then relevant
+history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of recent
+history nothing is kept before a turn that was left out: a conversation with a hole misleads.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from ragsite.llm.prompt_tokens import count_prompt_tokens
 
 SAFETY = 0.95
 # What a chat format adds around each message (role, separators).
 MESSAGE_OVERHEAD = 4
+# In the order in which they claim, and those of which the newest, the last in their list, claims first.
+KINDS = ("evidence", "summary", "facts", "relevant", "recent")
+_FROM_THE_NEWEST = {"facts", "recent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a model reads at once, in tokens; `factor` is how many of its tokens one of our count makes."""
+
+    size: int
+    reserve: int
+    factor: float = 1.0
+
+    @classmethod
+    def of(cls, size: int, answer_tokens: int, factor: float = 1.0) -> "Window":
+        """Return the window with the answer's reserve, which takes half of it at most."""
+        return cls(size, min(answer_tokens, size // 2), factor)
+
+    @property
+    def limit(self) -> int:
+        """The tokens that a prompt may take."""
+        return max(0, int(self.size * SAFETY) - self.reserve)
+
+    def measure(self, text: str) -> int:
+        """Return the tokens that a text takes as a message, or as a part of one."""
+        return math.ceil(count_prompt_tokens(text) * self.factor) + MESSAGE_OVERHEAD
+
+    def room(self, tokens: int) -> int:
+        """Return how long, in tokens of our count, a text may be to measure at most so many."""
+        return max(0, int((tokens - MESSAGE_OVERHEAD) / self.factor))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +63,38 @@ class Fitted:
 
     evidence: list[int] = field(default_factory=list)
     summary: list[int] = field(default_factory=list)
+    facts: list[int] = field(default_factory=list)
     relevant: list[int] = field(default_factory=list)
     recent: list[int] = field(default_factory=list)
     tokens: int = 0
     limit: int = 0
     cuts: list[Cut] = field(default_factory=list)
 
+    @property
+    def left(self) -> int:
+        """The tokens that nobody has claimed."""
+        return max(0, self.limit - self.tokens)
 
-def fit(
-    fixed: Sequence[str],
-    offered: dict[str, Sequence[str]],
-    *,
-    window: int,
-    reserve: int,
-    count_tokens: Callable[[str], int],
-) -> Fitted:
-    """Choose what goes into the prompt.
 
-    `fixed` are the texts that always stay (system prompt, question); `offered` maps evidence, summary, relevant
-    and recent to their texts, history oldest first; `window` and `reserve` are tokens.
+def fit(fixed: int, offered: dict[str, Sequence[Sequence[str]]], limit: int, measure: Callable[[str], int]) -> Fitted:
+    """Choose what goes into a prompt of at most `limit` tokens.
+
+    `fixed` are the tokens of what always stays (system prompt, question), also where they alone are over the limit;
+    `offered` maps `KINDS` to what is offered of each, history oldest first, every piece as its texts (a turn is two
+    messages); `measure` returns the tokens of a text.
     """
-    result = Fitted(limit=int(window * SAFETY) - reserve)
-    result.tokens = sum(count_tokens(text) + MESSAGE_OVERHEAD for text in fixed)
-    for kind in ("evidence", "summary", "relevant", "recent"):
-        texts = offered.get(kind, ())
-        positions = range(len(texts) - 1, -1, -1) if kind == "recent" else range(len(texts))
-        kept = [position for position in positions if _claim(result, kind, position, texts[position], count_tokens)]
+    result = Fitted(limit=limit, tokens=fixed)
+    for kind in KINDS:
+        pieces = offered.get(kind, ())
+        positions = range(len(pieces) - 1, -1, -1) if kind in _FROM_THE_NEWEST else range(len(pieces))
+        kept: list[int] = []
+        for position in positions:
+            tokens = sum(map(measure, pieces[position]))
+            broken = kind == "recent" and position + 1 + len(kept) < len(pieces)
+            if not broken and tokens <= result.left:
+                result.tokens += tokens
+                kept.append(position)
+            else:
+                result.cuts.append(Cut(kind, position, tokens, result.left))
         getattr(result, kind).extend(sorted(kept))
     return result
-
-
-def _claim(result: Fitted, kind: str, position: int, text: str, count_tokens: Callable[[str], int]) -> bool:
-    tokens = count_tokens(text) + MESSAGE_OVERHEAD
-    if result.tokens + tokens <= result.limit:
-        result.tokens += tokens
-        return True
-    result.cuts.append(Cut(kind, position, tokens, max(0, result.limit - result.tokens)))
-    return False

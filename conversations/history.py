@@ -1,6 +1,7 @@
 """The past of a conversation as a model is given it."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,25 +12,61 @@ from conversations.pipeline.state import PastTurn
 
 CACHE_SECONDS = 300
 _THINK = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
+# Code keeps its brackets.
+_CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
 
 
-def recent_turns(session_id: int, parent_turn_id: int | None, limit: int) -> list[PastTurn]:
-    """Return the last `limit` complete turns of the branch that ends in the parent, oldest first.
-
-    At most 20 messages are looked at. Thinking is removed; turns without a whole question and answer are
-    dropped. Cached for five minutes by branch: a new turn makes a new branch end, and so a new key.
-    """
-    if parent_turn_id is None or limit <= 0:
+def branch_of(session_id: int, leaf: int | None) -> list[int]:
+    """Return the ids of all turns from the first to the leaf, oldest first; empty when it is not of the session."""
+    if leaf is None:
         return []
-    key = f"history:{session_id}:{parent_turn_id}:{limit}"
+    parents = dict(Turn.objects.filter(session_id=session_id).values_list("id", "parent_turn_id"))
+    path: list[int] = []
+    turn: int | None = leaf if leaf in parents else None
+    while turn is not None:
+        path.append(turn)
+        turn = parents.get(turn)
+    return path[::-1]
+
+
+def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastTurn]:
+    """Return the last `limit` complete turns of a branch, oldest first.
+
+    At most 20 messages are looked at. Thinking and citation markers are removed; turns without a whole question and
+    answer are dropped. A session's history is cached for five minutes: for the end of one branch, so that a new turn
+    drops it, and for the messages as they are, so that nothing is given that was removed or has gone on meanwhile.
+    """
+    ids = list(branch[-(settings.MAX_HISTORY_MESSAGES // 2) :])
+    if not ids or limit <= 0:
+        return []
+    key = f"history:{session_id}"
+    stamp = (ids, limit, _stamp(ids))
     cached = cache.get(key)
-    if cached is not None:
-        return [PastTurn(*item) for item in cached]
-    turns = _complete(_path(session_id, parent_turn_id, settings.MAX_HISTORY_MESSAGES // 2))[-limit:]
-    if _settled(parent_turn_id):
-        cache.set(key, [(turn.turn_id, turn.question, turn.answer) for turn in turns], CACHE_SECONDS)
+    if cached is not None and cached[0] == stamp:
+        return [PastTurn(*item) for item in cached[1]]
+    turns = complete_turns(ids)[-limit:]
+    cache.set(key, (stamp, [(turn.turn_id, turn.question, turn.answer) for turn in turns]), CACHE_SECONDS)
     return turns
+
+
+def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
+    """Return those of the turns that have a whole question and answer, in their order, as a model is given them."""
+    rows = Message.objects.filter(turn_id__in=turn_ids).values("turn_id", "role", "content", "status")
+    return grouped(turn_ids, rows)
+
+
+def grouped(turn_ids: Iterable[int], rows: Iterable[dict[str, Any]]) -> list[PastTurn]:
+    """Return messages, with `turn_id`, `role`, `content` and `status`, as complete turns in the order of the ids."""
+    by_turn: dict[int, dict[str, str]] = {}
+    for row in rows:
+        if row["role"] == Message.Role.USER or row["status"] in _WORTH:
+            by_turn.setdefault(row["turn_id"], {})[row["role"]] = strip_thinking(row["content"])
+    return [
+        PastTurn(turn_id, pair["user"], answer)
+        for turn_id in turn_ids
+        if (pair := by_turn.get(turn_id, {})).get("user") and (answer := strip_markers(pair.get("assistant", "")))
+    ]
 
 
 def strip_thinking(text: str) -> str:
@@ -37,29 +74,12 @@ def strip_thinking(text: str) -> str:
     return _THINK.sub("", text).strip()
 
 
-def _settled(turn_id: int) -> bool:
-    return not Message.objects.filter(turn_id=turn_id, status=Message.Status.STREAMING).exists()
+def strip_markers(text: str) -> str:
+    """Remove citation markers: `[1]` of an earlier answer is another passage than `[1]` of the next prompt."""
+    return _CODE_OR_MARKER.sub(lambda match: match[1] or "", text).strip()
 
 
-def _path(session_id: int, leaf: int, limit: int) -> list[int]:
-    """Return the last `limit` turn ids of a branch, oldest first."""
-    parents = dict(Turn.objects.filter(session_id=session_id).values_list("id", "parent_turn_id"))
-    path: list[int] = []
-    turn: int | None = leaf if leaf in parents else None
-    while turn is not None and len(path) < limit:
-        path.append(turn)
-        turn = parents.get(turn)
-    return path[::-1]
-
-
-def _complete(turn_ids: list[int]) -> list[PastTurn]:
-    rows = Message.objects.filter(turn_id__in=turn_ids).values("turn_id", "role", "content", "status")
-    by_turn: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        if row["role"] == Message.Role.USER or row["status"] in _WORTH:
-            by_turn.setdefault(row["turn_id"], {})[row["role"]] = strip_thinking(row["content"])
-    return [
-        PastTurn(turn_id, pair["user"], pair["assistant"])
-        for turn_id in turn_ids
-        if (pair := by_turn.get(turn_id, {})).get("user") and pair.get("assistant")
-    ]
+def _stamp(turn_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Return what changes whenever a message of the turns does; narrow rows, without their texts."""
+    messages = Message.objects.filter(turn_id__in=turn_ids).order_by("id")
+    return list(messages.values_list("id", "status", "last_seq"))

@@ -1,6 +1,5 @@
 """Nearness in meaning for the conversation itself: of sentences to a question, and of turns to each other."""
 
-import asyncio
 from collections.abc import Callable
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval import spaces
-from retrieval.models import EmbeddingSpace
 
 # Takes texts, returns their cosine similarities to the question. Blocks; computes embeddings.
 Similarity = Callable[[list[str]], list[float]]
@@ -28,11 +26,3 @@ async def similarity_to(question: str) -> Similarity | None:
         return found
 
     return similarity
-
-
-async def embed(text: str) -> tuple[EmbeddingSpace, list[float]]:
-    """Return a text's vector in the active space, and the space."""
-    space = await in_database(spaces.active_space)
-    vector = await asyncio.to_thread(spaces.embed_query, space, text)
-    values: list[float] = vector.tolist()
-    return space, values

@@ -1,45 +1,74 @@
-"""Fitting prompts: never over the window, question and system prompt never cut, cuts explained."""
+"""Fitting prompts: never over the limit, every piece kept or explained, claims in their order."""
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.budget import MESSAGE_OVERHEAD, SAFETY, fit
+from conversations.budget import KINDS, MESSAGE_OVERHEAD, Window, fit
 
-TEXTS = st.lists(st.integers(1, 400).map(lambda size: "x" * size), max_size=8)
+PIECES = st.lists(st.lists(st.integers(1, 400).map(lambda size: "x" * size), min_size=1, max_size=2), max_size=8)
+
+
+def test_the_order_of_claims() -> None:
+    assert KINDS == ("evidence", "summary", "facts", "relevant", "recent")
 
 
 @given(
-    evidence=TEXTS,
-    summary=TEXTS,
-    relevant=TEXTS,
-    recent=TEXTS,
-    window=st.integers(64, 3000),
-    reserve=st.integers(0, 64),
+    offered=st.fixed_dictionaries(dict.fromkeys(KINDS, PIECES)), fixed=st.integers(0, 900), limit=st.integers(0, 3000)
 )
-def test_never_over_the_window_and_every_text_is_kept_or_explained(
-    evidence: list[str], summary: list[str], relevant: list[str], recent: list[str], window: int, reserve: int
+def test_never_over_the_limit_and_every_piece_is_kept_or_explained(
+    offered: dict[str, Sequence[Sequence[str]]], fixed: int, limit: int
 ) -> None:
-    offered = {"evidence": evidence, "summary": summary, "relevant": relevant, "recent": recent}
-    fixed = ["s" * 5, "q" * 5]
-    fitted = fit(fixed, offered, window=window, reserve=reserve, count_tokens=len)
-    used = sum(len(text) + MESSAGE_OVERHEAD for text in fixed)
-    for kind, texts in offered.items():
+    fitted = fit(fixed, offered, limit, len)
+    used = fixed
+    for kind, pieces in offered.items():
         kept = getattr(fitted, kind)
         assert kept == sorted(kept)
-        used += sum(len(texts[position]) + MESSAGE_OVERHEAD for position in kept)
+        used += sum(len(text) for position in kept for text in pieces[position])
         cut = [entry.position for entry in fitted.cuts if entry.kind == kind]
-        assert sorted([*kept, *cut]) == list(range(len(texts)))
+        assert sorted([*kept, *cut]) == list(range(len(pieces)))
     assert fitted.tokens == used
-    if any(getattr(fitted, kind) for kind in offered):
-        assert used <= int(window * SAFETY) - reserve
+    assert used <= max(limit, fixed)
+
+
+@given(recent=PIECES, limit=st.integers(0, 2000))
+def test_recent_history_has_no_hole(recent: Sequence[Sequence[str]], limit: int) -> None:
+    kept = fit(0, {"recent": recent}, limit, len).recent
+    assert kept == list(range(len(recent) - len(kept), len(recent)))
 
 
 def test_recent_history_is_kept_from_the_newest() -> None:
-    fitted = fit([], {"recent": ["a" * 40, "b" * 40, "c" * 40]}, window=100, reserve=0, count_tokens=len)
+    fitted = fit(0, {"recent": [["a" * 20, "a" * 20], ["b" * 40], ["c" * 40]]}, 95, len)
     assert fitted.recent == [1, 2]
-    assert [(cut.kind, cut.position, cut.tokens) for cut in fitted.cuts] == [("recent", 0, 44)]
+    assert [(cut.kind, cut.position, cut.tokens, cut.left) for cut in fitted.cuts] == [("recent", 0, 40, 15)]
 
 
-def test_evidence_claims_before_history() -> None:
-    fitted = fit([], {"recent": ["h" * 60], "evidence": ["e" * 60]}, window=100, reserve=0, count_tokens=len)
-    assert (fitted.evidence, fitted.recent) == ([0], [])
+@pytest.mark.parametrize("place", range(len(KINDS) - 1))
+def test_each_kind_claims_before_the_next(place: int) -> None:
+    first, second = KINDS[place : place + 2]
+    fitted = fit(0, {second: [["s" * 60]], first: [["f" * 60]]}, 100, len)
+    assert (getattr(fitted, first), getattr(fitted, second)) == ([0], [])
+
+
+def test_a_smaller_passage_takes_the_place_of_one_that_does_not_fit() -> None:
+    assert fit(0, {"evidence": [["e" * 60], ["e" * 80], ["e" * 30]]}, 100, len).evidence == [0, 2]
+
+
+def test_a_window_leaves_five_percent_and_the_answer() -> None:
+    assert Window.of(10_000, 2_000).limit == 7_500
+    assert Window.of(4_096, 8_000) == Window(4_096, 2_048)
+    assert Window.of(100, 0).limit == 95
+
+
+def test_a_calibrated_window_measures_more() -> None:
+    assert Window(1000, 0).measure("one two three") == 3 + MESSAGE_OVERHEAD
+    assert Window(1000, 0, 1.5).measure("one two three") == 5 + MESSAGE_OVERHEAD
+
+
+@given(st.integers(0, 5000), st.floats(0.5, 4.0))
+def test_a_text_of_the_room_measures_at_most_that(tokens: int, factor: float) -> None:
+    window = Window(10_000, 0, factor)
+    room = window.room(tokens)
+    assert room == 0 or window.measure(" a" * room) <= tokens

@@ -1,53 +1,155 @@
 """What a model is given of the past."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 
 from conversations import services
-from conversations.history import recent_turns, strip_thinking
-from conversations.models import Message
+from conversations.history import CACHE_SECONDS, branch_of, recent_turns, strip_markers, strip_thinking
+from conversations.models import ChatSession, Message, Turn
 from tests.conversations.test_services import make_turn
 
 pytestmark = pytest.mark.django_db
 
+Queries = Callable[[int], AbstractContextManager[None]]
+
+
+@pytest.fixture(autouse=True)
+def _no_cache() -> None:
+    cache.clear()
+
+
+def line(session: ChatSession, count: int) -> list[Turn]:
+    """Make turns one after the other: q0/a0, q1/a1, …"""
+    turns: list[Turn] = []
+    for number in range(count):
+        turns.append(make_turn(session, turns[-1] if turns else None, f"q{number}", f"a{number}"))
+    return turns
+
+
+def recent(session: ChatSession, leaf: Turn | None, limit: int = 5) -> list[str]:
+    branch = branch_of(session.pk, leaf.pk if leaf else None)
+    return [turn.question for turn in recent_turns(session.pk, branch, limit)]
+
 
 def test_the_last_turns_of_the_branch_oldest_first(owner: User) -> None:
     session = services.create_session(owner)
-    turns = [make_turn(session, question="q0")]
-    for number in range(1, 8):
-        turns.append(make_turn(session, turns[-1], f"q{number}", f"a{number}"))
+    turns = line(session, 8)
     aside = make_turn(session, turns[2], "aside")
-    assert [turn.question for turn in recent_turns(session.pk, turns[-1].pk, 5)] == ["q3", "q4", "q5", "q6", "q7"]
-    assert [turn.question for turn in recent_turns(session.pk, aside.pk, 5)] == ["q0", "q1", "q2", "aside"]
+    assert recent(session, turns[-1]) == ["q3", "q4", "q5", "q6", "q7"]
+    assert recent(session, aside) == ["q0", "q1", "q2", "aside"]
+    assert branch_of(session.pk, aside.pk) == [turn.pk for turn in (*turns[:3], aside)]
+
+
+def test_a_branch_of_another_session_is_none(owner: User) -> None:
+    first, second = services.create_session(owner), services.create_session(owner)
+    turn = make_turn(first)
+    assert branch_of(second.pk, turn.pk) == []
+
+
+def test_at_most_twenty_messages_are_looked_at(owner: User) -> None:
+    session = services.create_session(owner)
+    turns = line(session, 12)
+    Message.objects.filter(turn__in=turns[4:], role="assistant").update(status="failed")
+    assert recent(session, turns[-1]) == ["q2", "q3"]
+    assert recent(session, turns[3], limit=100) == ["q0", "q1", "q2", "q3"]
 
 
 @pytest.mark.parametrize("status", ["failed", "interrupted", "streaming"])
 def test_incomplete_turns_are_dropped(owner: User, status: str) -> None:
     session = services.create_session(owner)
-    first = make_turn(session, question="whole")
-    broken = make_turn(session, first, "broken")
+    whole, broken = line(session, 2)
     Message.objects.filter(turn=broken, role="assistant").update(status=status)
-    assert [turn.question for turn in recent_turns(session.pk, broken.pk, 5)] == ["whole"]
+    assert recent(session, broken) == ["q0"]
+    assert whole.pk
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_turns_without_a_question_or_an_answer_are_dropped(owner: User, role: str) -> None:
+    session = services.create_session(owner)
+    _whole, half = line(session, 2)
+    Message.objects.filter(turn=half, role=role).update(content="<think>only thought</think> ")
+    assert recent(session, half) == ["q0"]
+    Message.objects.filter(turn=half, role=role).delete()
+    assert recent(session, half) == ["q0"]
 
 
 def test_thinking_never_comes_back(owner: User) -> None:
     session = services.create_session(owner)
     turn = make_turn(session, answer="<think>secret plan</think>The answer.")
-    assert recent_turns(session.pk, turn.pk, 5)[0].answer == "The answer."
+    assert recent_turns(session.pk, [turn.pk], 5)[0].answer == "The answer."
     assert strip_thinking("a <think>never ends") == "a"
 
 
-def test_history_is_cached_by_branch_and_a_new_turn_is_seen(owner: User, django_assert_num_queries: object) -> None:
-    session = services.create_session(owner)
-    first = make_turn(session)
-    recent_turns(session.pk, first.pk, 5)
-    with django_assert_num_queries(0):  # type: ignore[operator]
-        recent_turns(session.pk, first.pk, 5)
-    second = make_turn(session, first, "new")
-    assert [turn.question for turn in recent_turns(session.pk, second.pk, 5)] == ["q", "new"]
+def test_markers_of_earlier_answers_point_at_nothing_now_and_go() -> None:
+    assert strip_markers("Nine ports [1][2]. 默认关闭【3】。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y) [12]") == (
+        "Nine ports. 默认关闭。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y)"
+    )
+
+
+class TestCache:
+    """Five minutes, one entry per session; what changed is seen at once."""
+
+    def test_texts_are_read_once(self, owner: User, django_assert_num_queries: Queries) -> None:
+        session = services.create_session(owner)
+        turns = line(session, 3)
+        branch = branch_of(session.pk, turns[-1].pk)
+        first = recent_turns(session.pk, branch, 5)
+        with django_assert_num_queries(1):  # ids and states, to see that nothing changed
+            assert recent_turns(session.pk, branch, 5) == first
+
+    def test_it_ends_after_five_minutes(self, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+        kept: list[float] = []
+        monkeypatch.setattr(cache, "set", lambda key, value, seconds: kept.append(seconds))
+        session = services.create_session(owner)
+        recent(session, make_turn(session))
+        assert kept == [CACHE_SECONDS] == [300]
+
+    def test_a_new_turn_takes_its_place(self, owner: User) -> None:
+        session = services.create_session(owner)
+        (first,) = line(session, 1)
+        assert recent(session, first) == ["q0"]
+        second = make_turn(session, first, "new")
+        assert recent(session, second) == ["q0", "new"]
+        assert recent(session, first) == ["q0"]
+
+    def test_siblings_are_not_mixed(self, owner: User) -> None:
+        session = services.create_session(owner)
+        (root,) = line(session, 1)
+        left, right = make_turn(session, root, "left"), make_turn(session, root, "right")
+        assert recent(session, left) == ["q0", "left"]
+        assert recent(session, right) == ["q0", "right"]
+        assert recent(session, left) == ["q0", "left"]
+
+    def test_an_answer_that_goes_on_is_seen(self, owner: User) -> None:
+        session = services.create_session(owner)
+        (turn,) = line(session, 1)
+        answer = Message.objects.filter(turn=turn, role="assistant")
+        answer.update(status="interrupted", last_seq=4)
+        assert recent(session, turn) == []
+        answer.update(status="completed", last_seq=9, content="whole")
+        assert recent(session, turn) == ["q0"]
+
+    def test_what_retention_removed_is_gone_at_once(self, owner: User) -> None:
+        session = services.create_session(owner)
+        turns = line(session, 3)
+        assert recent(session, turns[-1]) == ["q0", "q1", "q2"]
+        turns[0].delete()
+        assert recent(session, turns[-1]) == ["q1", "q2"]
+
+    def test_a_removed_turn_is_not_given_by_a_branch_read_before(self, owner: User) -> None:
+        session = services.create_session(owner)
+        turns = line(session, 2)
+        branch = branch_of(session.pk, turns[-1].pk)
+        recent_turns(session.pk, branch, 5)
+        turns[0].delete()
+        assert [turn.question for turn in recent_turns(session.pk, branch, 5)] == ["q1"]
 
 
 def test_without_a_parent_there_is_no_history(owner: User) -> None:
     session = services.create_session(owner)
     make_turn(session)
-    assert recent_turns(session.pk, None, 5) == []
+    assert recent(session, None) == []

@@ -200,7 +200,7 @@ async def test_history_is_sent_without_thinking_and_in_order(
     await run_turn(owner, session, "What is the warranty of the rack mounting kit?")
     messages = fake_llm.calls[1].messages
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
-    assert messages[2].content == "Nine ports [1]."
+    assert messages[2].content == "Nine ports."
     assert "secret" not in "".join(message.content for message in messages)
 
 

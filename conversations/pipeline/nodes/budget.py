@@ -1,19 +1,21 @@
 """Fitting what was found into what the model can read."""
 
+from typing import Any
+
 from django.conf import settings
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.budget import Fitted, fit
-from conversations.evidence import citation, numbered_passage
+from conversations import calibration, cut_words
+from conversations.budget import KINDS, Window
+from conversations.composing import Composed, Material, compose, withheld
+from conversations.evidence import citation
 from conversations.llm import endpoint_for
 from conversations.pipeline.graph import PREVIOUS, Emit, Node, When
 from conversations.pipeline.state import State
 from conversations.pipeline.ways import needs_no_search
-from conversations.prompts import Prompt, get_prompt
+from conversations.prompts import get_prompt
 from ragsite.db import in_database
-from ragsite.llm.tokens import count_tokens
-from ragsite.llm.types import ChatMessage, Endpoint
-from retrieval.search import Hit
+from ragsite.llm.types import Endpoint
 
 PURPOSES = {"retrieve_vector": "answer", "answer_chat": "chat", "clarify": "clarify"}
 
@@ -26,27 +28,29 @@ class Budget(Node):
     title = gettext_lazy("Choose the evidence")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")))
     reads = ("question", "action", "hits", "history")
-    writes = ("evidence", "citations", "messages", "prompt_tokens", "model")
+    may_read = ("summary", "memories", "relevant", "k", "reply")
+    writes = ("evidence", "citations", "messages", "prompt_tokens", "answer_tokens", "left_out", "model")
+
+    def wanted(self, state: State) -> bool:
+        """What is replied already needs no model."""
+        return not state.reply
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Fill `evidence`, `citations`, `messages`, `prompt_tokens` and `model`."""
-        hits = state.hits[: settings.DEFAULT_TOP_K]
+        """Fill the evidence, the messages and what belongs to them; raises `NodeError` for too long a question."""
         purpose = purpose_of(state)
         endpoint = await endpoint_for(purpose)
         if endpoint is None:
             state.evidence = state.hits
             return state
-        # A general answer is a chat with a prompt of its own.
-        general = state.action == "retrieve_vector" and not hits
-        prompt = await in_database(get_prompt, "general" if general else purpose, state.question_language)
-        compose(state, hits, prompt, endpoint)
         state.model = endpoint.model
+        await in_database(_compose, state, purpose, endpoint)
         return state
 
     def message(self, state: State) -> str:
-        """Count the passages that the answer is written from."""
+        """Count the passages that the answer is written from, and say what did not fit."""
         count = len(state.evidence)
-        return ngettext("%(count)d passage given", "%(count)d passages given", count) % {"count": count}
+        given = ngettext("%(count)d passage given", "%(count)d passages given", count) % {"count": count}
+        return " · ".join(filter(None, (given, cut_words.sentence(state.left_out))))
 
 
 def purpose_of(state: State) -> str:
@@ -56,40 +60,47 @@ def purpose_of(state: State) -> str:
     return PURPOSES.get(state.action, "answer")
 
 
-def compose(state: State, hits: list[Hit], prompt: Prompt, endpoint: Endpoint) -> None:
-    """Fit evidence and history into the window and write the messages, in the order of the specification."""
-    passages = [numbered_passage(number, hit) for number, hit in enumerate(hits, 1)]
-    system, question = prompt.fill(question=state.question, evidence="")
-    past = [f"{turn.question}\n{turn.answer}" for turn in state.history]
-    fitted = fit(
-        [system, question],
-        {"evidence": passages, "recent": past},
-        window=endpoint.context_window,
-        reserve=min(endpoint.max_tokens, endpoint.context_window // 2),
-        count_tokens=count_tokens,
+def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
+    hits = state.hits[: max(state.k or 0, settings.DEFAULT_TOP_K)]
+    # A general answer is a chat with a prompt of its own.
+    general = state.action == "retrieve_vector" and not hits
+    material = Material(
+        prompt=get_prompt("general" if general else purpose, state.question_language),
+        question=state.question,
+        language=state.question_language,
+        hits=hits,
+        summary=state.summary,
+        facts=state.memories,
+        relevant=state.relevant,
+        recent=state.history,
     )
-    state.evidence = [hits[position] for position in fitted.evidence]
+    window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
+    composed = compose(material, window)
+    state.evidence = composed.evidence
     state.citations = [citation(number, hit, state.question) for number, hit in enumerate(state.evidence, 1)]
-    evidence = "\n\n".join(numbered_passage(number, hit) for number, hit in enumerate(state.evidence, 1))
-    system, user = prompt.fill(question=state.question, evidence=evidence)
-    state.messages = [ChatMessage("system", system)]
-    for position in fitted.recent:
-        turn = state.history[position]
-        state.messages += [ChatMessage("user", turn.question), ChatMessage("assistant", turn.answer)]
-    state.messages.append(ChatMessage("user", user))
-    state.prompt_tokens = fitted.tokens
-    _note(state, fitted, prompt)
+    state.messages = composed.messages
+    state.prompt_tokens, state.answer_tokens = composed.counted, window.reserve
+    state.left_out = cut_words.left_out(composed, window.size)
+    _note(state, material, window, composed)
 
 
-def _note(state: State, fitted: Fitted, prompt: Prompt) -> None:
+def _note(state: State, material: Material, window: Window, composed: Composed) -> None:
+    fitted = composed.fitted
+    cuts: list[dict[str, Any]] = [
+        {"kind": cut.kind, "position": cut.position, "tokens": cut.tokens, "left": cut.left} for cut in fitted.cuts
+    ]
     state.note(
         "budget",
-        limit=fitted.limit,
-        tokens=fitted.tokens,
-        kept={"evidence": len(fitted.evidence), "recent": len(fitted.recent)},
-        cuts=[
-            {"kind": cut.kind, "position": cut.position, "tokens": cut.tokens, "left": cut.left} for cut in fitted.cuts
-        ],
-        prompt_version=prompt.version,
-        messages=[message.to_dict() for message in state.messages],
+        window=window.size,
+        reserve=window.reserve,
+        limit=window.limit,
+        tokens=composed.tokens,
+        factor=round(window.factor, 3),
+        kept={kind: len(getattr(fitted, kind)) for kind in KINDS},
+        cuts=cuts,
+        cut_turns=[material.recent[cut.position].turn_id for cut in fitted.cuts if cut.kind == "recent"],
+        shortened=composed.shortened,
+        left_out=state.left_out,
+        prompt_version=material.prompt.version,
+        messages=withheld(composed, material),
     )

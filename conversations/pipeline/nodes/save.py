@@ -1,20 +1,24 @@
 """Steps 8 and 9: what is kept of the turn beside its message."""
 
+from functools import partial
+
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from conversations import quoting, services, store
+from conversations import calibration, quoting, services, store
 from conversations.events import plain_text
-from conversations.meaning import embed
+from conversations.memory import summaries
+from conversations.memory.relevance import store_vector
 from conversations.models import ChatSession, ContextEntry, Turn
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
+from conversations.store import Started
 from ragsite.db import in_database
 from ragsite.llm.tokens import count_tokens
 
 
 class Save(Node):
-    """Saves context entry, citations, turn embedding, tokens and the session's last activity.
+    """Saves context entry, citations, tokens and the session's last activity; leaves vector and summary for later.
 
     It runs also after a failure or a stop, so that what came keeps its sources.
     """
@@ -25,24 +29,31 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
+    may_read = ("branch", "usage", "prompt_tokens", "left_out")
+    writes = ("usage", "later")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Write; the message itself is written by whoever runs the turn."""
         if state.started is None:
             return state
         text = plain_text(state.answer.blocks)
-        await in_database(_save, state, text)
+        await in_database(_save, state, state.started, text)
+        state.usage = state.usage | state.left_out
         if text:
-            space, vector = await embed(f"{state.question}\n{text[:2000]}")
-            turn = Turn.objects.filter(pk=state.started.turn_id)
-            await in_database(turn.update, embedding=vector, embedding_space=space)
+            state.later += [
+                partial(store_vector, state.started.turn_id, state.question, text),
+                partial(_summarise, state, state.started),
+            ]
         return state
 
 
-def _save(state: State, text: str) -> None:
-    started = state.started
-    if started is None:
-        return
+async def _summarise(state: State, started: Started) -> None:
+    branch = [*state.branch, started.turn_id]
+    cut = state.details.get("budget", {}).get("cut_turns", [])
+    await summaries.keep_up(started.session_id, branch, cut, state.question_language)
+
+
+def _save(state: State, started: Started, text: str) -> None:
     store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
     tokens = count_tokens(text)
     if text:
@@ -55,6 +66,8 @@ def _save(state: State, text: str) -> None:
     Turn.objects.filter(pk=started.turn_id).update(
         model=state.model or quoting.MODEL, token_count=count_tokens(state.question) + tokens
     )
+    if state.usage.get("prompt_tokens"):
+        calibration.report(state.model, state.prompt_tokens, state.usage["prompt_tokens"])
     session = ChatSession.objects.filter(pk=started.session_id).first()
     if session is not None:
         if text and state.action == "retrieve_vector":

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.models import Turn
 from conversations.pipeline import rules
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import PREVIOUS, Emit, Node
 from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
 from conversations.pipeline.state import State
@@ -43,12 +43,17 @@ class Understand(Node):
     step = 2
     title = gettext_lazy("Understand the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
-    after = ("load_history", "system_context")
+    after = (PREVIOUS, "system_context")
     reads = ("question", "history", "started")
+    may_read = ("reply",)
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
         "retrieval_query", "focus",
     )  # fmt: skip
+
+    def wanted(self, state: State) -> bool:
+        """What is replied already has nothing to decide."""
+        return not state.reply
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""

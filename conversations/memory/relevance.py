@@ -1,0 +1,125 @@
+"""Which earlier turns of a branch are like a question: by their vectors, or by words."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from pgvector import HalfVector
+from pgvector.django import CosineDistance
+
+from conversations.history import grouped
+from conversations.models import Message, Turn
+from conversations.pipeline.state import PastTurn
+from ragsite.db import in_database
+from ragsite.language import language_of
+from retrieval import spaces
+from retrieval.analysis import terms
+from retrieval.words import QUESTION_WORDS
+
+# Turns that are looked through by words, the newest, and characters of each.
+_LOOKED_THROUGH = 200
+_CHARACTERS = 1000
+# Characters of an answer that its turn's vector is made from.
+_EMBEDDED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Turns, oldest first, and how they were found: `vector`, `words`, or an empty string."""
+
+    turns: list[PastTurn] = field(default_factory=list)
+    by: str = ""
+
+
+async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[PastTurn], limit: int) -> Found:
+    """Return up to `limit` turns of the branch that are most like the question, without the recent ones.
+
+    Turns are compared by the vectors that were stored with them. Where the embedding model doesn't know the question's
+    language, or no turn has a vector of its own space, the words decide.
+    """
+    taken = {turn.turn_id for turn in recent}
+    older = [turn for turn in branch if turn not in taken]
+    if not older:
+        return Found()
+    space = await in_database(spaces.active_space)
+    if space.knows(language_of(question)):
+        vector = await asyncio.to_thread(spaces.embed_query, space, question)
+        turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
+        if turns:
+            return Found(_chosen(turns, recent, limit), "vector")
+    found = _chosen(await in_database(_by_words, question, older), recent, limit)
+    return Found(found, "words" if found else "")
+
+
+async def store_vector(turn_id: int, question: str, answer: str) -> None:
+    """Store a turn's vector in the active space, where its model knows the question's language."""
+    space = await in_database(spaces.active_space)
+    if not space.knows(language_of(question)):
+        return
+    text = f"{question}\n{answer[:_EMBEDDED]}"
+    vectors = await asyncio.to_thread(spaces.embedder_of(space).embed_documents, [text])
+    await in_database(
+        Turn.objects.filter(pk=turn_id).update, embedding=HalfVector(vectors[0].tolist()), embedding_space=space
+    )
+
+
+def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit: int) -> list[PastTurn]:
+    """Return complete turns by the nearness of their vectors, nearest first, in one query."""
+    rows = _with_texts(Turn.objects.filter(pk__in=turn_ids, embedding_space_id=space_id, embedding__isnull=False))
+    return _turns(rows.order_by(CosineDistance("embedding", HalfVector(vector)), "-id")[:limit])
+
+
+def _by_words(question: str, turn_ids: Sequence[int]) -> list[PastTurn]:
+    """Return complete turns that share words with the question, those with the rarest first."""
+    turns = _turns(_with_texts(Turn.objects.filter(pk__in=turn_ids)).order_by("-id")[:_LOOKED_THROUGH])
+    texts = [f"{turn.question}\n{turn.answer[:_CHARACTERS]}".casefold() for turn in turns]
+    words = {word for word in terms(question) if word not in QUESTION_WORDS}
+    weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
+    scores = [sum(weight for word, weight in weights.items() if word in text) for text in texts]
+    order = sorted(range(len(turns)), key=lambda place: -scores[place])
+    return [turns[place] for place in order if scores[place] > 0]
+
+
+def _rarity(count: int, total: int) -> float:
+    """Return a word's inverse document frequency as BM25 has it (Robertson and Spärck Jones, never below 0)."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))
+
+
+def _with_texts(turns: QuerySet[Turn]) -> QuerySet[Turn]:
+    """Add each turn's question, answer and the answer's status."""
+    messages = Message.objects.filter(turn=OuterRef("pk"))
+    answers = messages.filter(role=Message.Role.ASSISTANT)
+    return turns.annotate(
+        question=Subquery(messages.filter(role=Message.Role.USER).values("content")[:1]),
+        answer=Subquery(answers.values("content")[:1]),
+        status=Subquery(answers.values("status")[:1]),
+        turn_id=F("pk"),
+    )
+
+
+def _turns(rows: QuerySet[Turn]) -> list[PastTurn]:
+    """Return annotated rows as complete turns, in their order."""
+    values = list(rows.values("turn_id", "question", "answer", "status"))
+    messages = [
+        {"turn_id": row["turn_id"], "role": role, "content": row[name] or "", "status": row["status"]}
+        for row in values
+        for role, name in ((Message.Role.USER, "question"), (Message.Role.ASSISTANT, "answer"))
+    ]
+    return grouped([row["turn_id"] for row in values], messages)
+
+
+def _chosen(turns: Sequence[PastTurn], recent: Sequence[PastTurn], limit: int) -> list[PastTurn]:
+    """Return the first `limit` turns whose questions are not asked twice, the recent ones included, oldest first."""
+    asked = {_same(turn.question) for turn in recent}
+    chosen: list[PastTurn] = []
+    for turn in turns:
+        if len(chosen) < limit and _same(turn.question) not in asked:
+            asked.add(_same(turn.question))
+            chosen.append(turn)
+    return sorted(chosen, key=lambda turn: turn.turn_id)
+
+
+def _same(question: str) -> str:
+    return " ".join(question.split()).casefold()

@@ -1,0 +1,184 @@
+"""Summaries of what of a conversation no longer fits: context entries that follow its branches.
+
+A summary stands at the turn up to which it tells of its branch, so that a branch that forks later shares it. It is made
+after an answer, when turns have left the recent window or were cut from the prompt, and reaches a little further, so
+that most answers need none. The next one goes on from it as it then is, edited or cleared by the user.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from conversations import llm
+from conversations.budget import Window
+from conversations.history import complete_turns, strip_thinking
+from conversations.models import ContextEntry, Turn
+from conversations.pipeline.state import PastTurn
+from conversations.prompts import get_prompt
+from ragsite.db import in_database
+from ragsite.llm.errors import LLMError
+from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
+from ragsite.llm.types import ChatMessage
+
+logger = logging.getLogger(__name__)
+
+# Tokens of a summary, and characters of one that a person writes.
+LONGEST = 400
+LONGEST_EDIT = 4000
+# How many turns a summary reaches beyond what it has to, and how many it takes in at once.
+AHEAD = 2
+AT_ONCE = 20
+# Seconds for a model to write one; nobody waits for it.
+PATIENCE = 120.0
+_QUESTION_TOKENS, _ANSWER_TOKENS = 40, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a summary is made from: the one before it, and the turns since."""
+
+    session_id: int
+    previous: ContextEntry | None
+    turns: list[PastTurn]
+    first_turn_id: int
+    last_turn_id: int
+
+
+def summary_of(session_id: int, branch: Sequence[int]) -> str:
+    """Return the summary of a branch's beginning; empty when there is none, or it was cleared."""
+    entry = entry_of(session_id, branch)
+    return entry.content if entry is not None else ""
+
+
+def entry_of(session_id: int, branch: Sequence[int]) -> ContextEntry | None:
+    """Return the summary that reaches furthest along a branch."""
+    place = {turn: number for number, turn in enumerate(branch)}
+    return max(_entries(session_id, branch), key=lambda entry: place.get(entry.turn_id or 0, -1), default=None)
+
+
+def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> list[int]:
+    """Return the turns that the branch's next summary takes in, oldest first; none while nothing is missing.
+
+    `covered` is the last turn of the present summary, `cut` are turns that the last prompt had no room for. The newest
+    turn is never summarised: a follow-up needs it as it is.
+    """
+    recent = min(settings.MAX_RECENT_TURNS, settings.MAX_HISTORY_MESSAGES // 2)
+    missing = [place for place, turn in enumerate(branch) if place < len(branch) - recent or turn in cut]
+    start = branch.index(covered) + 1 if covered in branch else 0
+    if not missing or missing[-1] < start:
+        return []
+    return list(branch[start : min(missing[-1] + AHEAD + 1, len(branch) - 1)][:AT_ONCE])
+
+
+async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], language: str) -> None:
+    """Make the next summary of a branch where one is due: by a model, or else by rules."""
+    draft = await in_database(_draft, session_id, branch, cut)
+    if draft is not None:
+        await in_database(_store, draft, await _written(draft, language) or extract(draft))
+
+
+def extract(draft: Draft) -> str:
+    """Return a summary by rules: each question with the beginning of its answer; the oldest go for want of room."""
+    before = draft.previous.content.splitlines() if draft.previous is not None else []
+    lines = before + [
+        f"- {_line(turn.question, _QUESTION_TOKENS)} → {_line(turn.answer, _ANSWER_TOKENS)}" for turn in draft.turns
+    ]
+    while len(lines) > 1 and count_prompt_tokens("\n".join(lines)) > LONGEST:
+        del lines[0]
+    return "\n".join(lines)
+
+
+def edit(entry: ContextEntry, text: str) -> None:
+    """Store what its user makes of a summary; an empty text clears it. Raises `ValueError` over `LONGEST_EDIT`."""
+    text = text.replace("\x00", "").strip()
+    if len(text) > LONGEST_EDIT:
+        raise ValueError(LONGEST_EDIT)
+    entry.content, entry.tokens, entry.edited_at = text, count_prompt_tokens(text), timezone.now()
+    entry.save(update_fields=["content", "tokens", "edited_at"])
+
+
+@transaction.atomic
+def clear(session_id: int, branch: Sequence[int]) -> None:
+    """Forget what the summaries along a branch tell. An empty one stays, so that it is not told again."""
+    entry = entry_of(session_id, branch)
+    if entry is not None:
+        _entries(session_id, branch).exclude(pk=entry.pk).delete()
+        edit(entry, "")
+
+
+def _entries(session_id: int, branch: Sequence[int]) -> QuerySet[ContextEntry]:
+    return ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.SUMMARY, turn_id__in=list(branch))
+
+
+def _draft(session_id: int, branch: Sequence[int], cut: Collection[int]) -> Draft | None:
+    previous = entry_of(session_id, branch)
+    ids = due(branch, previous.turn_id if previous is not None else None, cut)
+    turns = complete_turns(ids)
+    if not turns:
+        return None
+    first = previous.covers_from_id if previous is not None and previous.content else None
+    return Draft(session_id, previous, turns, first or ids[0], ids[-1])
+
+
+async def _written(draft: Draft, language: str) -> str:
+    """Return a model's summary; empty without a model, or when it failed."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            client = await llm.client_for("summary")
+            if client is None:
+                return ""
+            try:
+                window = Window.of(client.endpoint.context_window, client.endpoint.max_tokens)
+                reply = await client.complete(await in_database(_messages, draft, language, window))
+            finally:
+                await client.aclose()
+    except (LLMError, TimeoutError) as error:
+        logger.warning("No summary by a model for session %s: %s", draft.session_id, type(error).__name__)
+        return ""
+    return shorten(strip_thinking(reply.text), LONGEST)
+
+
+def _messages(draft: Draft, language: str, window: Window) -> list[ChatMessage]:
+    prompt = get_prompt("summary", language)
+    before = draft.previous.content if draft.previous is not None else ""
+    fixed = sum(map(window.measure, prompt.fill(history=before)))
+    each = window.room((window.limit - fixed) // len(draft.turns)) // 2
+    names = ("用户", "助手", "此前的摘要") if language == "zh" else ("User", "Assistant", "Summary so far")
+    parts = [f"{names[2]}: {before}"] if before else []
+    for turn in draft.turns:
+        parts += [f"{names[0]}: {shorten(turn.question, each)}", f"{names[1]}: {shorten(turn.answer, each)}"]
+    system, user = prompt.fill(history="\n".join(parts))
+    return [ChatMessage("system", system), ChatMessage("user", user)]
+
+
+@transaction.atomic
+def _store(draft: Draft, text: str) -> None:
+    """Store a summary, unless the one before it, or a turn in it, was changed or removed meanwhile."""
+    before = draft.previous
+    if before is not None:
+        unchanged = ContextEntry.objects.select_for_update().filter(pk=before.pk, content=before.content)
+        if not unchanged.exists():
+            return
+    ends = {draft.first_turn_id, draft.last_turn_id}
+    if not text or Turn.objects.filter(pk__in=ends).count() != len(ends):
+        return
+    entry = ContextEntry(
+        session_id=draft.session_id,
+        turn_id=draft.last_turn_id,
+        type=ContextEntry.Type.SUMMARY,
+        role="system",
+        content=text,
+        tokens=count_prompt_tokens(text),
+        covers_from_id=draft.first_turn_id,
+    )
+    ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)
+
+
+def _line(text: str, tokens: int) -> str:
+    return shorten(" ".join(text.split()), tokens)

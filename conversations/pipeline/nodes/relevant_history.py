@@ -1,0 +1,32 @@
+"""Earlier turns of the branch that are like the question."""
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy
+
+from conversations.memory.relevance import relevant_turns
+from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.state import State
+
+
+class RelevantHistory(Node):
+    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones."""
+
+    key = "relevant_history"
+    title = gettext_lazy("Recall earlier turns")
+    timeout = 10.0
+    after = ("load_history", "memory")
+    on_error = "skip"
+    reads = ("question", "branch", "history")
+    may_read = ("reply",)
+    writes = ("relevant",)
+
+    def wanted(self, state: State) -> bool:
+        """The branch must reach further back than the recent turns."""
+        return settings.MAX_RELEVANT_TURNS > 0 and len(state.branch) > len(state.history) and not state.reply
+
+    async def run(self, state: State, emit: Emit) -> State:
+        """Fill `relevant`, oldest first."""
+        found = await relevant_turns(state.question, state.branch, state.history, settings.MAX_RELEVANT_TURNS)
+        state.relevant = found.turns
+        state.note(self.key, turns=[turn.turn_id for turn in found.turns], by=found.by)
+        return state

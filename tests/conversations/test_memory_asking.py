@@ -1,0 +1,68 @@
+"""Which messages ask for something to be remembered, and what."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.memory.asking import Request, read_request
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("Remember that I work in the Shanghai office.", "I work in the Shanghai office"),
+        ("please remember: the project is called Aurora", "the project is called Aurora"),
+        ("Please remember my badge number is 4711.", "my badge number is 4711"),
+        ("Could you please remember that I prefer short answers?", "I prefer short answers"),
+        ("Keep in mind that we use version 3.2. Our server is called atlas. Thanks!",
+         "we use version 3.2. Our server is called atlas"),
+        ("Don't forget that I'm on leave in May, please", "I'm on leave in May"),
+        ("请记住：我在上海办公室工作。", "我在上海办公室工作"),
+        ("请记住我的工号是 4711", "我的工号是 4711"),
+        ("记住，我喜欢简短的回答，谢谢！", "我喜欢简短的回答"),
+        ("帮我记一下我们用的是 3.2 版本，好吗？", "我们用的是 3.2 版本"),
+        ("别忘了我对花生过敏", "我对花生过敏"),
+    ],
+)  # fmt: skip
+def test_a_message_that_is_a_fact(message: str, fact: str) -> None:
+    assert read_request(message) == Request(fact, alone=True)
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("Remember that I use the TL-SE2109. How do I reset it?", "I use the TL-SE2109"),
+        ("请记住我用的是 TL-SE2109。怎么恢复出厂设置？", "我用的是 TL-SE2109"),
+    ],
+)
+def test_a_fact_with_a_question_after_it(message: str, fact: str) -> None:
+    assert read_request(message) == Request(fact, alone=False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Do you remember that the switch has nine ports?",
+        "Can you remember my name?",
+        "Remember when we talked about ports?",
+        "What should I remember about the warranty?",
+        "How does the switch remember its settings?",
+        "remember",
+        "Remember that ?",
+        "你还记得我的工号吗？",
+        "记住了吗？",
+        "记住密码的方法是什么",
+        "记得我昨天问的问题吗",
+        "交换机会记住设置吗？",
+        "请记住？",
+        "",
+    ],
+)
+def test_what_asks_for_nothing_to_be_remembered(message: str) -> None:
+    assert read_request(message) is None
+
+
+@given(st.text("remember that请记住：, .?？\n我I", max_size=60))
+def test_no_message_breaks_it(message: str) -> None:
+    request = read_request(message)
+    assert request is None or (request.fact and request.fact in " ".join(message.split()))
