@@ -1,0 +1,117 @@
+"""Whether what was found speaks of the question, and what follows where it doesn't. The node alone, no database."""
+
+import pytest
+from pytest_django import Settings
+
+from conversations.pipeline.nodes.second_look import SecondLook, coverage, is_unrelated, similarity
+from conversations.pipeline.state import State
+from retrieval.fusion import Query, Ranking
+from retrieval.search import Hit
+from tests.conversations.conftest import ignore
+
+SWITCH = "The TL-SE2109 switch has nine ports and a power supply of twelve volts."
+
+
+def hit(content: str = SWITCH, **fields: str) -> Hit:
+    return Hit(1, 1, 1, content, "text", fields.get("filename", "a.txt"), fields.get("heading", ""), None, 1.0, [])
+
+
+def rankings(near: float | None = None, *, by_words: bool = True, understood: float = 1.0) -> list[Ranking]:
+    """Return what both sides found: a nearest passage, if any, and words, or not."""
+    query = Query("q")
+    return [
+        Ranking("vector", query, 1.0, [] if near is None else [(1, near), (2, 0.0)], 1.0, understood=understood),
+        Ranking("bm25", query, 1.0, [(1, 3.0)] if by_words else [], 1.0),
+    ]
+
+
+async def looked(question: str, near: float | None, instead: str = "", **found: bool | float) -> State:
+    state = State(user_id=1, session_id=1, question=question, hits=[hit()], instead=instead)
+    state.rankings = rankings(near, **found)  # type: ignore[arg-type]
+    if SecondLook().wanted(state):
+        await SecondLook().run(state, ignore)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("question", "near", "kept"),
+    [
+        ("How many ports has the TL-SE2109?", 0.7, True),
+        ("How many ports has the TL-SE2109?", 0.1, True),  # its words are there
+        ("How many sockets are there on it?", 0.3, True),  # its meaning is near
+        ("Who won the world cup in 2018?", 0.12, False),
+        ("Who won the world cup in 2018?", None, True),  # the meaning can't be told, and some word was found
+    ],
+)
+async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: str, near: float, kept: bool) -> None:
+    state = await looked(question, near)
+    assert (bool(state.hits), state.action) == (kept, "retrieve_vector")
+    assert state.details["second_look"]["spoken_of"] is kept
+
+
+async def test_it_can_be_switched_off(settings: Settings) -> None:
+    settings.RELEVANCE_FLOOR = 0
+    assert (await looked("Who won the world cup in 2018?", -0.1)).hits
+    assert (await looked("世界杯冠军是谁？", None, by_words=False)).hits
+
+
+class TestUnrelated:
+    """The measures behind it."""
+
+    def test_where_the_meaning_can_not_be_told_words_decide(self) -> None:
+        assert is_unrelated(0.0, None, rankings(by_words=False))
+        assert not is_unrelated(0.0, None, rankings(by_words=True))
+
+    def test_a_side_that_failed_proves_nothing(self) -> None:
+        failed = Ranking("bm25", Query("q"), 1.0, [], 1.0, failed=True)
+        assert not is_unrelated(0.0, None, [failed])
+        assert not is_unrelated(0.0, None, [])
+
+    def test_a_language_that_the_model_does_not_know_has_no_similarity(self) -> None:
+        assert similarity(rankings(0.1, understood=0.2)) is None
+        assert similarity(rankings(0.1)) == 0.1
+        assert similarity(rankings(None)) is None
+
+    def test_the_nearest_of_all_queries_counts(self) -> None:
+        assert similarity([*rankings(0.1), *rankings(0.6), *rankings(0.2)]) == 0.6
+
+    def test_coverage(self) -> None:
+        assert coverage("How many ports has the TL-SE2109?", [hit()]) == 1.0
+        assert coverage("Who won the world cup?", [hit()]) == 0.0
+        assert 0 < coverage("Is the power supply of the TL-SE2109 quiet and green?", [hit()]) < 1
+        assert coverage("handbook ports", [hit(heading="Handbook")]) == 1.0
+        assert coverage("anything", []) == 0.0
+
+
+class TestOtherPlans:
+    """A model that would rather chat or ask back."""
+
+    @pytest.mark.parametrize("question", ["How many ports has the TL-SE2109?", "And its power supply?"])
+    @pytest.mark.parametrize("instead", ["answer_chat", "clarify"])
+    async def test_where_the_documents_speak_of_it_they_answer(self, question: str, instead: str) -> None:
+        state = await looked(question, 0.6, instead)
+        assert (state.action, bool(state.hits)) == ("retrieve_vector", True)
+
+    @pytest.mark.parametrize(
+        "question", ["Tell me a joke.", "Make that shorter, please.", "Recommend me a film."]
+    )
+    async def test_where_they_don_t_it_chats(self, question: str) -> None:
+        state = await looked(question, 0.1, "answer_chat")
+        assert (state.action, state.hits) == ("answer_chat", [])
+
+    async def test_little_nearness_is_not_enough(self) -> None:
+        assert (await looked("Translate that into French.", 0.35, "answer_chat")).action == "answer_chat"
+
+    async def test_a_question_for_facts_is_one_without_hits(self) -> None:
+        state = await looked("Who won the world cup in 2018?", 0.1, "answer_chat")
+        assert (state.action, state.hits) == ("retrieve_vector", [])
+
+    async def test_where_they_don_t_it_asks_back(self) -> None:
+        state = await looked("What about the thing we saw?", 0.2, "clarify")
+        assert (state.action, state.hits) == ("clarify", [])
+
+    async def test_nothing_found_proves_it_right(self) -> None:
+        state = State(user_id=1, session_id=1, question="Tell me a joke.", instead="answer_chat")
+        assert SecondLook().wanted(state)
+        await SecondLook().run(state, ignore)
+        assert state.action == "answer_chat"
