@@ -1,0 +1,83 @@
+"""The README's "Add a node to the pipeline" is run as it stands there."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site_settings
+from django.contrib.auth.models import User
+from django.core.checks import run_checks
+
+import ragsite.settings
+from conversations import turns
+from conversations.models import ChatSession, TraceStep
+from knowledge.models import KnowledgeBase
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How much PTO is there?"
+
+
+@pytest.fixture
+def blocks() -> dict[str, str]:
+    """Return the code of the section, by the file that each block names."""
+    readme = Path(site_settings.BASE_DIR / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## Add a node to the pipeline\n")[1].split("\n## ")[0]
+    found = re.findall(r"```python\n# (\w+)\.py[^\n]*\n(.*?)```", section, re.DOTALL)
+    assert [name for name, _code in found] == ["glossary", "mysite"]
+    return dict(found)
+
+
+@pytest.fixture
+def mysite(blocks: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
+    """Write the files and take the settings that they make."""
+    for name, code in blocks.items():
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    # The line changes a list of the site's settings in place.
+    monkeypatch.setattr(ragsite.settings, "PIPELINE_NODES", list(site_settings.PIPELINE_NODES))
+    import mysite as made  # type: ignore[import-not-found]
+
+    settings.PIPELINE_NODES = made.PIPELINE_NODES
+    turns.pipeline.cache_clear()
+    yield
+    turns.pipeline.cache_clear()
+    for name in blocks:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def leave(owner: User) -> KnowledgeBase:
+    base = factories.make_knowledge_base(owner, "Rules of the house")
+    index_document(base, ("Everyone has 27 days of paid leave a year.", "The kitchen closes at nine."), "rules.txt")
+    return base
+
+
+@pytest.mark.usefixtures("mysite")
+async def test_the_node_of_the_readme_answers_a_question(
+    owner: User, leave: KnowledgeBase, session: ChatSession
+) -> None:
+    assert [message for message in run_checks() if (message.id or "").startswith("conversations")] == []
+    events = await run_turn(owner, session, QUESTION)
+    step = await TraceStep.objects.aget(key="glossary")
+    assert (step.status, step.detail) == ("completed", {"found": ["paid leave"]})
+    search = await TraceStep.objects.aget(key="search")
+    assert {QUESTION, "paid leave"} <= {ranking["query"] for ranking in search.detail["rankings"]}
+    assert "27 days of paid leave" in "".join(getattr(event, "text", None) or "" for event in events)
+
+
+@pytest.mark.usefixtures("mysite")
+async def test_it_is_skipped_where_it_is_not_wanted(owner: User, leave: KnowledgeBase, session: ChatSession) -> None:
+    await run_turn(owner, session, "When does the kitchen close?")
+    assert (await TraceStep.objects.aget(key="glossary")).status == "skipped"
+
+
+def test_it_stands_before_the_search_in_the_graph(mysite: None) -> None:
+    order = turns.pipeline().order
+    assert order.index("glossary") < order.index("search")
+    assert [edge.parent for edge in turns.pipeline().parents["search"]] == ["glossary"]
