@@ -19,8 +19,8 @@ def fenced(number: int, content: str, place: str = "") -> str:
     return f'<passage number="{number}"{source}>\n{content}\n</passage>'
 
 
-def citation(number: int, hit: Hit, question: str) -> dict[str, Any]:
-    """Return the hit as one entry of a `sources` event."""
+def citation(number: int, hit: Hit, question: str, key_passage: str = "") -> dict[str, Any]:
+    """Return the hit as one entry of a `sources` event; its snippet is the passage that answers, where it is known."""
     return {
         "index": number,
         "document_id": hit.document_id,
@@ -28,7 +28,7 @@ def citation(number: int, hit: Hit, question: str) -> dict[str, Any]:
         "filename": hit.filename,
         "heading": hit.heading,
         "page": hit.page,
-        "snippet": snippet(hit.content, question),
+        "snippet": key_passage or snippet(hit.content, question),
         "score": hit.score,
         "sources": [source.to_dict() for source in hit.sources],
     }

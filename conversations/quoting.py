@@ -60,7 +60,10 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     rest = [position for position in range(len(state.hits)) if position not in order]
     state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
     numbers = {position: number for number, position in enumerate(order, 1)}
-    state.citations = [citation(number, hit, question) for number, hit in enumerate(state.evidence, 1)]
+    state.citations = [
+        citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""))
+        for number, hit in enumerate(state.evidence, 1)
+    ]
     await emit(SourcesEvent(citations=state.citations))
     if chosen.hits:
         state.cited = set(numbers.values())

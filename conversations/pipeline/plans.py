@@ -28,6 +28,7 @@ _ASKS = re.compile(
     r"[?？]\s*$|\b(what|how|which|who|whom|whose|when|where|why)\b|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
     re.IGNORECASE,
 )
+_OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)
 INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
 
 
@@ -93,8 +94,8 @@ def leans_on(question: str) -> bool:
 
 
 def asks_for_facts(question: str) -> bool:
-    """Whether a message is a question, and not a wish or a remark."""
-    return bool(_ASKS.search(question))
+    """Whether a message is a question, and not a wish, a remark, or about those who talk here and what they said."""
+    return bool(_ASKS.search(question)) and not _OF_THE_TALK.search(question)
 
 
 def adds_words(text: str, queries: Sequence[str]) -> bool:

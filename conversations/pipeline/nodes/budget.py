@@ -77,7 +77,10 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     composed = compose(material, window)
     state.evidence = composed.evidence
-    state.citations = [citation(number, hit, state.question) for number, hit in enumerate(state.evidence, 1)]
+    state.citations = [
+        citation(number, hit, state.question, state.key_passages.get(hit.chunk_id, ""))
+        for number, hit in enumerate(state.evidence, 1)
+    ]
     state.messages = composed.messages
     state.prompt_tokens, state.answer_tokens = composed.counted, window.reserve
     state.left_out = cut_words.left_out(composed, window.size)
