@@ -1,0 +1,293 @@
+"""Turns without hits, from general knowledge, that ask back and that chat; with a model and without, in both languages.
+
+What a turn leaves is read as the page folds it and as the API gives it.
+"""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
+from django.utils.translation import gettext
+from pytest_django import Settings
+
+from conversations import turns
+from conversations.events import StepEvent, fold
+from conversations.models import ChatSession, Message, TraceStep, Turn
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from ragsite.language import language_of
+from tests.conversations.conftest import run_turn
+from tests.conversations.replies import chat, clarify, plan
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOTHING = {"en": "Your documents hold nothing on this.", "zh": "您的文档中没有相关内容。"}
+GENERAL = {
+    "en": "**From general knowledge, not from your documents:**",
+    "zh": "**以下来自通用知识，而非您的文档：**",
+}
+# A question that the handbook does not speak of, and the language of a reader whose interface is in the other one.
+ELSEWHERE = [("en", "Who painted the Mona Lisa?", "zh-hans"), ("zh", "蒙娜丽莎是谁画的？", "en")]
+PORTS = "How many ports has the TL-SE2109 switch?"
+
+
+async def asked(user: User, session: ChatSession, client: Client, question: str, language: str = "en") -> Message:
+    """Ask; return the stored answer, once fold, stored blocks and the API's answer are found to say the same."""
+    events = await run_turn(user, session, question, language=language)
+    message = await Message.objects.select_related("turn").filter(turn__session=session, role="assistant").alatest("id")
+    assert fold(events).blocks == message.blocks
+    shown = await in_database(lambda: client.get(f"/api/chat/messages/{message.pk}").json())
+    assert (shown["blocks"], shown["content"], shown["status"]) == (message.blocks, message.content, "completed")
+    stored = await Message.objects.aget(turn=message.turn, role="user")
+    assert stored.content == question
+    return message
+
+
+async def detail(message: Message, key: str) -> dict[str, object]:
+    step = await TraceStep.objects.aget(turn=message.turn_id, key=key)
+    return step.detail | {"status": step.status}
+
+
+def in_language(code: str, msgid: str) -> str:
+    with translation.override("zh-hans" if code == "zh" else "en"):
+        return gettext(msgid)
+
+
+class TestNoHits:
+    """The documents hold nothing on it."""
+
+    @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
+    async def test_without_a_model(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
+        code: str, question: str, interface: str,
+    ) -> None:  # fmt: skip
+        message = await asked(owner, session, as_owner, question, interface)
+        assert message.content.startswith(NOTHING[code]) and GENERAL[code] not in message.content
+        assert message.turn.model == "extractive" and not await message.citations.aexists()
+        assert (await detail(message, "second_look"))["spoken_of"] is False
+
+    @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
+    async def test_with_a_model_the_answer_is_marked_as_general_knowledge(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        code: str, question: str, interface: str,
+    ) -> None:  # fmt: skip
+        fake_llm.enqueue("Leonardo.")
+        message = await asked(owner, session, as_owner, question, interface)
+        assert message.content == f"{NOTHING[code]}\n\n{GENERAL[code]}\n\nLeonardo."
+        assert message.turn.model == "fake-model" and not await message.citations.aexists()
+        system, user = fake_llm.calls[0].messages
+        assert ("general knowledge" if code == "en" else "通用知识") in system.content
+        assert user.content == question
+
+    @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
+    async def test_a_knowledge_base_that_forbids_it(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        code: str, question: str, interface: str,
+    ) -> None:  # fmt: skip
+        await KnowledgeBase.objects.filter(pk=handbook.pk).aupdate(answer_from_general_knowledge=False)
+        message = await asked(owner, session, as_owner, question, interface)
+        assert message.content.startswith(NOTHING[code]) and GENERAL[code] not in message.content
+        assert not fake_llm.calls and message.turn.model == "extractive"
+
+    async def test_one_of_two_that_forbids_it_is_enough(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        await KnowledgeBase.objects.acreate(owner=owner, name="Strict", answer_from_general_knowledge=False)
+        await asked(owner, session, as_owner, ELSEWHERE[0][1])
+        assert not fake_llm.calls
+
+    @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
+    async def test_nothing_to_search(
+        self, owner: User, as_owner: Client, session: ChatSession, code: str, question: str, interface: str
+    ) -> None:
+        message = await asked(owner, session, as_owner, question, interface)
+        words = "There is nothing to search yet: add documents to a knowledge base first."
+        assert message.content == in_language(code, words) and language_of(message.content) == code
+
+    async def test_a_chat_would_not_say_where_it_knows_it_from(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("understand")
+        fake_llm.enqueue(json.dumps(chat()), "Leonardo.")
+        message = await asked(owner, session, as_owner, ELSEWHERE[0][1])
+        assert message.content == f"{NOTHING['en']}\n\n{GENERAL['en']}\n\nLeonardo."
+        assert message.turn.action == "retrieve_vector"
+
+    async def test_where_a_filter_finds_that_nothing_answers(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        settings: Settings,
+    ) -> None:  # fmt: skip
+        settings.ENABLE_FILTER = True
+        fake_llm.serves.add("filter")
+        fake_llm.enqueue(*['{"keep": false, "reason": "no"}'] * 4, "Some have nine.")
+        message = await asked(owner, session, as_owner, PORTS)
+        assert message.content.startswith(NOTHING["en"]) and message.content.endswith("Some have nine.")
+        assert [item["keep"] for item in (await detail(message, "filter"))["verdicts"]] == [False] * 4  # type: ignore[attr-defined]
+
+
+class TestClarify:
+    """Asking back."""
+
+    @pytest.mark.parametrize(
+        ("question", "interface", "code", "words"),
+        [
+            ("???", "en", "en", "There is no word in your message to search for. What would you like to know?"),
+            ("???", "zh-hans", "zh", "There is no word in your message to search for. What would you like to know?"),
+        ],
+    )
+    async def test_without_a_model_it_names_what_is_unclear(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
+        question: str, interface: str, code: str, words: str,
+    ) -> None:  # fmt: skip
+        message = await asked(owner, session, as_owner, question, interface)
+        assert message.content == in_language(code, words)
+        assert message.turn.action == "clarify" and message.turn.model == "extractive"
+        assert not await TraceStep.objects.filter(turn=message.turn, key="search", status="completed").aexists()
+
+    @pytest.mark.parametrize(
+        ("question", "back"), [("How long does it take?", "To reset which switch?"), ("它要多久？", "您指的是哪一台？")]
+    )
+    async def test_with_a_model_it_asks(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        question: str, back: str,
+    ) -> None:  # fmt: skip
+        fake_llm.serves.add("understand")
+        fake_llm.enqueue(json.dumps(clarify()), back)
+        message = await asked(owner, session, as_owner, question)
+        assert (message.content, message.turn.action) == (back, "clarify")
+        system = fake_llm.calls[1].messages[0].content
+        assert ("question back" if language_of(question) == "en" else "提一个简短的问题") in system
+
+    async def test_a_clear_question_is_not_asked_back(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("understand")
+        fake_llm.enqueue(json.dumps(clarify()), "Nine ports [1].")
+        message = await asked(owner, session, as_owner, PORTS)
+        assert message.content == "Nine ports [1]." and message.turn.action == "retrieve_vector"
+        assert (await detail(message, "understand"))["instead"] == "clarify"
+
+
+class TestChat:
+    """What needs no documents."""
+
+    @pytest.mark.parametrize(
+        ("question", "code", "words"),
+        [
+            ("Hello!", "en", "Hello! Ask me anything about your documents."),
+            ("你好", "zh", "Hello! Ask me anything about your documents."),
+            ("Thank you very much!", "en", "You are welcome. Ask on whenever you like."),
+            ("谢谢", "zh", "You are welcome. Ask on whenever you like."),
+            ("Goodbye", "en", "Goodbye! This chat is kept for you."),
+            ("再见", "zh", "Goodbye! This chat is kept for you."),
+            ("Who are you?", "en", "I answer questions from the documents in your knowledge bases."),
+            ("你能做什么？", "zh", "I answer questions from the documents in your knowledge bases."),
+            ("ok", "en", "Good. What else would you like to know?"),
+            ("好的", "zh", "Good. What else would you like to know?"),
+        ],
+    )
+    async def test_without_a_model(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
+        question: str, code: str, words: str,
+    ) -> None:  # fmt: skip
+        message = await asked(owner, session, as_owner, question, "en" if code == "zh" else "zh-hans")
+        assert message.content.startswith(in_language(code, words))
+        assert message.turn.action == "answer_chat" and not await message.citations.aexists()
+
+    @pytest.mark.parametrize(("question", "reply"), [("Hello!", "Hi, what can I find?"), ("你好", "您好！")])
+    async def test_with_a_model(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        question: str, reply: str,
+    ) -> None:  # fmt: skip
+        fake_llm.enqueue(reply)
+        message = await asked(owner, session, as_owner, question)
+        assert message.content == reply and message.turn.action == "answer_chat"
+        assert fake_llm.calls[0].messages[-1].content == question
+
+    async def test_a_wish_about_the_conversation(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("understand")
+        fake_llm.enqueue(json.dumps(plan(rewrite="", queries=[])), "It has nine ports [1].")
+        await asked(owner, session, as_owner, PORTS)
+        fake_llm.enqueue(json.dumps(chat()), "Nine.")
+        message = await asked(owner, session, as_owner, "Say that more tersely, please.")
+        assert (message.content, message.turn.action) == ("Nine.", "answer_chat")
+        assert "It has nine ports" in " ".join(item.content for item in fake_llm.calls[-1].messages)
+
+    async def test_a_document_question_taken_for_chat_is_answered_from_the_documents(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("understand")
+        fake_llm.enqueue(json.dumps(chat(confidence=1)), "Nine ports [1].")
+        message = await asked(owner, session, as_owner, PORTS)
+        assert message.content == "Nine ports [1]." and message.turn.action == "retrieve_vector"
+        assert await message.citations.filter(cited=True).aexists()
+
+
+class TestWithAModelThatPlans:
+    """The understanding, rewriting and filter calls in whole turns."""
+
+    async def test_a_follow_up_is_searched_as_the_plan_rewrites_it(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves |= {"understand", "rewrite"}
+        fake_llm.enqueue(json.dumps(plan(rewrite="", queries=[])), "Nine ports [1].")
+        await asked(owner, session, as_owner, PORTS)
+        rewrite = "How are the factory settings of the TL-SE2109 switch restored?"
+        fake_llm.enqueue(json.dumps(plan(rewrite=rewrite, queries=[])), "Hold the button [1].")
+        message = await asked(owner, session, as_owner, "And how is it reset?")
+        assert message.turn.retrieval_query == rewrite and not fake_llm.left
+        ranked = (await detail(message, "search"))["rankings"]
+        assert {rewrite, "And how is it reset?"} <= {item["query"] for item in ranked}  # type: ignore[attr-defined]
+        assert (await detail(message, "rewrite"))["status"] == "skipped"
+
+    async def test_where_understanding_fails_the_question_is_rewritten(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves |= {"understand", "rewrite"}
+        fake_llm.enqueue("no plan", "Nine ports [1].")
+        await asked(owner, session, as_owner, PORTS)
+        rewrite = "How is the TL-SE2109 switch reset?"
+        fake_llm.enqueue("no plan", rewrite, "Hold the button [1].")
+        message = await asked(owner, session, as_owner, "And how is it reset?")
+        assert message.turn.retrieval_query == rewrite
+        assert (await detail(message, "understand"))["fallback"] == "no JSON"
+        assert (await detail(message, "rewrite"))["rewrite"] == rewrite
+
+    async def test_more_passages_are_given_where_a_plan_wants_them(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
+        settings: Settings,
+    ) -> None:  # fmt: skip
+        settings.DEFAULT_TOP_K, settings.MERGE_NEIGHBOURS = 1, False
+        fake_llm.serves.add("understand")
+        for k, given in ((6, 1), (9, 4)):
+            wants = {"action": "retrieve_vector", "args": {"k": k}}
+            fake_llm.enqueue(json.dumps(plan(rewrite="", queries=[], plan=wants)), "Nine ports [1].")
+            message = await asked(owner, session, as_owner, f"{PORTS} ({k})")
+            assert await message.citations.acount() == given
+
+    async def test_the_key_passage_of_a_verdict_is_what_a_citation_shows(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("filter")
+        fake_llm.enqueue(*['{"keep": true, "key_passage": "nine ports", "reason": "x"}'] * 4, "Nine [1].")
+        ask = turns.Ask(session.pk, PORTS, use_filter=True)
+        await turns.start_turn(owner, ask)
+        await turns.wait_for_all()
+        turn = await Turn.objects.aget()
+        message = await Message.objects.aget(turn=turn, role="assistant")
+        snippets = [item.snippet async for item in message.citations.all()]
+        assert "nine ports" in snippets
+
+    async def test_a_request_of_the_api_switches_the_filter_on(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves.add("filter")
+        fake_llm.enqueue(*['{"keep": true}'] * 4, "Nine [1].")
+        events = await run_turn(owner, session, PORTS, use_filter=True)
+        told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "filter"]
+        assert told == ["", *(f"{done} of 4 passages judged" for done in (1, 2, 3, 4)), "4 passages kept"]
