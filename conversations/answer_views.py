@@ -1,5 +1,6 @@
 """The chat's pages about single turns: asking without scripts, sources, traces, thumbs."""
 
+import uuid
 from collections.abc import Awaitable
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from conversations import access, pages, queries, services, tracing, turns
+from conversations import access, queries, services, tracing, turns
 from conversations.answer_page import AnswerPage
 from conversations.models import Message, Turn
 from knowledge import access as knowledge_access
@@ -42,7 +43,7 @@ async def regenerate(request: HttpRequest, pk: int) -> HttpResponse:
     """Answer a question again, without scripts."""
     user = await request.auser()
     session_id = (await in_database(access.get_message, user, pk)).turn.session_id
-    return await _begin(request, turns.regenerate(user, pk, _language()), session_id)
+    return await _begin(request, turns.regenerate(user, pk, _language(), _request_id(request)), session_id)
 
 
 @login_required
@@ -50,9 +51,8 @@ async def regenerate(request: HttpRequest, pk: int) -> HttpResponse:
 async def continue_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask for the rest of a cut answer, without scripts."""
     user = await request.auser()
-    turn = (await in_database(access.get_message, user, pk)).turn
-    question = turns.Ask(turn.session_id, pages.continuation(), parent_turn_id=turn.pk, language=_language())
-    return await _begin(request, turns.start_turn(user, question), turn.session_id)
+    session_id = (await in_database(access.get_message, user, pk)).turn.session_id
+    return await _begin(request, turns.continue_answer(user, pk, _language(), _request_id(request)), session_id)
 
 
 @login_required
@@ -74,9 +74,9 @@ async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
     user = await request.auser()
     page = await in_database(_page, user, pk)
     if request.method == "POST":
-        asked = turns.edit(user, pk, request.POST.get("question", ""), _language())
+        asked = turns.edit(user, pk, request.POST.get("question", ""), _language(), _request_id(request))
         return await _begin(request, asked, page.session_id)
-    context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS}
+    context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS, "request_id": uuid.uuid4()}
     template = "conversations/_edit.html" if _is_htmx(request) else "conversations/edit.html"
     # The page's frame asks the database who is signed in.
     return await in_database(render, request, template, context)
@@ -194,6 +194,14 @@ def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResp
     context |= {"aside": f"conversations/_{name}.html"}
     template = "conversations/_drawer.html" if _is_htmx(request) else "conversations/aside.html"
     return render(request, template, context)
+
+
+def _request_id(request: HttpRequest) -> uuid.UUID | None:
+    """Return the id under which a form asks, so that one sent twice asks once; None when it has none."""
+    try:
+        return uuid.UUID(request.POST.get("request_id", ""))
+    except ValueError:
+        return None
 
 
 def _language() -> str:

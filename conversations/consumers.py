@@ -85,35 +85,37 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         }
 
     async def _ask(self, form: dict[str, Any]) -> None:
-        request_id = _uuid(form.get("request_id"))
+        request_id = _uuid(form.get("request_id")) or uuid.uuid4()
+        shown = _optional_id(form.get("parent_turn_id"))
         ask = turns.Ask(
             session_id=self.session_id,
             question=str(form["question"]),
-            parent_turn_id=_optional_id(form.get("parent_turn_id")),
+            parent_turn_id=shown,
             request_id=request_id,
             language=self.language,
         )
         started = await turns.start_turn(self.user, ask)
-        if started.turn_id in self._shown:
-            return
-        if started.existing:
-            page = await self._page(started.turn_id, started.assistant_message_id)
-        else:  # at once, without asking the database for what has only just begun
-            page = AnswerPage.begun(started, turns.checked(ask.question))
-        await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
-        self._listen(page)
+        if started.parent_turn_id != shown:
+            # The page showed no turn, but meanwhile another tab has asked.
+            await self._branch(started)
+        elif started.turn_id not in self._shown:
+            if started.existing:
+                page = await self._page(started.turn_id, started.assistant_message_id)
+            else:  # at once, without asking the database for what has only just begun
+                page = AnswerPage.begun(started, turns.checked(ask.question))
+            await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
 
     async def _regenerate(self, form: dict[str, Any]) -> None:
-        await self._branch(await turns.regenerate(self.user, _id(form["message_id"]), self.language))
+        again = turns.regenerate(self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id")))
+        await self._branch(await again)
 
     async def _edit(self, form: dict[str, Any]) -> None:
-        question = str(form["question"])
-        await self._branch(await turns.edit(self.user, _id(form["turn_id"]), question, self.language))
+        question, request_id = str(form["question"]), _uuid(form.get("request_id"))
+        await self._branch(await turns.edit(self.user, _id(form["turn_id"]), question, self.language, request_id))
 
     async def _continue(self, form: dict[str, Any]) -> None:
-        """Ask for the rest of an answer that was cut, as the turn after it."""
-        message = await in_database(access.get_message, self.user, _id(form["message_id"]))
-        await self._ask({"question": pages.continuation(), "parent_turn_id": message.turn_id})
+        rest = turns.continue_answer(self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id")))
+        await self._branch(await rest)
 
     async def _stop(self, form: dict[str, Any]) -> None:
         wanted = _optional_id(form.get("message_id"))
@@ -121,7 +123,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await turns.stop_turn(self.user, message_id)
 
     async def _resume(self, form: dict[str, Any]) -> None:
-        """Catch up with the answers that the page shows as unfinished: `{"seen": "message:seq …"}`."""
+        """Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`."""
+        await self._stop_listening()
         for item in str(form.get("seen", "")).split()[:20]:
             message_id, seq = (int(number) for number in item.split(":"))
             message = await in_database(access.get_message, self.user, message_id)
@@ -146,13 +149,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         html = turn_html(page)
         self._shown.add(page.turn_id)
         if pending:
-            await self._send(_replacing(html, pending))
+            html = _replacing(html, pending)
         else:
-            await self._send(format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', pages.safe(html)))
-        await self._send(pages.parent_html(page.turn_id) + self._said(_("Answering")))
+            html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', pages.safe(html))
+        # As one: a page that has gone to another branch meanwhile takes none of it.
+        await self._send(html + pages.parent_html(page.turn_id) + self._said(_("Answering")))
+        self._listen(page)
 
     async def _branch(self, started: turns.Started) -> None:
-        """Show the branch that a sibling turn opens, and follow its answer."""
+        """Show the branch that a turn opens, and follow its answer alone."""
+        if started.turn_id in self._shown:
+            return
+        self._shown.add(started.turn_id)
+        await self._stop_listening()
         html = await in_database(pages.turns_of, self.user, self.session_id, started.turn_id)
         page = await self._page(started.turn_id, started.assistant_message_id)
         await self._send(_replacing(html) + pages.parent_html(started.turn_id) + self._said(_("Answering")))
@@ -261,5 +270,5 @@ def _optional_id(value: Any) -> int | None:
     return _id(value) if value else None
 
 
-def _uuid(value: Any) -> uuid.UUID:
-    return uuid.UUID(str(value)) if value else uuid.uuid4()
+def _uuid(value: Any) -> uuid.UUID | None:
+    return uuid.UUID(str(value)) if value else None

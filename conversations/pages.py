@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from conversations import access, queries, quoting
 from conversations.answer_page import AnswerPage
 from conversations.llm import profile_endpoint
+from conversations.memory import summaries
 from conversations.models import ChatSession, Turn
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
@@ -86,6 +87,7 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
         "session": session,
         "answers": answers,
         "hidden_turns": hidden,
+        "summary": summaries.entry_of(session.pk, path),
         "last_turn_id": path[-1] if path else None,
         "streaming": any(page.streaming for page in answers),
     }
@@ -102,11 +104,6 @@ def parent_html(turn_id: int) -> str:
     return format_html(
         '<input type="hidden" name="parent_turn_id" id="parent-turn" value="{}" hx-swap-oob="true">', turn_id
     )
-
-
-def continuation() -> str:
-    """Return the question that asks for the rest of a cut answer."""
-    return _("Please continue.")
 
 
 def safe(html: str) -> SafeString:

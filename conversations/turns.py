@@ -10,22 +10,24 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from conversations import access, store
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
-from conversations.pipeline.state import State
+from conversations.pipeline.state import PastTurn, State
 from conversations.runner import TurnRunner
 from conversations.store import Started, TurnRefused
 from ragsite.db import in_database
 
-__all__ = ["Ask", "Started", "TurnRefused", "edit", "regenerate", "start_turn", "stop_turn"]
+__all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
 
+    The same `request_id` twice is one turn. `continues`: what came of its parent's answer, which was cut, is its past.
     `use_filter` has a model judge each hit, or not; None is what the site is set to.
     """
 
@@ -36,6 +38,7 @@ class Ask:
     language: str = "en"
     as_root: bool = False
     use_filter: bool | None = None
+    continues: bool = False
 
 
 _runners: set[TurnRunner] = set()
@@ -70,17 +73,39 @@ async def stop_turn(user: Any, message_id: int) -> bool:
     return await in_database(store.request_stop, message_id)
 
 
-async def regenerate(user: Any, message_id: int, language: str = "en") -> Started:
+async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
     """Answer the question of an answer again, as a sibling turn. Raises `Http404`, `TurnRefused`."""
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
-    return await _sibling(user, message.turn, question, language)
+    return await _sibling(user, message.turn, question, language, request_id)
 
 
-async def edit(user: Any, turn_id: int, question: str, language: str = "en") -> Started:
+async def edit(
+    user: Any, turn_id: int, question: str, language: str = "en", request_id: uuid.UUID | None = None
+) -> Started:
     """Ask another question in the place of a turn's, as a sibling turn. Raises `Http404`, `TurnRefused`."""
     turn = await in_database(_own_turn, user, turn_id)
-    return await _sibling(user, turn, question, language)
+    return await _sibling(user, turn, question, language, request_id)
+
+
+async def continue_answer(
+    user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None
+) -> Started:
+    """Ask for the rest of an answer that was cut, as the turn after it. Raises `Http404`, `TurnRefused`."""
+    message = await in_database(_cut_answer, user, message_id)
+    with override(language):
+        question = _("Please continue.")
+    return await start_turn(
+        user,
+        Ask(
+            message.turn.session_id,
+            question,
+            parent_turn_id=message.turn_id,
+            request_id=request_id or uuid.uuid4(),
+            language=language,
+            continues=True,
+        ),
+    )
 
 
 async def interrupt_all(seconds: float = 3.0) -> None:
@@ -104,11 +129,17 @@ async def wait_for_all() -> None:
         await runner.wait()
 
 
-async def _sibling(user: Any, turn: Turn, question: str, language: str) -> Started:
+async def _sibling(user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None) -> Started:
     parent = turn.parent_turn_id
-    return await start_turn(
-        user, Ask(turn.session_id, question, parent_turn_id=parent, language=language, as_root=parent is None)
+    ask = Ask(
+        turn.session_id,
+        question,
+        parent_turn_id=parent,
+        request_id=request_id or uuid.uuid4(),
+        language=language,
+        as_root=parent is None,
     )
+    return await start_turn(user, ask)
 
 
 async def _launch(state: State) -> Started:
@@ -131,6 +162,7 @@ def _prepare(user: Any, ask: Ask) -> State | Started:
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,
+        continued=_continued(ask.parent_turn_id) if ask.continues else None,
     )
 
 
@@ -157,6 +189,25 @@ def _parent(session: ChatSession, ask: Ask) -> int | None:
     if not session.turns.filter(pk=ask.parent_turn_id).exists():
         raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
     return ask.parent_turn_id
+
+
+def _cut_answer(user: Any, message_id: int) -> Message:
+    """Return an answer that can be gone on with; raises `Http404`, `TurnRefused`."""
+    store.interrupt_stale(message_id=access.get_message(user, message_id).pk)
+    message = access.get_message(user, message_id)
+    if message.status not in (Message.Status.INTERRUPTED, Message.Status.STOPPED, Message.Status.FAILED):
+        raise TurnRefused("not_cut", _("This answer was not cut; there is nothing to continue."))
+    if not message.content:
+        raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
+    return message
+
+
+def _continued(parent_turn_id: int | None) -> PastTurn | None:
+    """Return a turn with as much of its answer as came."""
+    message = Message.objects.filter(turn_id=parent_turn_id, role=Message.Role.ASSISTANT).first()
+    if message is None:
+        return None
+    return PastTurn(message.turn_id, _question_of(message.turn_id), message.content)
 
 
 def _question_of(turn_id: int) -> str:

@@ -13,7 +13,9 @@ from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.
-GIVEN = frozenset({"user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter"})
+GIVEN = frozenset(
+    {"user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter", "continued"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class State:
     language: str = "en"
     # Whether a model judges each hit for whether it answers; None is what the site is set to.
     use_filter: bool | None = None
+    # The turn before, whose cut answer this one goes on with.
+    continued: PastTurn | None = None
 
     # save question
     started: Started | None = None

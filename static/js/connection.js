@@ -12,9 +12,11 @@ let leaving = false;
 
 window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** tries) * (0.75 + Math.random() / 2);
 
+const unfinished = () => [...chat.querySelectorAll('[data-status="streaming"]')];
+
+// Tells the server which answers the page shows and how far; it follows these and no others.
 function catchUp() {
-  const marks = [...chat.querySelectorAll('[data-status="streaming"]')];
-  if (marks.length === 0) return;
+  const marks = unfinished();
   resume.elements.seen.value = marks.map((mark) => `${mark.dataset.message}:${mark.dataset.seq}`).join(" ");
   window.htmx.trigger(resume, "resume");
 }
@@ -22,7 +24,7 @@ function catchUp() {
 chat.addEventListener("htmx:wsOpen", (event) => {
   clearTimeout(showing);
   bar.hidden = true;
-  catchUp();
+  if (unfinished().length > 0) catchUp();
   // Sent but never answered: asked again under the same id, which the server answers only once.
   if (event.detail.socketWrapper.queue.length > 0) return;
   for (const message of pendingMessages()) event.detail.socketWrapper.send(JSON.stringify(message));
@@ -35,6 +37,16 @@ chat.addEventListener("htmx:wsClose", (event) => {
   showing = setTimeout(() => (bar.hidden = false), 300);
   if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;
   setTimeout(() => event.detail.socketWrapper.reconnect(), 1000);
+});
+
+// On another branch, other answers are shown.
+chat.addEventListener("chat:stepped", catchUp);
+
+// What was sent for a place that the page no longer shows goes past it.
+chat.addEventListener("htmx:wsBeforeMessage", (event) => {
+  const first = event.detail.message.match(/^\s*<[^>]*>/)?.[0] ?? "";
+  const place = first.match(/hx-swap-oob="\w+:#([\w-]+)"/)?.[1] ?? first.match(/\bid="([\w-]+)"/)?.[1];
+  if (place && !document.getElementById(place)) event.preventDefault();
 });
 
 window.addEventListener("pagehide", () => (leaving = true));

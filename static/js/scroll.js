@@ -31,6 +31,7 @@ function follow() {
 
 // Whoever asks wants to see the answer.
 chat.addEventListener("chat:asked", follow);
+chat.addEventListener("chat:stepped", () => (following = false));
 chat.addEventListener("htmx:wsAfterSend", (event) => event.target.id !== "resume" && follow());
 
 const resized = new ResizeObserver(() => {

@@ -293,6 +293,7 @@ async def test_asking_without_scripts(owner: User, session: ChatSession, handboo
     edited = await client.post(reverse("edit-question", args=[message.turn_id]), {"question": "What of the warranty?"})
     await turns.wait_for_all()
     assert "three years" in html(await client.get(edited.url.partition("#")[0]))
+    await Message.objects.filter(pk=message.pk).aupdate(status="interrupted")
     onwards = await client.post(reverse("continue", args=[message.pk]))
     await turns.wait_for_all()
     assert "Please continue." in html(await client.get(onwards.url.partition("#")[0]))

@@ -3,10 +3,10 @@
 from django.conf import settings
 from django.utils.translation import gettext_lazy
 
-from conversations.history import branch_of, recent_turns
+from conversations.history import branch_of, recent_turns, strip_markers
 from conversations.memory.summaries import summary_of
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.state import State
+from conversations.pipeline.state import PastTurn, State
 from ragsite.db import in_database
 
 
@@ -17,7 +17,7 @@ class LoadHistory(Node):
     title = gettext_lazy("Recall the conversation")
     after = ("save_question",)
     on_error = "skip"
-    reads = ("session_id", "parent_turn_id")
+    reads = ("session_id", "parent_turn_id", "continued")
     writes = ("branch", "history", "summary")
 
     def wanted(self, state: State) -> bool:
@@ -34,5 +34,8 @@ class LoadHistory(Node):
 def _load(state: State) -> None:
     state.branch = branch_of(state.session_id, state.parent_turn_id)
     state.history = recent_turns(state.session_id, state.branch, settings.MAX_RECENT_TURNS)
+    cut = state.continued
+    if cut is not None and cut.turn_id not in [turn.turn_id for turn in state.history]:
+        state.history.append(PastTurn(cut.turn_id, cut.question, strip_markers(cut.answer)))
     if len(state.branch) > 1:
         state.summary = summary_of(state.session_id, state.branch)

@@ -1,0 +1,50 @@
+// Branches: the address names the one that is shown, and stepping to another version keeps the place and the focus.
+
+const chat = document.getElementById("chat");
+const view = document.getElementById("transcript");
+const announcer = document.getElementById("announcer");
+
+const leaf = () => document.getElementById("parent-turn").value;
+
+let shown = leaf();
+let step = null;
+
+// So that a reload shows the same branch, whatever another tab asks meanwhile.
+function nameBranch() {
+  if (leaf() === shown) return;
+  shown = leaf();
+  const address = new URL(location.href);
+  address.searchParams.set("turn", shown);
+  address.searchParams.delete("deleted");
+  address.hash = "";
+  history.replaceState(history.state, "", address);
+}
+
+chat.addEventListener("htmx:wsAfterMessage", nameBranch);
+
+chat.addEventListener("htmx:beforeRequest", (event) => {
+  const link = event.target.closest("[data-step]");
+  if (!link) return;
+  step = { to: link.dataset.step, turn: link.dataset.turn, top: link.closest(".turn").getBoundingClientRect().top };
+});
+
+document.addEventListener("htmx:afterSettle", () => {
+  const turn = step && document.getElementById(`turn-${step.turn}`);
+  if (!turn) return;
+  const { to, top } = step;
+  step = null;
+  chat.dispatchEvent(new CustomEvent("chat:stepped"));
+  view.scrollTop += turn.getBoundingClientRect().top - top;
+  const links = turn.querySelector(".siblings");
+  (links.querySelector(`a[data-step="${to}"]`) ?? links.querySelector("a")).focus({ preventScroll: true });
+  announcer.textContent = links.ariaLabel;
+  nameBranch();
+});
+
+chat.addEventListener("keydown", (event) => {
+  const links = event.target.closest(".siblings");
+  const to = { ArrowLeft: "earlier", ArrowRight: "later" }[event.key];
+  if (!links || !to || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  links.querySelector(`[data-step="${to}"]`)?.click();
+});
