@@ -13,6 +13,7 @@ PROGRESS: dict[str, Any] = {
     "system_context": gettext_lazy("Thinking"),
     "load_history": gettext_lazy("Recalling the conversation"),
     "understand": gettext_lazy("Understanding the question"),
+    "rewrite": gettext_lazy("Rewriting the question"),
     "vector_search": gettext_lazy("Searching your documents"),
     "fulltext_search": gettext_lazy("Searching your documents"),
     "fusion": gettext_lazy("Weighing what was found"),

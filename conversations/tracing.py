@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations import trace_words
 from conversations.models import TraceStep, Turn
 from conversations.progress import duration
 from knowledge import access
@@ -21,12 +22,14 @@ REASONS: dict[str, Any] = {
     "pronoun": gettext_lazy("it points at what came before"),
     "continuation": gettext_lazy("it goes on from what came before"),
     "fragment": gettext_lazy("it is too short to stand alone"),
+    "low confidence": gettext_lazy("it was understood with little certainty"),
 }
 NAMES: dict[str, Any] = {
     "system_context": gettext_lazy("Prepare the session"),
     "save_question": gettext_lazy("Store the question"),
     "load_history": gettext_lazy("Recall the conversation"),
     "understand": gettext_lazy("Understand the question"),
+    "rewrite": gettext_lazy("Rewrite the question for the search"),
     "search": gettext_lazy("Search by meaning and by words"),
     "vector_search": gettext_lazy("Search by meaning"),
     "fulltext_search": gettext_lazy("Search by words"),
@@ -34,6 +37,8 @@ NAMES: dict[str, Any] = {
     "metadata": gettext_lazy("Look up the passages"),
     "reorder": gettext_lazy("Order the passages"),
     "rerank": gettext_lazy("Judge the passages"),
+    "second_look": gettext_lazy("See whether the documents speak of it"),
+    "filter": gettext_lazy("Judge each passage"),
     "select": gettext_lazy("Join neighbouring passages"),
     "budget": gettext_lazy("Fit into the model's window"),
     "generate": gettext_lazy("Write the answer"),
@@ -116,9 +121,41 @@ def _understand(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) ->
     step.facts.append((_("Plan"), actions.get(detail.get("action", ""), str(detail.get("action", "")))))
     if detail.get("reason"):
         step.facts.append((_("Why"), str(REASONS.get(detail["reason"], detail["reason"]))))
+    step.facts += trace_words.of_understanding(detail)
+    _queries(step, detail)
+
+
+def _queries(step: Step, detail: dict[str, Any]) -> None:
     for query in detail.get("queries", []):
         weight = f" × {query['weight']:g}" if query.get("weight", 1) != 1 else ""
         step.facts.append((_("Query"), f"{query['text']}{weight}"))
+
+
+def _rewrite(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    if detail.get("reason"):
+        step.facts.append((_("Why"), str(REASONS.get(detail["reason"], detail["reason"]))))
+    step.facts += trace_words.of_rewriting(detail)
+    _queries(step, detail)
+
+
+def _second_look(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    step.facts += trace_words.of_second_look(detail)
+
+
+def _filter(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    """List the verdicts; what they quote of a passage is for those who may read it."""
+    step.facts += trace_words.of_filter(detail)
+    judged = detail.get("judged", [])
+    found = [_judged(rank, hit, chunks) for rank, hit in enumerate(judged[:_LISTED_HITS], 1)]
+    if found:
+        step.lists.append(HitList(_("Judged"), "", found, len(judged) - len(found)))
+
+
+def _judged(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:
+    found = _found(rank, hit, chunks)
+    if hit["chunk_id"] not in chunks:
+        return found
+    return replace(found, sources=trace_words.of_verdict(hit), excerpt=hit.get("key_passage") or found.excerpt)
 
 
 def _history(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
@@ -217,6 +254,9 @@ def _generate(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> N
 
 _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] = {
     "understand": _understand,
+    "rewrite": _rewrite,
+    "second_look": _second_look,
+    "filter": _filter,
     "load_history": _history,
     "search": _search,
     "fusion": _fusion,

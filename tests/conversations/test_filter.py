@@ -101,7 +101,7 @@ async def test_only_what_answers_is_kept(model: FakeLLM) -> None:
     model.enqueue(no(), no(), yes("Hold the reset button"))
     state, detail, _events = await filtered()
     assert kept(state) == [3] and state.key_passages == {3: "Hold the reset button"}
-    assert [(item["chunk_id"], item["keep"], item["reason"]) for item in detail["verdicts"]] == [
+    assert [(item["chunk_id"], item["keep"], item["reason"]) for item in detail["judged"]] == [
         (1, False, "Another subject."), (2, False, "Another subject."), (3, True, "It answers."),
     ]  # fmt: skip
     assert model.closed == 1
@@ -120,7 +120,7 @@ async def test_a_call_that_fails_keeps_its_hit(model: FakeLLM) -> None:
     model.enqueue(no(), ProviderError("boom"), "nonsense")
     state, detail, _events = await filtered()
     assert kept(state) == [2, 3]
-    assert [item["reason"] for item in detail["verdicts"]] == ["Another subject.", "failed", "no verdict"]
+    assert [item["reason"] for item in detail["judged"]] == ["Another subject.", "failed", "no verdict"]
 
 
 async def test_where_nothing_answers_nothing_is_left(model: FakeLLM) -> None:
@@ -189,7 +189,7 @@ class TestTime:
         model.enqueue(no(), [30.0], [30.0])
         async with asyncio.timeout(5):
             state, detail, _events = await filtered()
-        assert kept(state) == [2, 3] and detail["verdicts"][1]["reason"] == "timed out"
+        assert kept(state) == [2, 3] and detail["judged"][1]["reason"] == "timed out"
         assert model.closed == 1
 
     async def test_calls_run_side_by_side_under_a_limit(

@@ -8,11 +8,12 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext
 from pytest_django import Settings
 
-from conversations import turns
+from conversations import tracing, turns
 from conversations.events import StepEvent, fold
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from knowledge.models import KnowledgeBase
@@ -125,7 +126,7 @@ class TestNoHits:
         fake_llm.enqueue(*['{"keep": false, "reason": "no"}'] * 4, "Some have nine.")
         message = await asked(owner, session, as_owner, PORTS)
         assert message.content.startswith(NOTHING["en"]) and message.content.endswith("Some have nine.")
-        assert [item["keep"] for item in (await detail(message, "filter"))["verdicts"]] == [False] * 4  # type: ignore[attr-defined]
+        assert [item["keep"] for item in (await detail(message, "filter"))["judged"]] == [False] * 4  # type: ignore[attr-defined]
 
 
 class TestClarify:
@@ -291,3 +292,51 @@ class TestWithAModelThatPlans:
         events = await run_turn(owner, session, PORTS, use_filter=True)
         told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "filter"]
         assert told == ["", *(f"{done} of 4 passages judged" for done in (1, 2, 3, 4)), "4 passages kept"]
+
+
+class TestTrace:
+    """What the trace tells of it."""
+
+    async def test_verdicts_are_for_those_who_may_read_the_passages(
+        self, owner: User, stranger: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
+        fake_llm: FakeLLM,
+    ) -> None:  # fmt: skip
+        fake_llm.serves.add("filter")
+        verdicts = [
+            '{"keep": true, "key_passage": "nine ports", "reason": "It counts them."}',
+            *['{"keep": false}'] * 3,
+        ]
+        fake_llm.enqueue(*verdicts, "Nine [1].")
+        await run_turn(owner, session, PORTS, use_filter=True)
+        turn = await Turn.objects.aget()
+        for reader, excerpt, sources in (
+            (owner, "nine ports", "answers · It counts them."),
+            (stranger, "", ""),
+        ):
+            (judged,) = (await steps(turn, reader))["Judge each passage"].lists
+            assert (judged.hits[0].excerpt, judged.hits[0].sources, len(judged.hits)) == (excerpt, sources, 4)
+
+    async def test_who_decided_and_why(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.serves |= {"understand", "rewrite"}
+        fake_llm.enqueue(json.dumps(chat()), "Nine [1].")
+        await run_turn(owner, session, PORTS)
+        found = await steps(await Turn.objects.aget(), owner)
+        facts = found["Understand the question"].facts
+        assert ("Decided by", "fake-model") in facts and ("Certainty", "90%") in facts
+        assert ("Note", "the model would rather chat; what the search finds decides") in facts
+        assert ("Found", "the documents speak of it") in found["See whether the documents speak of it"].facts
+        fake_llm.enqueue("no plan", "I'm sorry.", "Hold it [1].")
+        await run_turn(owner, session, "And how is it reset?")
+        turn = await Turn.objects.alatest("id")
+        found = await steps(turn, owner)
+        assert ("Not by a model", "the reply holds no plan.") in found["Understand the question"].facts
+        assert ("Not rewritten", "the model refused.") in found["Rewrite the question for the search"].facts
+        page = await in_database(lambda: as_owner.get(reverse("trace", args=[turn.pk])).content.decode())
+        assert "the reply holds no plan" in page and "the model refused" in page
+
+
+async def steps(turn: Turn, reader: User) -> dict[str, tracing.Step]:
+    """Return the steps of a turn's trace by their names."""
+    return {step.name: step for step in await in_database(tracing.steps, turn, reader)}

@@ -63,7 +63,7 @@ class Filter(Node):
         state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
         state.note(
             self.key,
-            verdicts=[
+            judged=[
                 {"chunk_id": hit.chunk_id, "score": round(hit.score, 5), "keep": verdict.keep,
                  "key_passage": verdict.key_passage, "reason": verdict.reason}
                 for hit, verdict in pairs
@@ -98,7 +98,7 @@ class Filter(Node):
     def message(self, state: State) -> str:
         """Count what is left, or say that nothing was judged."""
         detail = state.details.get(self.key, {})
-        if "verdicts" not in detail:
+        if "judged" not in detail:
             return _("not judged")
         count = len(state.hits)
         return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
