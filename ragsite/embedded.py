@@ -160,9 +160,16 @@ def _start_server(pgdata: Path) -> str:
     folder = find_suitable_socket_dir(pgdata, server.runtime_path)
     if server.system_user is not None and folder != pgdata:
         folder.chmod(0o777)
-    options = f"-h '' -k '{folder}'"
+    options = f"-h '' -k '{folder}' -c shared_buffers={_shared_buffers_mb()}MB"
     _pg_ctl(server, "start", "-t", str(START_TIMEOUT), "-o", options, "-l", str(pgdata / "log"))
     return str(folder)
+
+
+def _shared_buffers_mb() -> int:
+    """Return how much of its pages the server keeps: an index that is fetched anew each time is searched slowly."""
+    if settings.POSTGRES_MEMORY_MB:
+        return int(settings.POSTGRES_MEMORY_MB)
+    return max(128, min(2048, psutil.virtual_memory().total // 8 // 2**20))
 
 
 def _initialise(pgdata: Path) -> None:

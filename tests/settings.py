@@ -28,5 +28,6 @@ for _name in ("DATABASE_URL", "REDIS_URL"):
 from ragsite.settings import *  # noqa: E402, F403
 from ragsite.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402
 
+POSTGRES_MEMORY_MB = 128
 EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -73,6 +74,7 @@ def test_it_starts_past_what_a_crash_left(folder: Path, settings: Settings) -> N
     half_made.mkdir()
     (half_made / "PG_VERSION").write_text("18\n")
     settings.EMBEDDED_POSTGRES_CONF = settings.EMBEDDED_POSTGRES_CONF | {"work_mem": "5MB"}
+    settings.POSTGRES_MEMORY_MB = 24
     try:
         _expect_a_working_server("5MB")
         embedded.stop()
@@ -89,6 +91,16 @@ def _expect_a_working_server(work_mem: str) -> None:
     assert embedded.socket_directory() == socket
     with psycopg.connect(host=socket, user="postgres", dbname="postgres") as connection:
         assert connection.execute("SHOW work_mem").fetchone() == (work_mem,)
+        assert connection.execute("SHOW shared_buffers").fetchone() == ("24MB",)
+
+
+@pytest.mark.parametrize(("machine", "kept"), [(512 * 2**20, 128), (8 * 2**30, 1024), (256 * 2**30, 2048)])
+def test_the_server_keeps_an_eighth_of_the_memory_within_bounds(
+    machine: int, kept: int, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.POSTGRES_MEMORY_MB = None
+    monkeypatch.setattr(embedded.psutil, "virtual_memory", lambda: SimpleNamespace(total=machine))
+    assert embedded._shared_buffers_mb() == kept
 
 
 def test_what_is_no_cluster_is_told_in_words(folder: Path, settings: Settings) -> None:
