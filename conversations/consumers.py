@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.translation import get_supported_language_variant, override
 from django.utils.translation import gettext as _
 
-from conversations import access, broker, pages, queries, turns
+from conversations import access, broker, pages, queries, titles, turns
 from conversations.answer_page import AnswerPage
 from conversations.events import Answer, DoneEvent
 from conversations.rendering import Stream, answer_html, toast_html, turn_html
@@ -54,11 +54,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
+            await self.channel_layer.group_add(titles.group(self.session_id), self.channel_name)
             await self.accept()
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns go on."""
+        await self.channel_layer.group_discard(titles.group(self.session_id), self.channel_name)
         await self._stop_listening()
+
+    async def session_titled(self, message: dict[str, Any]) -> None:
+        """Show the title that the session has got since."""
+        with override(self.language):
+            await self._send(await in_database(pages.list_of, self.user, self.session_id))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Do what a form asks; what can't be done is said in a toast."""

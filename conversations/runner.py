@@ -51,6 +51,11 @@ class TurnRunner:
         """The id of the answer that is written, or 0 before the question is stored."""
         return self.state.started.assistant_message_id if self.state.started else 0
 
+    @property
+    def completed(self) -> bool:
+        """Whether the turn has ended with a whole answer."""
+        return self._answer.status == "completed"
+
     def stop(self) -> None:
         """End the turn, keeping what came."""
         self._stop_requested = True

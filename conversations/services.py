@@ -96,7 +96,12 @@ def remove_feedback(user: Any, message: Message) -> None:
 
 def title_from_question(question: str) -> str:
     """Make a title of at most about 48 columns from a question, cut between words."""
-    text = re.sub(r"\s+", " ", question).strip().rstrip("?？。.!！ ")
+    return shortened(question.rstrip().rstrip("?？。.!！ "))
+
+
+def shortened(text: str) -> str:
+    """Return a text as one line of at most about 48 columns, of which a Chinese character takes two."""
+    text = re.sub(r"\s+", " ", text).strip()
     columns = 0
     for position, character in enumerate(text):
         columns += 2 if ord(character) > 0x2E7F else 1

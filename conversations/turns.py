@@ -12,7 +12,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from conversations import access, store
+from conversations import access, store, titles
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import PastTurn, State
@@ -42,6 +42,8 @@ class Ask:
 
 
 _runners: set[TurnRunner] = set()
+# What is done after answers, for which nobody waits.
+_afterwards: set[asyncio.Task[None]] = set()
 
 
 @cache
@@ -124,9 +126,11 @@ def running() -> int:
 
 
 async def wait_for_all() -> None:
-    """Wait until every turn of this process has ended."""
+    """Wait until every turn of this process has ended, and what is done after it."""
     for runner in list(_runners):
         await runner.wait()
+    if _afterwards:
+        await asyncio.wait(_afterwards)
 
 
 async def _sibling(user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None) -> Started:
@@ -143,10 +147,18 @@ async def _sibling(user: Any, turn: Turn, question: str, language: str, request_
 
 
 async def _launch(state: State) -> Started:
-    runner = TurnRunner(pipeline(), state, on_end=_runners.discard)
+    runner = TurnRunner(pipeline(), state, on_end=_ended)
     _runners.add(runner)
     # Whoever asked may leave at this moment; the turn goes on.
     return await asyncio.shield(runner.started)
+
+
+def _ended(runner: TurnRunner) -> None:
+    _runners.discard(runner)
+    if runner.completed:
+        task = asyncio.create_task(titles.improve(runner.state))
+        _afterwards.add(task)
+        task.add_done_callback(_afterwards.discard)
 
 
 def _prepare(user: Any, ask: Ask) -> State | Started:

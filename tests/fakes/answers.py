@@ -30,6 +30,8 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
             return "", question
         case "filter":
             return "", _verdict(evidence, question)
+        case "title":
+            return "", " ".join(question.rstrip("?？").split()[:6])
     if _wants_scores(body):
         return "", _scores(evidence, question)
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
@@ -55,9 +57,14 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def purpose(body: dict[str, Any]) -> str:
-    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`), or an empty string."""
+    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`, `title`), or nothing."""
     system = next((str(item["content"]) for item in body.get("messages", []) if item.get("role") == "system"), "")
-    marks = {"understand": ('"kb_retrieval"',), "filter": ('"key_passage"',), "rewrite": ("Rewrite the user", "改写成")}
+    marks = {
+        "understand": ('"kb_retrieval"',),
+        "filter": ('"key_passage"',),
+        "rewrite": ("Rewrite the user", "改写成"),
+        "title": ("a title of at most", "的标题"),
+    }
     return next((name for name, words in marks.items() if any(word in system for word in words)), "")
 
 
