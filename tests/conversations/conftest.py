@@ -1,5 +1,8 @@
 """What conversation tests share: an indexed base, and turns run to their end."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -77,5 +80,9 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     def get_prompt(purpose: str, language: str) -> prompts.Prompt:
         return prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
 
+    async def at_once(function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args)
+
     monkeypatch.setattr(asking, "get_prompt", get_prompt)
+    monkeypatch.setattr(asking, "in_database", at_once)
     asking.forget()
