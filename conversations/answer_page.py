@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conversations import check_words, markdown
+from conversations import check_words, cut_words, markdown
 from conversations.block_html import block_html, texts
 from conversations.events import Answer, fold
 from conversations.models import Message
@@ -120,6 +120,11 @@ class AnswerPage:
     def checked(self) -> str:
         """What the check of the citations found, in one line; of mere quotations only what is wrong."""
         return "" if self.model == QUOTING and not self.doubts else check_words.summary(self.answer.checks)
+
+    @property
+    def left_out(self) -> str:
+        """What did not fit into the prompt, in words; empty when everything did."""
+        return cut_words.sentence(self.answer.usage)
 
     @property
     def doubts(self) -> list[check_words.Doubt]:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from conversations import api, sse
+from conversations.memory import api as memory_api
 
 urlpatterns = [
     path("chat/sessions", api.SessionList.as_view(), name="api-sessions"),
@@ -17,5 +18,9 @@ urlpatterns = [
     path("chat/messages/<int:pk>/stop", api.MessageStop.as_view(), name="api-stop"),
     path("chat/messages/<int:pk>/regenerate", api.MessageRegenerate.as_view(), name="api-regenerate"),
     path("chat/messages/<int:pk>/feedback", api.MessageFeedback.as_view(), name="api-feedback"),
+    path("chat/sessions/<int:pk>/summary", memory_api.SessionSummary.as_view(), name="api-summary"),
+    path("memory", memory_api.Memory.as_view(), name="api-memory"),
+    path("memory/facts", memory_api.MemoryFacts.as_view(), name="api-memory-facts"),
+    path("memory/facts/<int:pk>", memory_api.MemoryFact.as_view(), name="api-memory-fact"),
     path("chat/conversation", sse.Conversation.as_view(), name="api-conversation"),
 ]

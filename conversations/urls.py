@@ -1,6 +1,6 @@
 """The addresses of the chat's pages."""
 
-from django.urls import path
+from django.urls import include, path
 
 from conversations import answer_views, pipeline_views, views
 
@@ -24,5 +24,6 @@ urlpatterns = [
     path("messages/<int:pk>/feedback/", answer_views.feedback, name="feedback"),
     path("messages/<int:pk>/add-to-set/", answer_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", answer_views.citation, name="citation"),
+    path("", include("conversations.memory.urls")),
     path("pipeline/", pipeline_views.pipeline_graph, name="pipeline"),
 ]

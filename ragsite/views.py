@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from conversations.memory import facts
 from ragsite.models import ApiToken
 from ragsite.tokens import create_token
 
@@ -45,6 +46,7 @@ def _page(
         "token_form": token_form or TokenForm(),
         "new_key": new_key,
         "tokens": request.user.api_tokens.all(),
+        "memory_on": facts.is_on(request.user.pk),
         "theme": request.COOKIES.get("theme", "auto"),
         "themes": [("auto", _("As the system")), ("light", _("Light")), ("dark", _("Dark"))],
         "languages": settings.LANGUAGES,

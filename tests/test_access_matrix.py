@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
 from conversations import services, turns
-from conversations.models import ChatSession, Message
+from conversations.models import ChatSession, ContextEntry, MemoryFact, Message
 from conversations.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
@@ -48,6 +48,7 @@ class World:
     deleted_session: ChatSession
     answer: Message
     token: ApiToken
+    fact: MemoryFact
     question: EvaluationQuestion
     run: EvaluationRun
 
@@ -63,10 +64,14 @@ def make_world(owner: User, member: User) -> World:
     answer = make_turn(session, chunk=chunk)
     services.delete_session(deleted)
     token = ApiToken.objects.create(user=owner, name="t", digest=f"{session.pk:064}")
+    fact = MemoryFact.objects.create(user=owner, content=f"I work in room {session.pk}.")
+    ContextEntry.objects.create(
+        session=session, turn=answer.turn, covers_from=answer.turn, type="summary", role="system", content="Ports."
+    )
     golden = evaluation_sets.create_set(owner, base, f"Set {base.pk}")
     question = evaluation_sets.add_question(golden, "Which port?", [chunk.pk])
     run = EvaluationRun.objects.create(evaluation_set=golden)
-    return World(owner, member, base, document, picture, chunk, session, deleted, answer, token, question, run)
+    return World(owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run)
 
 
 def _pdf() -> bytes:
@@ -138,6 +143,10 @@ def token(world: World) -> dict[str, Any]:
     return {"pk": world.token.pk}
 
 
+def fact(world: World) -> dict[str, Any]:
+    return {"pk": world.fact.pk}
+
+
 def question_set(world: World) -> dict[str, Any]:
     return {"pk": world.question.evaluation_set_id}
 
@@ -188,6 +197,11 @@ MATRIX: dict[str, Ids] = {
     "api-evaluation-runs": question_set,
     "api-evaluation-run": run,
     "api-evaluation-results": run,
+    "memory-change": fact,
+    "memory-forget": fact,
+    "api-memory-fact": fact,
+    "summary": session,
+    "api-summary": session,
     "api-session": session,
     "api-content": session,
     "api-content-stream": answer_in_session,

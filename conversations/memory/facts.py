@@ -79,6 +79,11 @@ def change(fact: MemoryFact, text: str) -> MemoryFact:
     return fact
 
 
+def forget(user: Any, pk: int) -> None:
+    """Delete one of the person's facts; raises `Http404`."""
+    get_fact(user, pk).delete()
+
+
 def forget_all(user: Any) -> int:
     """Delete all of the person's facts; return how many."""
     return facts_of(user).delete()[0]

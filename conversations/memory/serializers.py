@@ -1,0 +1,47 @@
+"""Facts and summaries as the API gives and takes them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from conversations.memory.summaries import LONGEST_EDIT
+from conversations.models import ContextEntry, MemoryFact
+
+
+class FactSerializer(serializers.ModelSerializer[MemoryFact]):
+    """A fact that the caller had remembered."""
+
+    class Meta:
+        """Only the words can be written."""
+
+        model = MemoryFact
+        fields = ["id", "content", "created_at", "updated_at"]
+        read_only_fields = ["id", "created_at", "updated_at"]
+
+
+class MemorySerializer(serializers.Serializer[Any]):
+    """Whether the caller's memory is on, how much it holds at most, and all of it."""
+
+    enabled = serializers.BooleanField()
+    limit = serializers.IntegerField()
+    facts = FactSerializer(many=True)
+
+
+class MemorySwitchSerializer(serializers.Serializer[Any]):
+    """The switch alone."""
+
+    enabled = serializers.BooleanField()
+
+
+class SummarySerializer(serializers.ModelSerializer[ContextEntry]):
+    """The summary of a branch's beginning, up to `turn_id`; empty when it was cleared."""
+
+    turn_id = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        """Only the words can be written."""
+
+        model = ContextEntry
+        fields = ["turn_id", "content", "edited_at", "created_at"]
+        read_only_fields = ["turn_id", "edited_at", "created_at"]
+        extra_kwargs = {"content": {"max_length": LONGEST_EDIT, "allow_blank": True}}

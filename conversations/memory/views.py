@@ -1,0 +1,136 @@
+"""Pages of what is remembered: a person's facts, and the summary of a chat."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from conversations import access
+from conversations.history import branch_of
+from conversations.memory import facts, summaries
+from conversations.memory.facts import FactRefused
+
+
+@login_required
+@require_GET
+def memory(request: HttpRequest) -> HttpResponse:
+    """Show what is remembered of the person."""
+    return _page(request)
+
+
+@login_required
+@require_POST
+def switch(request: HttpRequest) -> HttpResponse:
+    """Switch the person's memory on or off, and go back to where they did it."""
+    facts.switch(_user_id(request), request.POST.get("on") == "1")
+    return redirect("account" if request.POST.get("from") == "account" else "memory")
+
+
+@login_required
+@require_POST
+def add(request: HttpRequest) -> HttpResponse:
+    """Remember one more fact."""
+    try:
+        facts.remember(_user_id(request), request.POST.get("content", ""))
+    except FactRefused as refused:
+        return _page(request, error=refused.message, written=request.POST.get("content", ""))
+    return redirect("memory")
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a fact's words."""
+    fact = facts.get_fact(request.user, pk)
+    try:
+        facts.change(fact, request.POST.get("content", ""))
+    except FactRefused as refused:
+        return _page(request, wrong=(pk, refused.message, request.POST.get("content", "")))
+    return redirect("memory")
+
+
+@login_required
+@require_POST
+def forget(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a fact."""
+    facts.forget(request.user, pk)
+    messages.success(request, _("Forgotten."))
+    return redirect("memory")
+
+
+@login_required
+@require_POST
+def forget_all(request: HttpRequest) -> HttpResponse:
+    """Delete all facts of the person."""
+    facts.forget_all(request.user)
+    messages.success(request, _("Everything is forgotten."))
+    return redirect("memory")
+
+
+@login_required
+@require_POST
+def summary(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change or clear the summary of a branch: `turn` is its end, `entry` the summary that was shown."""
+    session = access.get_session(request.user, pk)
+    turn, shown = (request.POST.get(name, "") for name in ("turn", "entry"))
+    branch = branch_of(session.pk, int(turn) if turn.isdigit() and len(turn) < 19 else None)
+    error = _written(request, session.pk, branch, shown)
+    if not getattr(request, "htmx", False):
+        if error:
+            messages.error(request, error)
+        return redirect(
+            f"{reverse('session', args=[pk])}?turn={branch[-1]}" if branch else reverse("session", args=[pk])
+        )
+    context = {
+        "session": session,
+        "summary": summaries.entry_of(session.pk, branch),
+        "last_turn_id": branch[-1] if branch else None,
+        "summary_error": error,
+        "summary_open": True,
+    }
+    return render(request, "conversations/_summary.html", context)
+
+
+def _written(request: HttpRequest, session_id: int, branch: list[int], shown: str) -> str:
+    """Store what was asked for; return why not, or an empty string."""
+    entry = summaries.entry_of(session_id, branch)
+    if entry is None or str(entry.pk) != shown:
+        return _("The summary has changed meanwhile. This is the new one; please change it again.")
+    if "clear" in request.POST:
+        summaries.clear(session_id, branch)
+        return ""
+    try:
+        summaries.edit(entry, request.POST.get("content", ""))
+    except ValueError:
+        return _("A summary has at most %(limit)d characters.") % {"limit": summaries.LONGEST_EDIT}
+    return ""
+
+
+def _page(request: HttpRequest, **fields: Any) -> HttpResponse:
+    """Show the page; `fields` tell of words that were refused."""
+    wrong, message, words = fields.get("wrong", (None, "", ""))
+    listed = list(facts.facts_of(request.user))
+    context = {
+        "facts": listed,
+        "memory_on": facts.is_on(_user_id(request)),
+        "limit": settings.MEMORY_MAX_FACTS,
+        "characters": settings.MEMORY_FACT_CHARACTERS,
+        "full": len(listed) >= settings.MEMORY_MAX_FACTS,
+        "error": fields.get("error", ""),
+        "written": fields.get("written", ""),
+        "wrong": wrong,
+        "wrong_message": message,
+        "wrong_words": words,
+    }
+    return render(request, "conversations/memory.html", context, status=422 if wrong or context["error"] else 200)
+
+
+def _user_id(request: HttpRequest) -> int:
+    assert request.user.pk is not None
+    return int(request.user.pk)
