@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 
 import Stemmer
 
@@ -54,6 +55,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# The same without names: what kind a token is of is looked up once per token, not each time that it is met.
+_SPLIT = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
 # What a reader leaves out: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 # Where a code falls into parts, coarsest first: paths and addresses; names with dots (not within numbers); words.
@@ -79,10 +82,7 @@ _local = threading.local()
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text in its order, repeats included."""
-    found: list[str] = []
-    for match in _TOKEN.finditer(_folded(text)):
-        found += _token_terms(match.lastgroup or "", match.group())
-    return found
+    return list(chain.from_iterable(map(_token_terms, _SPLIT.findall(_folded(text)))))
 
 
 def pieces(text: str, words: Collection[str]) -> set[str]:
@@ -126,7 +126,9 @@ def term_id(term: str) -> int:
 
 
 @lru_cache(65_536)  # a text says the same words over and over
-def _token_terms(kind: str, token: str) -> tuple[str, ...]:
+def _token_terms(token: str) -> tuple[str, ...]:
+    match = _TOKEN.match(token)
+    kind = (match and match.lastgroup) or "code"
     return tuple(term[:LONGEST_TERM] for term in _KINDS[kind](token))
 
 

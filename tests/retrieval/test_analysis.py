@@ -1,7 +1,10 @@
 """Hard cases of mixed Chinese and English text."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from retrieval import analysis
 from retrieval.analysis import pieces, term_id, terms
 
 # Text, the query that must find it by at least one term of its own, and whole terms that must be there.
@@ -167,3 +170,14 @@ def test_pieces_are_short_and_none_only_asks() -> None:
     assert {"五六七八", "二三四五"} <= found
     assert max(map(len, found)) == 4
     assert "多少" not in pieces("油多少", {"油多"})
+
+
+@given(st.text(st.sampled_from("aB1é.,-_/@:'’#+ 中的あ&%()vx0\n")))
+def test_a_token_is_of_the_same_kind_wherever_it_stands(text: str) -> None:
+    folded = analysis._folded(text)
+    kinds = [(match.lastgroup, match.group()) for match in analysis._TOKEN.finditer(folded)]
+    assert analysis._SPLIT.findall(folded) == [token for _kind, token in kinds]
+    for kind, token in kinds:
+        alone = analysis._TOKEN.match(token)
+        assert alone
+        assert (alone.lastgroup, alone.group()) == (kind, token)
