@@ -12,8 +12,9 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the system checks, and keep the default prompts in the database."""
-        from conversations import checks  # noqa: F401
+        """Register the system checks, and keep the default prompts and the schedule in the database."""
+        from conversations import checks, schedules  # noqa: F401
         from conversations.prompts import create_missing
 
         post_migrate.connect(create_missing, sender=self)
+        post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")

@@ -356,6 +356,10 @@ MEMORY_MAX_FACTS = env.integer("MEMORY_MAX_FACTS", 50, minimum=1, maximum=1000)
 MEMORY_FACT_CHARACTERS = env.integer("MEMORY_FACT_CHARACTERS", 300, minimum=20, maximum=4000)
 MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
+# Days after which turns are removed, those of pinned chats apart; None keeps them. And days for which a deleted chat is
+# kept.
+CONVERSATION_EXPIRE_DAYS = env.integer("CONVERSATION_EXPIRE_DAYS", 0) or None
+PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30, minimum=1)
 # Days after which the trace of a turn is removed, and with it the messages that a model was sent. None keeps it.
 TRACE_EXPIRE_DAYS = env.integer("TRACE_EXPIRE_DAYS", 0) or None
 # How a model is asked to write answers: as Markdown, or as block events in JSON. Either is read, whatever was asked.

@@ -1,0 +1,95 @@
+"""What is removed in time: old turns, deleted chats, traces, and the logs by which streams are taken up again.
+
+Of a conversation the oldest turns go first, so what is left is whole: the children of removed turns begin it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from conversations import store
+from conversations.models import ChatSession, Message, TraceStep, Turn
+
+# Turns or chats that are removed in one transaction.
+BATCH = 200
+# After its end, an answer's events are kept one by one for clients that come back in the middle of it.
+LOG_KEPT = timedelta(days=1)
+
+
+@dataclass(slots=True)
+class Removed:
+    """How much was removed, or would be: `sessions` are chats left without a turn, `purged` those deleted before."""
+
+    turns: int = 0
+    sessions: int = 0
+    purged: int = 0
+    traces: int = 0
+    logs: int = 0
+
+
+def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
+    """Remove what has outlived its time; `days` takes the place of `CONVERSATION_EXPIRE_DAYS`.
+
+    Chats that are pinned keep their turns, and so does an answer that is being written. A `dry_run` only counts.
+    """
+    now = timezone.now()
+    removed = Removed()
+    store.interrupt_stale()
+    expire_days = settings.CONVERSATION_EXPIRE_DAYS if days is None else days
+    if expire_days is not None:
+        _expire(now - timedelta(days=expire_days), removed, dry_run=dry_run)
+    purged = _deleted(now - timedelta(days=settings.PURGE_AFTER_DAYS))
+    removed.purged = purged.count() if dry_run else sum(_in_batches(purged))
+    if settings.TRACE_EXPIRE_DAYS is not None:
+        before = now - timedelta(days=settings.TRACE_EXPIRE_DAYS)
+        traces = TraceStep.objects.filter(started_at__lt=before)
+        removed.traces = traces.count() if dry_run else traces.delete()[0]
+    logs = _logs(now - LOG_KEPT)
+    removed.logs = logs.count() if dry_run else logs.update(stream_log=[], heartbeat_at=None)
+    return removed
+
+
+def _expire(before: datetime, removed: Removed, *, dry_run: bool) -> None:
+    turns = _old_turns(before)
+    emptied = _emptied(before)
+    if dry_run:
+        removed.turns = turns.count()
+        left = Turn.objects.exclude(pk__in=turns).values("session_id")
+        removed.sessions = emptied.exclude(pk__in=left).count()
+    else:
+        removed.turns = sum(_in_batches(turns))
+        removed.sessions = sum(_in_batches(emptied.filter(turns=None)))
+
+
+def _old_turns(before: datetime) -> QuerySet[Turn]:
+    running = Message.objects.filter(status=Message.Status.STREAMING).values("turn_id")
+    return Turn.objects.filter(created_at__lt=before, session__pinned=False).exclude(pk__in=running)
+
+
+def _emptied(before: datetime) -> QuerySet[ChatSession]:
+    """Return the chats that may go with their last turn; deleted ones can be taken back until they are purged."""
+    return ChatSession.objects.filter(
+        pinned=False, status=ChatSession.Status.ACTIVE, last_activity_at__lt=before, created_at__lt=before
+    )
+
+
+def _deleted(before: datetime) -> QuerySet[ChatSession]:
+    return ChatSession.objects.filter(status=ChatSession.Status.DELETED, deleted_at__lt=before)
+
+
+def _logs(before: datetime) -> QuerySet[Message]:
+    return Message.objects.filter(Q(heartbeat_at__lt=before), ~Q(status=Message.Status.STREAMING))
+
+
+def _in_batches(rows: QuerySet[Turn] | QuerySet[ChatSession]) -> Iterator[int]:
+    """Remove rows with all that belongs to them, so many at a time; yield how many each time."""
+    while True:
+        batch = list(rows.order_by("id").values_list("pk", flat=True)[:BATCH])
+        if not batch:
+            return
+        rows.model._default_manager.filter(pk__in=batch).delete()
+        yield len(batch)
