@@ -5,6 +5,7 @@ kept one waiting in vain isn't asked the next ones for a minute, so that a slow 
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,12 +22,15 @@ from ragsite.llm.errors import LLMError, TimedOut, Unreachable
 from ragsite.llm.tokens import truncate_to_tokens
 from ragsite.llm.types import ChatMessage, Endpoint, Reply
 
+logger = logging.getLogger(__name__)
+
 # Seconds for which a model that was too slow or away is left alone.
 PAUSE = 60.0
 # Tokens that a model which thinks before it answers may take for that, beside those of its answer.
 THINKING_ROOM = 2048
-# Tokens of a past question and of a past answer, and of the question, that a small question quotes.
+# Tokens of a past question or answer, of the summary of those before, and of the question, that are quoted to a model.
 _PAST_TOKENS = 200
+_SUMMARY_TOKENS = 400
 _QUESTION_TOKENS = 1000
 
 _paused: dict[tuple[str, str], float] = {}
@@ -55,9 +59,10 @@ class Answered:
 
 
 class Asker:
-    """A model and its prompt for one purpose."""
+    """A model and its prompt for one purpose; each question is bounded by `seconds`."""
 
-    def __init__(self, client: ChatClient, prompt: Prompt, seconds: float) -> None:
+    def __init__(self, purpose: str, client: ChatClient, prompt: Prompt, seconds: float) -> None:
+        self._purpose = purpose
         self._client = client
         self._prompt = prompt
         self._seconds = seconds
@@ -82,10 +87,12 @@ class Asker:
                 reply = await self._complete(self._prompt.fill(**variables))
         except (TimeoutError, TimedOut):
             _paused[key] = time.monotonic() + PAUSE
+            logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
             raise NoReply("timed out", _("No answer within %(seconds)g s.") % {"seconds": self._seconds}) from None
         except LLMError as error:
             if isinstance(error, Unreachable):
                 _paused[key] = time.monotonic() + PAUSE
+            logger.warning("The model for %s failed: %s", self._purpose, error.code)
             raise NoReply("failed", error.message) from error
         if not reply.text.strip():
             raise NoReply("empty")
@@ -120,7 +127,7 @@ async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[As
     if client is None:
         raise NoReply("no model")
     try:
-        yield Asker(client, await in_database(get_prompt, purpose, language), seconds)
+        yield Asker(purpose, client, await in_database(get_prompt, purpose, language), seconds)
     finally:
         await client.aclose()
 
@@ -137,9 +144,10 @@ def forget() -> None:
     _thinkers.clear()
 
 
-def transcript(turns: Sequence[PastTurn]) -> str:
-    """Return past turns as a model is shown them, oldest first, long answers cut."""
-    parts = [
+def transcript(turns: Sequence[PastTurn], summary: str = "") -> str:
+    """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before."""
+    parts = [f"Before: {truncate_to_tokens(summary, _SUMMARY_TOKENS)}"] if summary else []
+    parts += [
         f"User: {truncate_to_tokens(turn.question, _PAST_TOKENS)}\n"
         f"Assistant: {truncate_to_tokens(turn.answer, _PAST_TOKENS)}"
         for turn in turns

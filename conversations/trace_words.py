@@ -86,7 +86,7 @@ def of_filter(detail: dict[str, Any]) -> Facts:
 
 def of_verdict(judged: dict[str, Any]) -> str:
     """Say what a model judged of one passage, and why."""
-    kinds = {True: _("answers"), False: _("does not answer")}
+    kinds: dict[Any, str] = {True: _("answers"), False: _("does not answer")}
     words = kinds.get(judged.get("keep"), _("not judged, and so kept"))
     reason = str(judged.get("reason", ""))
     return " · ".join(filter(None, (words, str(NO_ANSWER.get(reason, reason)))))

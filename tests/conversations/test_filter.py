@@ -192,6 +192,14 @@ class TestTime:
         assert kept(state) == [2, 3] and detail["judged"][1]["reason"] == "timed out"
         assert model.closed == 1
 
+    async def test_a_silent_judge_is_not_asked_about_the_others(self, model: FakeLLM, settings: Settings) -> None:
+        settings.FILTER_TIMEOUT = 0.4
+        model.enqueue([30.0])
+        async with asyncio.timeout(5):
+            state, detail, _events = await filtered()
+        assert [item["reason"] for item in detail["judged"]] == ["timed out", "paused", "paused"]
+        assert len(state.hits) == 3 and len(model.calls) == 1
+
     async def test_calls_run_side_by_side_under_a_limit(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -79,6 +79,14 @@ class TestReplies:
         assert '"plan"' in system.content and "retrieve_vector" in system.content
         assert "How many ports has the TL-SE2109 switch?" in user.content and user.content.endswith(QUESTION)
 
+    async def test_what_came_before_is_told_in_short(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan()))
+        state = State(user_id=1, session_id=1, question=QUESTION, summary="They compare switches.")
+        state.history = [PastTurn(1, "Which one has fans?", "None. " + "It is cooled by air. " * 500)]
+        await Understand().run(state, ignore)
+        told = model.calls[0].messages[1].content
+        assert "They compare switches." in told and "None. It is cooled" in told and len(told) < 2500
+
     async def test_key_terms_that_add_words_are_searched_too(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109"])))
         state, _detail = await understood()

@@ -85,7 +85,8 @@ class Filter(Node):
             done += 1
             await emit(step_event(self, "processing", _progress(done, len(hits))))
 
-        async with asking.asker("filter", state.question_language, settings.FILTER_TIMEOUT) as model:
+        # A silent model is found out after half the time; then the others needn't be asked.
+        async with asking.asker("filter", state.question_language, settings.FILTER_TIMEOUT / 2) as model:
             state.note(self.key, model=model.model)
             try:
                 async with asyncio.timeout(settings.FILTER_TIMEOUT), asyncio.TaskGroup() as group:

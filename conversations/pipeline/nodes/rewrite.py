@@ -32,7 +32,7 @@ class Rewrite(Node):
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
     reads = ("question", "history", "action", "queries", "retrieval_query", "focus", "started")
-    may_read = ("rewrite", "rewrite_reason", "confidence")
+    may_read = ("rewrite", "rewrite_reason", "confidence", "summary")
     writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "focus")
 
     def wanted(self, state: State) -> bool:
@@ -70,7 +70,7 @@ class Rewrite(Node):
 
     async def _rewritten(self, state: State) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
-        history, question = asking.transcript(state.history), asking.quoted(state.question)
+        history, question = asking.transcript(state.history, state.summary), asking.quoted(state.question)
         async with asking.asker("rewrite", state.question_language, settings.REWRITE_TIMEOUT) as model:
             state.note(self.key, model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)

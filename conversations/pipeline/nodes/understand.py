@@ -45,7 +45,7 @@ class Understand(Node):
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = (PREVIOUS, "system_context")
     reads = ("question", "history", "started")
-    may_read = ("reply",)
+    may_read = ("reply", "summary")
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
         "retrieval_query", "focus",
@@ -75,7 +75,7 @@ class Understand(Node):
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
         if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
             return _Asked()
-        history = asking.transcript(state.history)
+        history = asking.transcript(state.history, state.summary)
         try:
             answered = await asking.ask(
                 "understand",
