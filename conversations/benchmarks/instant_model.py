@@ -1,0 +1,68 @@
+"""A model in this process that answers at once, over the protocol and the client that a real one has."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from django.conf import settings
+
+_PLAN = {
+    "intent": "kb_retrieval",
+    "confidence": 0.9,
+    "queries": ["reset", "switch"],
+    "rewrite": "How is the switch reset?",
+    "followup": True,
+    "plan": {"action": "retrieve_vector", "args": {"k": 5}},
+}
+_ANSWER = ["Hold the reset button", " for ten seconds [1].", " The switch starts anew [2]."]
+
+
+@asynccontextmanager
+async def instant_model() -> AsyncIterator[str]:
+    """Yield the base URL of the model, for as long as it runs."""
+    server = await asyncio.start_server(_serve, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}/v1"
+    finally:
+        server.close()
+
+
+@contextmanager
+def configured(base_url: str) -> Iterator[None]:
+    """Have the site ask the model of this address, or none where it is empty."""
+    before = settings.LLM_BASE_URL, settings.LLM_MODEL
+    settings.LLM_BASE_URL, settings.LLM_MODEL = base_url, "instant"
+    try:
+        yield
+    finally:
+        settings.LLM_BASE_URL, settings.LLM_MODEL = before
+
+
+async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            length = int(head.partition("content-length:")[2].split("\r\n")[0] or 0)
+            asked = json.loads(await reader.readexactly(length))
+            body = b"".join(_frames(asked))
+            writer.write(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            )
+            await writer.drain()
+    writer.close()
+
+
+def _frames(asked: dict[str, object]) -> Iterator[bytes]:
+    """Yield the events of a reply: a plan, where the prompt asks for one; else an answer."""
+    wants_plan = '"plan"' in json.dumps(asked["messages"]).replace('\\"', '"')
+    for piece in [json.dumps(_PLAN)] if wants_plan else _ANSWER:
+        yield _frame({"choices": [{"index": 0, "delta": {"content": piece}}]})
+    usage = {"prompt_tokens": 500, "completion_tokens": 20}
+    yield _frame({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})
+    yield b"data: [DONE]\n\n"
+
+
+def _frame(data: dict[str, object]) -> bytes:
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
