@@ -19,8 +19,8 @@ from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
 # Turns that are looked through by words, the newest, and characters of each.
-_LOOKED_THROUGH = 200
-_CHARACTERS = 1000
+_LOOKED_THROUGH = 100
+_CHARACTERS = 500
 # Characters of an answer that its turn's vector is made from.
 _EMBEDDED = 2000
 
@@ -74,10 +74,10 @@ def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit:
 def _by_words(question: str, turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return complete turns that share words with the question, those with the rarest first."""
     turns = _turns(_with_texts(Turn.objects.filter(pk__in=turn_ids)).order_by("-id")[:_LOOKED_THROUGH])
-    texts = [f"{turn.question}\n{turn.answer[:_CHARACTERS]}".casefold() for turn in turns]
+    texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
     weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
-    scores = [sum(weight for word, weight in weights.items() if word in text) for text in texts]
+    scores = [sum(weights[word] for word in words & text) for text in texts]
     order = sorted(range(len(turns)), key=lambda place: -scores[place])
     return [turns[place] for place in order if scores[place] > 0]
 

@@ -1,0 +1,137 @@
+"""Earlier turns that are like the question: by vectors, or by words where vectors say nothing."""
+
+from collections.abc import Sequence
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations import services
+from conversations.history import branch_of, complete_turns
+from conversations.memory import relevance
+from conversations.memory.relevance import Found, relevant_turns, store_vector
+from conversations.models import ChatSession, Message, TraceStep, Turn
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from retrieval import spaces
+from tests.conversations.conftest import run_turn
+from tests.conversations.test_services import make_turn
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TALK = (
+    ("How many ports has the switch?", "The switch has nine ports."),
+    ("How long is the warranty of the rack kit?", "Three years."),
+    ("What is for lunch on Friday?", "Fish and potatoes."),
+    ("端口隔离怎么启用？", "在交换机的配置页面中启用。"),
+    ("退货运费由谁承担？", "由买家承担运费。"),
+)
+
+
+def talk(session: ChatSession, pairs: Sequence[tuple[str, str]] = TALK) -> list[Turn]:
+    turns: list[Turn] = []
+    for question, answer in pairs:
+        turns.append(make_turn(session, turns[-1] if turns else None, question, answer))
+    return turns
+
+
+async def found(session: ChatSession, turns: list[Turn], question: str, *, recent: int = 0, limit: int = 2) -> Found:
+    branch = await in_database(branch_of, session.pk, turns[-1].pk)
+    last = await in_database(complete_turns, branch[len(branch) - recent :])
+    return await relevant_turns(question, branch, last, limit)
+
+
+async def with_vectors(session: ChatSession) -> list[Turn]:
+    turns = await in_database(talk, session)
+    for turn, (question, answer) in zip(turns, TALK, strict=True):
+        await store_vector(turn.pk, question, answer)
+    return turns
+
+
+async def test_the_nearest_by_meaning_in_one_query(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = await with_vectors(session)
+    queries: list[int] = []
+    nearest = relevance._nearest
+
+    def counted(*args: object) -> object:
+        with CaptureQueriesContext(connection) as captured:
+            result = nearest(*args)  # type: ignore[arg-type]
+        queries.append(len(captured))
+        return result
+
+    monkeypatch.setattr(relevance, "_nearest", counted)
+    result = await found(session, turns, "What do they serve to eat?", limit=1)
+    assert (result.by, [turn.question for turn in result.turns]) == ("vector", ["What is for lunch on Friday?"])
+    assert queries == [1]
+
+
+async def test_recent_turns_and_repeated_questions_are_not_given_twice(session: ChatSession) -> None:
+    again = (*TALK, ("how many  PORTS has the switch?", "Nine."))
+    turns = await in_database(talk, session, again)
+    for turn, (question, answer) in zip(turns, again, strict=True):
+        await store_vector(turn.pk, question, answer)
+    result = await found(session, turns, "How many ports?", recent=1, limit=5)
+    questions = [turn.question for turn in result.turns]
+    assert "How many ports has the switch?" not in questions
+    assert "how many  PORTS has the switch?" not in questions
+    assert questions == [TALK[1][0], TALK[2][0]], "oldest first, and only those with a vector"
+
+
+async def test_other_branches_and_sessions_stay_out(owner: User, session: ChatSession) -> None:
+    turns = await with_vectors(session)
+    other = await in_database(services.create_session, owner)
+    await with_vectors(other)
+    aside = await in_database(make_turn, session, turns[0], "What is for dinner?", "Soup.")
+    await store_vector(aside.pk, "What is for dinner?", "Soup.")
+    result = await found(session, turns, "What do they serve to eat?", limit=5)
+    assert {turn.turn_id for turn in result.turns} <= {turn.pk for turn in turns}
+
+
+async def test_a_model_of_english_does_not_judge_chinese(session: ChatSession) -> None:
+    turns = await with_vectors(session)
+    assert await Turn.objects.filter(embedding=None).acount() == 2
+    result = await found(session, turns, "那退货的运费是多少？", limit=1)
+    assert (result.by, [turn.question for turn in result.turns]) == ("words", ["退货运费由谁承担？"])
+    assert await found(session, turns, "今天天气如何") == Found()
+
+
+async def test_vectors_of_another_space_are_not_compared(session: ChatSession) -> None:
+    turns = await with_vectors(session)
+    await Turn.objects.all().aupdate(embedding_space=None)
+    result = await found(session, turns, "Tell me of the warranty", limit=1)
+    assert (result.by, [turn.question for turn in result.turns]) == ("words", [TALK[1][0]])
+
+
+async def test_incomplete_turns_are_no_history(session: ChatSession) -> None:
+    turns = await with_vectors(session)
+    await Message.objects.filter(turn=turns[2], role="assistant").aupdate(status="failed")
+    result = await found(session, turns, "What do they serve to eat?", limit=5)
+    assert TALK[2][0] not in [turn.question for turn in result.turns]
+
+
+async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(6)])
+    fake_llm.enqueue("The warranty lasts three years [1].", "As said [1].")
+    await run_turn(owner, session, "How long is the warranty of the rack mounting kit?", parent_turn_id=turns[0].pk)
+    asked = await Turn.objects.select_related("embedding_space").alatest("id")
+    space = await in_database(spaces.active_space)
+    assert (asked.embedding_space, len(asked.embedding)) == (space, space.dimension)
+    last = await in_database(_more, session, asked, 6)
+    fake_llm.calls.clear()
+    await run_turn(owner, session, "Which kit has a warranty?", parent_turn_id=last.pk)
+    contents = [message.content for message in fake_llm.calls[0].messages]
+    recalled = contents.index("How long is the warranty of the rack mounting kit?")
+    assert contents[recalled + 1] == "The warranty lasts three years."
+    assert recalled < contents.index("later 1"), "before the recent turns"
+    step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
+    assert step.detail["by"] == "vector" and asked.pk in step.detail["turns"]
+
+
+def _more(session: ChatSession, parent: Turn, count: int) -> Turn:
+    for number in range(count):
+        parent = make_turn(session, parent, f"later {number}", "yes")
+    return parent

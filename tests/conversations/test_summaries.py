@@ -1,0 +1,268 @@
+"""Summaries of what no longer fits: when they are due, how they are made, and what their user makes of them."""
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+from django.test import Client
+from django.urls import reverse
+
+from conversations import services, turns
+from conversations.history import branch_of
+from conversations.memory import summaries
+from conversations.memory.summaries import Draft, due, entry_of, extract, keep_up, summary_of
+from conversations.models import ChatSession, ContextEntry, Message, Turn
+from conversations.pipeline.state import PastTurn
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from ragsite.llm.errors import RateLimited
+from ragsite.llm.prompt_tokens import count_prompt_tokens
+from tests.conversations.conftest import run_turn
+from tests.conversations.test_services import make_turn
+from tests.fakes.llm import FakeLLM
+
+TEN = list(range(1, 11))
+
+
+@pytest.fixture
+def fake_llm(fake_llm: FakeLLM) -> FakeLLM:
+    """Have the model write summaries too."""
+    fake_llm.serves |= {"summary"}
+    return fake_llm
+
+
+def line(session: ChatSession, count: int, parent: Turn | None = None, name: str = "q") -> list[Turn]:
+    made: list[Turn] = []
+    for number in range(count):
+        last = made[-1] if made else parent
+        made.append(make_turn(session, last, f"{name}{number}?", f"Answer {name}{number}. More."))
+    return made
+
+
+def branch(session: ChatSession, leaf: Turn) -> list[int]:
+    return branch_of(session.pk, leaf.pk)
+
+
+def make_entry(session: ChatSession, first: Turn, last: Turn, content: str = "Ports.") -> ContextEntry:
+    return ContextEntry.objects.create(
+        session=session, turn=last, covers_from=first, type="summary", role="system", content=content
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "covered", "cut", "expected"),
+    [
+        (5, None, [], []),
+        (6, None, [], [1, 2, 3]),
+        (8, 3, [], []),
+        (9, 3, [], [4, 5, 6]),
+        (10, None, [], [1, 2, 3, 4, 5, 6, 7]),
+        (3, None, [1], [1, 2]),
+        (3, None, [1, 2], [1, 2]),
+        (1, None, [1], []),
+        (4, 2, [1, 2], []),
+    ],
+)  # fmt: skip
+def test_when_a_summary_is_due(count: int, covered: int | None, cut: Collection[int], expected: list[int]) -> None:
+    assert due(TEN[:count], covered, cut) == expected
+
+
+def test_long_branches_are_caught_up_with_in_parts() -> None:
+    long = list(range(100))
+    assert due(long, None, []) == long[:20]
+    assert due(long, 19, []) == long[20:40]
+
+
+def test_by_rules_each_question_with_the_beginning_of_its_answer() -> None:
+    told = [PastTurn(1, "How many\nports?", "Nine ports. " * 60), PastTurn(2, "保修多久？", "三年。")]
+    text = extract(Draft(1, ContextEntry(content="- before"), told, 1, 2))
+    lines = text.splitlines()
+    assert lines[0] == "- before"
+    assert lines[1].startswith("- How many ports? → Nine ports. ") and lines[1].endswith("…")
+    assert lines[2] == "- 保修多久？ → 三年。"
+
+
+def test_by_rules_the_oldest_go_for_want_of_room() -> None:
+    told = [PastTurn(number, f"Question {number}", "word " * 50) for number in range(30)]
+    text = extract(Draft(1, None, told, 1, 2))
+    assert count_prompt_tokens(text) <= summaries.LONGEST
+    assert "Question 29" in text and "Question 0 " not in text
+
+
+@pytest.mark.django_db(transaction=True)
+class TestMaking:
+    async def test_a_model_writes_it_after_the_answer(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        made = await in_database(line, session, 5)
+        fake_llm.enqueue("Nine [1].", "<think>hm</think>They spoke of q0 to q2.")
+        events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
+        assert events[-1].type == "done"
+        asked = fake_llm.calls[-1].messages[-1].content
+        assert "User: q0?" in asked and "Assistant: Answer q2. More." in asked and "q3" not in asked
+        entry = await ContextEntry.objects.aget(type="summary")
+        assert (entry.turn_id, entry.covers_from_id) == (made[2].pk, made[0].pk)
+        assert entry.content == "They spoke of q0 to q2."
+        assert entry.tokens == count_prompt_tokens(entry.content)
+        fake_llm.enqueue("Nine [1].")
+        await run_turn(owner, session, "And the TL-SE2109 again, how many ports?")
+        assert "<summary>\nThey spoke of q0 to q2.\n</summary>" in fake_llm.calls[-1].messages[0].content
+
+    async def test_it_does_not_hold_up_the_answer(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        made = await in_database(line, session, 5)
+        fake_llm.enqueue("Nine [1].", [0.2])
+        ask = turns.Ask(session.pk, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
+        started = await turns.start_turn(owner, ask)
+        while (await Message.objects.aget(pk=started.assistant_message_id)).status == "streaming":
+            assert len(fake_llm.calls) <= 1
+        await turns.wait_for_all()
+        assert len(fake_llm.calls) == 2
+
+    async def test_without_a_model_or_when_it_fails_rules_write_it(
+        self, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        made = await in_database(line, session, 6)
+        fake_llm.enqueue(RateLimited())
+        await keep_up(session.pk, await in_database(branch, session, made[-1]), [], "en")
+        entry = await ContextEntry.objects.aget(type="summary")
+        assert entry.content.startswith("- q0? → Answer q0. More.\n- q1?")
+
+    async def test_the_next_goes_on_from_the_one_before_as_its_user_left_it(
+        self, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        made = await in_database(line, session, 9)
+        entry = await in_database(make_entry, session, made[0], made[2])
+        await in_database(summaries.edit, entry, "Mended by hand.")
+        fake_llm.enqueue("All of it.")
+        await keep_up(session.pk, await in_database(branch, session, made[-1]), [], "en")
+        asked = fake_llm.calls[0].messages[-1].content
+        assert "Summary so far: Mended by hand." in asked and "q2" not in asked and "User: q3?" in asked
+        newest = await ContextEntry.objects.filter(type="summary").alatest("id")
+        assert (newest.content, newest.turn_id, newest.covers_from_id) == ("All of it.", made[5].pk, made[0].pk)
+
+    async def test_what_its_user_changes_meanwhile_wins(self, session: ChatSession, fake_llm: FakeLLM) -> None:
+        made = await in_database(line, session, 9)
+        entry = await in_database(make_entry, session, made[0], made[2])
+        draft = await in_database(summaries._draft, session.pk, await in_database(branch, session, made[-1]), [])
+        assert draft is not None
+        await in_database(summaries.edit, entry, "Mine.")
+        await in_database(summaries._store, draft, "The model's.")
+        assert [item.content async for item in ContextEntry.objects.filter(type="summary")] == ["Mine."]
+
+    async def test_what_was_cleared_is_not_told_again(self, session: ChatSession, fake_llm: FakeLLM) -> None:
+        made = await in_database(line, session, 9)
+        path = await in_database(branch, session, made[-1])
+        await in_database(make_entry, session, made[0], made[2])
+        await in_database(summaries.clear, session.pk, path)
+        assert await in_database(summary_of, session.pk, path) == ""
+        fake_llm.enqueue("Only the rest.")
+        await keep_up(session.pk, path, [], "en")
+        asked = fake_llm.calls[0].messages[-1].content
+        assert "q2" not in asked and "Summary so far" not in asked
+        newest = await in_database(entry_of, session.pk, path)
+        assert newest is not None
+        assert (newest.content, newest.covers_from_id) == ("Only the rest.", made[3].pk)
+
+    async def test_a_turn_cut_from_the_prompt_is_summarised(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        fake_llm.endpoint = type(fake_llm.endpoint)("http://fake.invalid/v1", model="fake", context_window=1400)
+        made = await in_database(line, session, 3)
+        await Message.objects.filter(turn=made[1], role="assistant").aupdate(content="Long. " * 900)
+        fake_llm.enqueue("Nine [1].", "Told.")
+        await run_turn(owner, session, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
+        answer = await Message.objects.alatest("id")
+        assert answer.usage["turns_left_out"] == 2
+        assert (await ContextEntry.objects.aget(type="summary")).turn_id == made[2].pk
+
+
+@pytest.mark.django_db
+class TestBranches:
+    def test_a_fork_shares_the_summary_before_it_and_not_the_one_after(self, owner: User) -> None:
+        session = services.create_session(owner)
+        trunk = line(session, 6)
+        make_entry(session, trunk[0], trunk[1], "Early.")
+        make_entry(session, trunk[0], trunk[4], "Late.")
+        fork = make_turn(session, trunk[2], "aside")
+        assert summary_of(session.pk, branch(session, trunk[-1])) == "Late."
+        assert summary_of(session.pk, branch(session, fork)) == "Early."
+        assert summary_of(session.pk, branch(session, trunk[0])) == ""
+
+    def test_retention_takes_the_summary_with_the_first_turn_in_it(self, owner: User) -> None:
+        session = services.create_session(owner)
+        trunk = line(session, 6)
+        make_entry(session, trunk[0], trunk[4])
+        trunk[0].delete()
+        assert not ContextEntry.objects.filter(type="summary").exists()
+
+    def test_there_is_one_per_turn(self, owner: User) -> None:
+        session = services.create_session(owner)
+        (turn,) = line(session, 1)
+        make_entry(session, turn, turn)
+        with pytest.raises(IntegrityError):
+            make_entry(session, turn, turn)
+
+
+@pytest.mark.django_db
+class TestPageAndApi:
+    @pytest.fixture
+    def told(self, owner: User) -> ContextEntry:
+        session = services.create_session(owner)
+        trunk = line(session, 6)
+        make_entry(session, trunk[0], trunk[0], "Oldest.")
+        return make_entry(session, trunk[0], trunk[2], "They <b>spoke</b> of ports.")
+
+    def leaf(self, entry: ContextEntry) -> int:
+        return entry.session.turns.latest("id").pk
+
+    def form(self, entry: ContextEntry, **fields: Any) -> dict[str, Any]:
+        return {"turn": self.leaf(entry), "entry": entry.pk, **fields}
+
+    def test_the_page_shows_it_as_text(self, as_owner: Client, told: ContextEntry) -> None:
+        page = as_owner.get(reverse("session", args=[told.session_id])).content.decode()
+        assert "Summary of earlier turns" in page
+        assert "They &lt;b&gt;spoke&lt;/b&gt; of ports." in page
+        root = told.session.turns.earliest("id")
+        aside = make_turn(told.session, root, "aside")
+        page = as_owner.get(reverse("session", args=[told.session_id]), {"turn": aside.pk}).content.decode()
+        assert "Oldest." in page and "of ports" not in page
+
+    def test_its_user_changes_it(self, as_owner: Client, told: ContextEntry) -> None:
+        url = reverse("summary", args=[told.session_id])
+        response = as_owner.post(url, self.form(told, content=" Mine. "), headers={"HX-Request": "true"})
+        assert "edited by you" in response.content.decode()
+        told.refresh_from_db()
+        assert told.content == "Mine." and told.edited_at is not None
+        assert told.tokens == count_prompt_tokens("Mine.")
+
+    def test_its_user_clears_it_with_those_before(self, as_owner: Client, told: ContextEntry) -> None:
+        response = as_owner.post(reverse("summary", args=[told.session_id]), self.form(told, clear="1", content="x"))
+        assert response["Location"] == f"{reverse('session', args=[told.session_id])}?turn={self.leaf(told)}"
+        assert [entry.content for entry in ContextEntry.objects.filter(type="summary")] == [""]
+        assert "Summary of earlier turns" not in as_owner.get(response["Location"]).content.decode()
+
+    def test_a_form_of_an_older_summary_changes_nothing(self, as_owner: Client, told: ContextEntry) -> None:
+        older = ContextEntry.objects.get(content="Oldest.")
+        form = self.form(told, content="Mine.") | {"entry": older.pk}
+        page = as_owner.post(reverse("summary", args=[told.session_id]), form, headers={"HX-Request": "true"})
+        assert "has changed meanwhile" in page.content.decode()
+        assert not ContextEntry.objects.filter(content="Mine.").exists()
+
+    def test_one_too_long_is_refused(self, as_owner: Client, told: ContextEntry) -> None:
+        form = self.form(told, content="x" * 4001)
+        page = as_owner.post(reverse("summary", args=[told.session_id]), form, headers={"HX-Request": "true"})
+        assert "at most 4000 characters" in page.content.decode()
+
+    def test_the_api_reads_changes_and_clears_it(self, as_owner: Client, told: ContextEntry) -> None:
+        url = reverse("api-summary", args=[told.session_id])
+        assert as_owner.get(url).json()["content"] == told.content
+        assert as_owner.get(url, {"turn_id": told.session.turns.earliest("id").pk}).json()["content"] == "Oldest."
+        assert as_owner.put(url, {"content": "Mine."}, "application/json").json()["edited_at"]
+        assert as_owner.put(url, {"content": "x" * 4001}, "application/json").status_code == 400
+        assert as_owner.delete(url).status_code == 204
+        assert as_owner.get(url).json()["content"] == ""
+        assert as_owner.get(url, {"turn_id": 0}).status_code == 404
