@@ -1,0 +1,69 @@
+"""Small questions to a model: who is asked, how much, and who is left alone after a failure. No database."""
+
+from typing import Any
+
+import pytest
+
+from conversations import asking
+from conversations.pipeline.state import PastTurn
+from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.usefixtures("default_prompts")
+
+
+@pytest.fixture
+def model(fake_llm: FakeLLM) -> FakeLLM:
+    fake_llm.serves = {"title"}
+    return fake_llm
+
+
+async def ask(purpose: str = "title") -> str:
+    """Return the answer, or why there is none."""
+    try:
+        return (await asking.ask(purpose, "en", 5.0, question="Which ports?")).text
+    except asking.NoReply as none:
+        return none.reason
+
+
+async def test_an_answer(model: FakeLLM) -> None:
+    model.enqueue("<think>Hm.</think>Ports")
+    assert await ask() == "Ports"
+    system, user = model.calls[0].messages
+    assert "title" in system.content and user.content == "Which ports?"
+    assert (model.calls[0].max_tokens, model.closed) == (None, 1)
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "<think>only"])
+async def test_an_empty_one_is_none(model: FakeLLM, reply: str) -> None:
+    model.enqueue(reply, reply)
+    assert await ask() == "empty"
+
+
+async def test_a_purpose_without_a_model(model: FakeLLM) -> None:
+    assert await ask("filter") == "no model"
+
+
+@pytest.mark.parametrize(("error", "again"), [(Unreachable("gone"), "paused"), (ProviderError("boom"), "Ports")])
+async def test_a_model_that_is_away_is_left_alone(model: FakeLLM, error: LLMError, again: str) -> None:
+    model.enqueue(error, "Ports")
+    assert await ask() == "failed"
+    assert await ask() == again
+
+
+async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def client_for(purpose: str) -> Any:
+        raise NotConfigured("Its key can't be read.")
+
+    monkeypatch.setattr("conversations.llm.client_for", client_for)
+    with pytest.raises(asking.NoReply) as none:
+        await asking.ask("title", "en", 5.0)
+    assert none.value.reason == "failed" and "key" in none.value.detail
+
+
+def test_what_is_quoted_to_a_model_is_bounded() -> None:
+    long = "A very long question. " * 2000
+    assert len(asking.quoted(long)) < 8000 and asking.quoted("Which ports?") == "Which ports?"
+    told = asking.transcript([PastTurn(1, long, long)] * 5, long)
+    assert len(told) < 15_000 and told.startswith("Before: A very") and told.count("\nUser: A very") == 5
+    assert asking.transcript([]) == "-"
