@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 
+from django.db import transaction
 from django.utils import translation
 
 from conversations import broker, qa_log, store
@@ -180,6 +181,7 @@ class TurnRunner:
         await broker.publish(self.message_id, done)
         qa_log.write(self.state, done, error)
 
+    @transaction.atomic
     def _store(self, done: DoneEvent) -> None:
         assert self.state.started is not None
         new = [event.to_dict() for event in (*self._events[self._written :], done)]

@@ -213,10 +213,7 @@ def save_citations(message_id: int, request_id: str, citations: Iterable[dict[st
     A passage that was deleted while the answer was written keeps its snapshot.
     """
     citations = list(citations)
-    chunks = set(Chunk.objects.filter(pk__in=[item["chunk_id"] for item in citations]).values_list("pk", flat=True))
-    documents = set(
-        Document.objects.filter(pk__in=[item["document_id"] for item in citations]).values_list("pk", flat=True)
-    )
+    chunks, documents = _still_there(citations)
     Citation.objects.bulk_create(
         [
             Citation(
@@ -237,6 +234,17 @@ def save_citations(message_id: int, request_id: str, citations: Iterable[dict[st
         ],
         ignore_conflicts=True,
     )
+
+
+def _still_there(citations: list[dict[str, Any]]) -> tuple[set[int], set[int]]:
+    """Return which of the cited passages and documents are left: as a rule all, which one query tells."""
+    chunks = dict(
+        Chunk.objects.filter(pk__in=[item["chunk_id"] for item in citations]).values_list("pk", "document_id")
+    )
+    documents = set(chunks.values())
+    if unsure := {item["document_id"] for item in citations} - documents:
+        documents |= set(Document.objects.filter(pk__in=unsure).values_list("pk", flat=True))
+    return set(chunks), documents
 
 
 def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:

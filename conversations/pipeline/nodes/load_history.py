@@ -15,7 +15,7 @@ class LoadHistory(Node):
 
     key = "load_history"
     title = gettext_lazy("Recall the conversation")
-    after = ("save_question",)
+    after = ()  # beside the storing of the question
     on_error = "skip"
     reads = ("session_id", "parent_turn_id", "continued")
     writes = ("branch", "history", "summary")

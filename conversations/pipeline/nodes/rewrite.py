@@ -10,11 +10,10 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.pipeline import rules
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.nodes.understand import note_queries, search_for, store_plan
+from conversations.pipeline.nodes.understand import note_queries, search_for
 from conversations.pipeline.plans import UNSURE, why_it_leans
 from conversations.pipeline.rewriting import Unusable, usable_rewrite
 from conversations.pipeline.state import State
-from ragsite.db import in_database
 
 # Seconds for which a rewriting is kept; the cache bounds how many there are.
 CACHE_SECONDS = 3600
@@ -31,7 +30,7 @@ class Rewrite(Node):
     title = gettext_lazy("Rewrite the question for the search")
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
-    reads = ("question", "history", "action", "queries", "retrieval_query", "focus", "started")
+    reads = ("question", "history", "action", "queries", "retrieval_query", "focus")
     may_read = ("rewrite", "rewrite_reason", "confidence", "summary")
     writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "focus")
 
@@ -64,8 +63,6 @@ class Rewrite(Node):
         search_for(state, rules.understand(state.question, state.history))
         state.note(self.key, rewrite=rewrite)
         note_queries(self.key, state)
-        if state.started is not None:
-            await in_database(store_plan, state.started.turn_id, state)
         return state
 
     async def _rewritten(self, state: State) -> str:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -29,7 +30,7 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
-    may_read = ("branch", "usage", "prompt_tokens", "left_out")
+    may_read = ("retrieval_query", "branch", "usage", "prompt_tokens", "left_out")
     writes = ("usage", "later")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -38,6 +39,9 @@ class Save(Node):
             return state
         text = plain_text(state.answer.blocks)
         await in_database(_save, state, state.started, text)
+        if state.usage.get("prompt_tokens"):
+            reported = state.usage["prompt_tokens"]
+            state.later.append(partial(in_database, calibration.report, state.model, state.prompt_tokens, reported))
         state.usage = state.usage | state.left_out
         if text:
             state.later += [
@@ -53,23 +57,28 @@ async def _summarise(state: State, started: Started) -> None:
     await summaries.keep_up(started.session_id, branch, cut, state.question_language)
 
 
+@transaction.atomic
 def _save(state: State, started: Started, text: str) -> None:
     store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
     tokens = count_tokens(text)
     if text:
-        ContextEntry.objects.update_or_create(
-            turn_id=started.turn_id,
-            type=ContextEntry.Type.CHAT,
-            role="assistant",
-            defaults={"session_id": started.session_id, "content": text, "tokens": tokens},
-        )
+        _keep_for_models(started, text, tokens)
     Turn.objects.filter(pk=started.turn_id).update(
-        model=state.model or quoting.MODEL, token_count=count_tokens(state.question) + tokens
+        action=state.action,
+        retrieval_query=state.retrieval_query,
+        model=state.model or quoting.MODEL,
+        token_count=count_tokens(state.question) + tokens,
     )
-    if state.usage.get("prompt_tokens"):
-        calibration.report(state.model, state.prompt_tokens, state.usage["prompt_tokens"])
-    session = ChatSession.objects.filter(pk=started.session_id).first()
+    session = ChatSession.objects.filter(pk=started.session_id).only("title_is_automatic").first()
     if session is not None:
-        if text and state.action == "retrieve_vector":
+        if text and state.action == "retrieve_vector" and session.title_is_automatic:
             services.title_after_answer(session, state.question)
         ChatSession.objects.filter(pk=session.pk).update(last_activity_at=timezone.now())
+
+
+def _keep_for_models(started: Started, text: str, tokens: int) -> None:
+    """Store the answer's context entry; a second saving takes the place of the first."""
+    values = {"session_id": started.session_id, "content": text, "tokens": tokens}
+    entry = {"turn_id": started.turn_id, "type": ContextEntry.Type.CHAT, "role": "assistant"}
+    if not ContextEntry.objects.filter(**entry).update(**values):
+        ContextEntry.objects.create(**entry, **values)

@@ -11,10 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.nodes.understand import store_plan
 from conversations.pipeline.plans import asks_for_facts, leans_on
 from conversations.pipeline.state import State
-from ragsite.db import in_database
 from retrieval.analysis import terms
 from retrieval.reorder import asked_terms, rarity, share
 from retrieval.search import Hit, Ranking
@@ -54,11 +52,10 @@ class SecondLook(Node):
         else:
             rankings, covered = state.rankings, coverage(state.focus or state.question, state.hits)
         nearest = similarity(rankings)
-        unrelated = is_unrelated(covered, nearest)
-        if state.instead:
-            spoken_of = not unrelated and (covered >= COVERED or (nearest or 0.0) >= NEAR)
-        else:
-            spoken_of = not unrelated
+        foreign = in_another_language(state.question_language, state.hits)
+        spoken_of = foreign or not is_unrelated(covered, nearest)
+        if state.instead and not (foreign and asks_for_facts(state.question)):
+            spoken_of = spoken_of and (covered >= COVERED or (nearest or 0.0) >= NEAR)
         if not spoken_of:
             state.hits = []
             await _follow_other_plans(state)
@@ -87,6 +84,12 @@ def similarity(rankings: Sequence[Ranking]) -> float | None:
     return max((round(score, 4) for ranking in telling for _chunk, score in ranking.hits[:1]), default=None)
 
 
+def in_another_language(language: str, hits: Sequence[Hit]) -> bool:
+    """Whether most passages are in another language than the question, so that neither words nor meaning can tell."""
+    foreign = sum(language_of(hit.content) not in ("", language) for hit in hits)
+    return foreign > len(hits) / 2
+
+
 def is_unrelated(covered: float, nearest: float | None) -> bool:
     """Whether passages have nothing to do with a question.
 
@@ -104,5 +107,3 @@ async def _follow_other_plans(state: State) -> None:
     if not state.instead or (state.instead == "answer_chat" and for_facts):
         return
     state.action = state.instead
-    if state.started is not None:
-        await in_database(store_plan, state.started.turn_id, state)

@@ -15,7 +15,7 @@ class SystemContext(Node):
 
     key = "system_context"
     title = gettext_lazy("Prepare the session")
-    after = ("save_question",)
+    after = ()  # beside the storing of the question
     reads = ("session_id", "question", "language")
     writes = ("system_prompt",)
 
@@ -31,9 +31,11 @@ def _routes_entry(session_id: int, language: str) -> str:
     The entry follows an edited template: what an administrator changes takes effect at the next question.
     """
     prompt = get_prompt("answer", language).system
-    ContextEntry.objects.update_or_create(
-        session_id=session_id,
-        type=ContextEntry.Type.ROUTES,
-        defaults={"role": "system", "content": prompt, "tokens": count_tokens(prompt)},
-    )
+    entries = ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES)
+    if prompt not in entries.values_list("content", flat=True):
+        ContextEntry.objects.update_or_create(
+            session_id=session_id,
+            type=ContextEntry.Type.ROUTES,
+            defaults={"role": "system", "content": prompt, "tokens": count_tokens(prompt)},
+        )
     return prompt

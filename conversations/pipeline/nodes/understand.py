@@ -7,13 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import asking
-from conversations.models import Turn
 from conversations.pipeline import rules
 from conversations.pipeline.graph import PREVIOUS, Emit, Node
 from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
 from conversations.pipeline.state import State
-from ragsite.db import in_database
 from retrieval.search import Query
 
 # CHAT's usual number of passages; a plan gets more than the site is set to where it asks for more than this.
@@ -44,7 +42,7 @@ class Understand(Node):
     title = gettext_lazy("Understand the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = (PREVIOUS, "system_context")
-    reads = ("question", "history", "started")
+    reads = ("question", "history")
     may_read = ("reply", "summary")
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
@@ -67,8 +65,6 @@ class Understand(Node):
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
             search_for(state, ruled)
         self._note(state, ruled, asked)
-        if state.started is not None:
-            await in_database(store_plan, state.started.turn_id, state)
         return state
 
     async def _ask(self, state: State, ruled: rules.Understanding) -> _Asked:
@@ -134,11 +130,6 @@ def search_for(state: State, ruled: rules.Understanding) -> None:
 def note_queries(key: str, state: State) -> None:
     """Remember for the trace what is searched for."""
     state.note(key, queries=[{"text": query.text, "weight": query.weight} for query in state.queries])
-
-
-def store_plan(turn_id: int, state: State) -> None:
-    """Store what was decided with the turn."""
-    Turn.objects.filter(pk=turn_id).update(action=state.action, retrieval_query=state.retrieval_query)
 
 
 def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
