@@ -25,8 +25,11 @@ def rankings(near: float | None = None, text: str = "q", understood: float = 1.0
     ]
 
 
-async def looked(question: str, near: float | None, instead: str = "", joined: float | None = None) -> State:
-    state = State(user_id=1, session_id=1, question=question, hits=[hit()], instead=instead)
+async def looked(
+    question: str, near: float | None, instead: str = "", joined: float | None = None, contents: tuple[str, ...] = ()
+) -> State:
+    hits = [hit(content) for content in contents or (SWITCH,)]
+    state = State(user_id=1, session_id=1, question=question, hits=hits, instead=instead)
     state.rankings = [*rankings(near, question), *rankings(joined, f"How many ports has it?\n{question}")]
     if SecondLook().wanted(state):
         await SecondLook().run(state, ignore)
@@ -54,6 +57,29 @@ async def test_it_can_be_switched_off(settings: Settings) -> None:
     settings.RELEVANCE_FLOOR = 0
     assert (await looked("Who won the world cup in 2018?", -0.1)).hits
     assert (await looked("世界杯冠军是谁？", None)).hits
+
+
+class TestAnotherLanguage:
+    """Passages in another language than the question: a model may answer from them, and no measure can tell."""
+
+    @pytest.mark.parametrize(
+        ("question", "contents", "kept"),
+        [
+            ("How long is the warranty?", ("保修期为三年。", "端口隔离默认关闭。"), True),
+            ("保修期多久？", ("The warranty lasts three years.",), True),
+            ("Who won the world cup in 2018?", (SWITCH, SWITCH, "端口隔离默认关闭。"), False),
+            ("谁是世界杯冠军？", ("端口隔离默认关闭。",), False),
+        ],
+    )
+    async def test_they_stay(self, question: str, contents: tuple[str, ...], kept: bool) -> None:
+        near = 0.05 if question.isascii() else None
+        assert bool((await looked(question, near, contents=contents)).hits) is kept
+
+    async def test_a_question_for_facts_is_not_left_to_a_chat(self) -> None:
+        contents = ("保修期为三年。",)
+        assert (await looked("How long is the warranty?", 0.05, "answer_chat", contents=contents)).hits
+        state = await looked("Tell me a joke.", 0.05, "answer_chat", contents=contents)
+        assert (state.action, state.hits) == ("answer_chat", [])
 
 
 class TestUnrelated:

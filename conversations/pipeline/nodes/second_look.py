@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import asks_for_facts, leans_on
 from conversations.pipeline.state import State
+from ragsite.language import language_of
 from retrieval.analysis import terms
 from retrieval.reorder import asked_terms, rarity, share
 from retrieval.search import Hit, Ranking
