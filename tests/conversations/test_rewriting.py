@@ -90,6 +90,7 @@ def test_the_question_itself_is_no_rewriting(reply: str) -> None:
         "What is “port isolation” on the switch?",
         "The switch in room 3: what is its address?",
         "用户手册里的交换机保修期多久？",
+        "根据历史记录，交换机重启过几次？",
         "New version of the switch firmware: what changed?",
     ],
 )
