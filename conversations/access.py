@@ -1,12 +1,13 @@
 """Who may reach which conversation: page, API and socket all ask here. A stranger gets 404."""
 
+import uuid
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.models import ChatSession, Message
+from conversations.models import ChatSession, Message, ShareLink
 
 
 def sessions(user: Any) -> QuerySet[ChatSession]:
@@ -47,3 +48,31 @@ def get_message(user: Any, pk: int, *, traced: bool = False) -> Message:
     if message is None:
         raise Http404(_("There is no such message."))
     return message
+
+
+def share_links(user: Any) -> QuerySet[ShareLink]:
+    """Return the links to the user's own sessions that are not revoked, newest first."""
+    return open_links().filter(session__in=sessions(user)).order_by("-created_at")
+
+
+def get_share_link(user: Any, pk: uuid.UUID) -> ShareLink:
+    """Return one of the user's links; raises `Http404`."""
+    link = share_links(user).filter(pk=pk).first()
+    if link is None:
+        raise Http404(_("There is no such link."))
+    return link
+
+
+def get_shared(pk: uuid.UUID) -> ShareLink:
+    """Return a link that anyone may follow; raises `Http404` once it is revoked, or its chat deleted."""
+    link = open_links().filter(pk=pk).first()
+    if link is None:
+        raise Http404(_("This link is no longer valid."))
+    return link
+
+
+def open_links() -> QuerySet[ShareLink]:
+    """Return the links that are not revoked, to sessions that are there, of people who are."""
+    return ShareLink.objects.filter(
+        revoked_at=None, session__status=ChatSession.Status.ACTIVE, session__owner__is_active=True
+    ).select_related("session")

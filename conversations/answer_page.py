@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from django.urls import reverse
 from django.utils.html import format_html_join
@@ -54,7 +54,7 @@ class AnswerPage:
     feedback: int | None = None
 
     @classmethod
-    def of(cls, view: TurnView, answer: Answer | None = None) -> "AnswerPage":
+    def of(cls, view: TurnView, answer: Answer | None = None) -> Self:
         """Return the page of a stored turn, or of the turn with an answer that has gone on since."""
         return cls(
             session_id=view.turn.session_id,
@@ -71,7 +71,7 @@ class AnswerPage:
         )
 
     @classmethod
-    def begun(cls, started: Started, question: str) -> "AnswerPage":
+    def begun(cls, started: Started, question: str) -> Self:
         """Return the page of a turn of which nothing has come yet."""
         return cls(
             session_id=started.session_id,

@@ -8,14 +8,14 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import access, queries, services, store, turns
+from conversations import access, queries, services, store, tracing, turns
 from conversations.models import ChatSession, Citation, Message
 from conversations.serializers import (
     ApiErrorSerializer,
@@ -92,8 +92,14 @@ class SessionList(generics.ListAPIView[ChatSession]):
     serializer_class = SessionSerializer
 
     def get_queryset(self) -> QuerySet[ChatSession]:
-        """Return the sessions with what is listed of them."""
-        return queries.session_list(self.request.user).prefetch_related("knowledge_bases")
+        """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
+        words = self.request.query_params.get("q", "")
+        return queries.search_sessions(self.request.user, words).prefetch_related("knowledge_bases")
+
+    @extend_schema(parameters=[OpenApiParameter("q", str, description="words of titles, questions or answers")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the sessions."""
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 400: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
@@ -172,7 +178,9 @@ class MessageTrace(APIView):
     @extend_schema(responses={200: TraceSerializer} | NOT_FOUND)
     def get(self, request: Request, pk: int) -> Response:
         """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
-        return Response(TraceSerializer(access.get_message(request.user, pk, traced=True).turn).data)
+        turn = access.get_message(request.user, pk, traced=True).turn
+        tracing.withhold(turn, request.user)
+        return Response(TraceSerializer(turn).data)
 
 
 class MessageFeedback(APIView):
@@ -214,6 +222,16 @@ class MessageRegenerate(AsyncAPIView):
     async def post(self, request: Request, pk: int) -> Response:
         """Start a sibling turn with the same question; listen to its answer at `stream`."""
         started = await begun(turns.regenerate(request.user, pk, language=language()))
+        return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
+
+
+class MessageContinue(AsyncAPIView):
+    """Goes on with an answer that was cut."""
+
+    @extend_schema(request=None, responses={202: StartedSerializer, 429: ApiErrorSerializer} | ERRORS)
+    async def post(self, request: Request, pk: int) -> Response:
+        """Start a turn after the answer's that goes on with it; listen to it at `stream`."""
+        started = await begun(turns.continue_answer(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 
 

@@ -1,6 +1,7 @@
 """The event stream as server-sent events, in its two forms: CHAT's steps and CONTEXT's prefixes. Pure."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,7 +108,7 @@ class PrefixFrames:
                 self._blocks[event.id] = event
                 return ("\n\n" if len(self._blocks) > 1 else "") + _opening(event)
             case Delta() if event.row is not None:
-                return _row(event.row)
+                return table_row(event.row)
             case Delta():
                 return event.text or ""
             case BlockUpdate() if event.id in self._blocks:
@@ -121,13 +122,14 @@ class PrefixFrames:
 def _opening(start: BlockStart) -> str:
     match start.kind:
         case "table" if start.columns:
-            return _row(start.columns) + _row(["---"] * len(start.columns))
+            return table_row(start.columns) + table_row(["---"] * len(start.columns))
         case "code":
             return f"```{start.language or ''}\n"
         case _:
             return ""
 
 
-def _row(cells: list[str]) -> str:
+def table_row(cells: Iterable[Any]) -> str:
+    """Return one row of a table in Markdown, with the end of its line."""
     escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
     return "| " + " | ".join(escaped) + " |\n"

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
+from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
@@ -160,6 +161,41 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         if not message.error_code:
             return None
         return {"code": message.error_code, "message": message.error_message}
+
+
+class SessionExportSerializer(serializers.Serializer[Any]):
+    """A session with the messages of all its branches, oldest first; a tree by `parent_turn_id`."""
+
+    exported_at = serializers.DateTimeField()
+    session = SessionSerializer()
+    messages = MessageSerializer(many=True)
+
+
+class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
+    """A link by which anyone may read a session's branch up to `last_turn_id`; `url` is where."""
+
+    id = serializers.UUIDField(source="pk")
+    session_id = serializers.IntegerField()
+    last_turn_id = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        """Links that are revoked are not shown."""
+
+        model = ShareLink
+        fields = ["id", "session_id", "last_turn_id", "url", "created_at"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, link: ShareLink) -> str:
+        """Return the whole address."""
+        return str(self.context["request"].build_absolute_uri(reverse("shared", args=[link.pk])))
+
+
+class ShareLinkCreateSerializer(serializers.Serializer[Any]):
+    """Where a shared branch ends; without it, at the newest turn."""
+
+    last_turn_id = serializers.IntegerField(required=False, allow_null=True, default=None)
 
 
 class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):

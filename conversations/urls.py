@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations import answer_views, pipeline_views, views
+from conversations import answer_views, pipeline_views, share_views, views
 
 urlpatterns = [
     path("", views.chat, name="chat"),
@@ -14,6 +14,12 @@ urlpatterns = [
     path("c/<int:pk>/delete/", views.delete_session, name="delete-session"),
     path("c/<int:pk>/restore/", views.restore_session, name="restore-session"),
     path("c/<int:pk>/knowledge-bases/", views.choose_knowledge_bases, name="choose-knowledge-bases"),
+    path("c/<int:pk>/share/", share_views.share, name="share"),
+    path("c/<int:pk>/export.md", share_views.export_markdown, name="export-markdown"),
+    path("c/<int:pk>/export.json", share_views.export_json, name="export-json"),
+    path("shared/", share_views.share_links, name="share-links"),
+    path("shared/<uuid:uuid>/", share_views.shared, name="shared"),
+    path("shared/<uuid:uuid>/revoke/", share_views.revoke_link, name="revoke-link"),
     path("c/<int:pk>/ask/", answer_views.ask, name="ask"),
     path("c/<int:pk>/stop/", answer_views.stop, name="stop"),
     path("turns/<int:pk>/edit/", answer_views.edit_question, name="edit-question"),

@@ -26,7 +26,7 @@ def chat(request: HttpRequest) -> HttpResponse:
 def session(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one branch of a session: through `?turn=`, or the newest."""
     chat_session = access.get_session(request.user, pk)
-    turns = pages.turns_context(chat_session, _number(request, "turn"), everything="all" in request.GET)
+    turns = pages.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
     if _wants(request, "turns"):
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     context = turns | pages.list_context(request.user, pk) | pages.composer_context(request.user, chat_session)
@@ -49,8 +49,8 @@ def new_session(request: HttpRequest) -> HttpResponse:
 def search_sessions(request: HttpRequest) -> HttpResponse:
     """List the sessions that hold every word of `?q=`."""
     words = request.GET.get("q", "").strip()
-    context = pages.list_context(request.user, _number(request, "current"), words)
-    if _is_htmx(request):
+    context = pages.list_context(request.user, number(request, "current"), words)
+    if is_htmx(request):
         return render(request, "conversations/_sessions.html", context)
     return render(request, "conversations/search.html", context)
 
@@ -60,12 +60,12 @@ def search_sessions(request: HttpRequest) -> HttpResponse:
 def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the field for a new title, and store it."""
     chat_session = access.get_session(request.user, pk)
-    context = {"session": chat_session, "current_id": _number(request, "current")}
+    context = {"session": chat_session, "current_id": number(request, "current")}
     if request.method == "GET":
-        template = "conversations/_rename.html" if _is_htmx(request) else "conversations/rename.html"
+        template = "conversations/_rename.html" if is_htmx(request) else "conversations/rename.html"
         return render(request, template, context)
     services.rename_session(chat_session, request.POST.get("title", ""))
-    if _is_htmx(request):
+    if is_htmx(request):
         return render(request, "conversations/_session.html", context | {"renamed": True})
     return redirect("session", pk=pk)
 
@@ -85,8 +85,8 @@ def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a session; for a while a message offers to take it back."""
     chat_session = access.get_session(request.user, pk)
     services.delete_session(chat_session)
-    current = _number(request, "current")
-    if _is_htmx(request) and current != pk:
+    current = number(request, "current")
+    if is_htmx(request) and current != pk:
         context = pages.list_context(request.user, current) | {"deleted": chat_session}
         return render(request, "conversations/_sessions.html", context)
     return _go(request, f"{_latest(request)}?deleted={pk}")
@@ -107,7 +107,7 @@ def choose_knowledge_bases(request: HttpRequest, pk: int) -> HttpResponse:
     chat_session = access.get_session(request.user, pk)
     chosen = [int(value) for value in request.POST.getlist("knowledge_base") if value.isdigit()]
     services.set_knowledge_bases(request.user, chat_session, chosen)
-    if _is_htmx(request):
+    if is_htmx(request):
         return render(request, "conversations/_scope.html", pages.composer_context(request.user, chat_session))
     return redirect("session", pk=pk)
 
@@ -118,32 +118,34 @@ def _latest(request: HttpRequest) -> str:
 
 def _deleted(request: HttpRequest) -> ChatSession | None:
     """Return the session that was deleted a moment ago, to offer it back."""
-    pk = _number(request, "deleted")
+    pk = number(request, "deleted")
     if pk is None:
         return None
     return ChatSession.objects.filter(pk=pk, owner=request.user.pk, status=ChatSession.Status.DELETED).first()
 
 
 def _list_or_back(request: HttpRequest, pk: int) -> HttpResponse:
-    if _is_htmx(request):
-        context = pages.list_context(request.user, _number(request, "current"))
+    if is_htmx(request):
+        context = pages.list_context(request.user, number(request, "current"))
         return render(request, "conversations/_sessions.html", context)
     return redirect("session", pk=pk)
 
 
 def _go(request: HttpRequest, address: str) -> HttpResponse:
     """Lead to an address: a whole new page, also for htmx."""
-    if not _is_htmx(request):
+    if not is_htmx(request):
         return redirect(address)
     return HttpResponse(headers={"HX-Redirect": address})
 
 
-def _number(request: HttpRequest, name: str) -> int | None:
+def number(request: HttpRequest, name: str) -> int | None:
+    """Return an id that the address or the form gives, or None."""
     value = request.GET.get(name) or request.POST.get(name, "")
     return int(value) if value.isdigit() and len(value) < 19 else None
 
 
-def _is_htmx(request: Any) -> bool:
+def is_htmx(request: Any) -> bool:
+    """Tell whether htmx asks, and so for a part of a page."""
     return bool(request.htmx)
 
 

@@ -1,0 +1,78 @@
+"""A chat to take along: one branch as Markdown, or all branches as data."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from conversations import queries, store
+from conversations.frames import table_row
+from conversations.models import ChatSession, Citation, Message
+from conversations.queries import TurnView
+
+SNIPPET_LENGTH = 300
+
+
+def filename(session: ChatSession, suffix: str) -> str:
+    """Return a name for the file of a session."""
+    return f"{slugify(session.title, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
+
+
+def markdown(session: ChatSession, through: int | None = None) -> str:
+    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources."""
+    exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
+    turns = [_turn(view) for view in queries.transcript(session, through)]
+    return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
+
+
+def messages(session: ChatSession) -> list[Message]:
+    """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents."""
+    store.interrupt_stale(session_id=session.pk)
+    found = Message.objects.filter(turn__session=session).select_related("turn").prefetch_related("citations")
+    return list(found.defer("stream_log", "turn__embedding").order_by("turn__created_at", "turn_id", "id"))
+
+
+def _turn(view: TurnView) -> str:
+    asked = "\n".join(f"> {line}".rstrip() for line in view.question.content.splitlines())
+    parts = ["---", asked, *(_block(block) for block in view.answer.blocks)]
+    if view.answer.status != Message.Status.COMPLETED:
+        parts.append(f"*({view.answer.get_status_display()})*")
+    cited = [source for source in view.citations if source.cited]
+    if cited:
+        parts.append(f"**{_('Sources')}**\n\n" + "\n".join(map(_source, cited)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _block(block: dict[str, Any]) -> str:
+    match block["kind"]:
+        case "table":
+            return _table(block["columns"], block["rows"])
+        case "image":
+            return f"*[{_line(block['alt'])}]*" if block["alt"] else ""
+        case "code":
+            text = block["text"].rstrip("\n")
+            fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
+            return f"{fence}{block['language']}\n{text}\n{fence}"
+        case _:
+            return str(block["text"]).strip()
+
+
+def _table(columns: list[Any], rows: Iterable[list[Any]]) -> str:
+    return "".join([table_row(columns), table_row(["---"] * len(columns)), *map(table_row, rows)]).rstrip()
+
+
+def _source(source: Citation) -> str:
+    place = [source.filename, source.heading]
+    if source.page is not None:
+        place.append(_("p. %(page)s") % {"page": source.page})
+    snippet = _line(source.snippet)
+    cut = snippet if len(snippet) <= SNIPPET_LENGTH else snippet[:SNIPPET_LENGTH].rstrip() + "…"
+    return f"- [{source.index}] {' · '.join(_line(part) for part in place if part)}: “{cut}”"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
