@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from conversations import llm
+from conversations.budget import Window
 from conversations.pipeline.state import PastTurn
 from conversations.prompts import Prompt, get_prompt
 from ragsite.db import in_database
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, TimedOut, Unreachable
-from ragsite.llm.tokens import truncate_to_tokens
+from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
 from ragsite.llm.types import ChatMessage, Endpoint, Reply
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,8 @@ THINKING_ROOM = 2048
 _PAST_TOKENS = 200
 _SUMMARY_TOKENS = 400
 _QUESTION_TOKENS = 1000
+# What stands for a conversation that has not begun.
+_NOTHING = "-"
 
 _paused: dict[tuple[str, str], float] = {}
 _thinkers: set[tuple[str, str]] = set()
@@ -84,7 +87,7 @@ class Asker:
             raise NoReply("paused")
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._complete(self._prompt.fill(**variables))
+                reply = await self._complete(self._prompt.fill(**self._fitted(variables)))
         except (TimeoutError, TimedOut):
             _paused[key] = time.monotonic() + PAUSE
             logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
@@ -97,6 +100,16 @@ class Asker:
         if not reply.text.strip():
             raise NoReply("empty")
         return Answered(reply.text, reply.finish_reason == "length", self.model)
+
+    def _fitted(self, variables: dict[str, str]) -> dict[str, str]:
+        """Return the variables with as much of the history's end as the model's window has room for."""
+        history = variables.get("history", "")
+        window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
+        whole = self._prompt.fill(**variables)
+        if not history or sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
+            return variables
+        taken = sum(map(window.measure, self._prompt.fill(**variables | {"history": ""})))
+        return variables | {"history": _end_of(history, window.room(window.limit - taken))}
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:
         """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
@@ -146,18 +159,32 @@ def forget() -> None:
 
 def transcript(turns: Sequence[PastTurn], summary: str = "") -> str:
     """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before."""
-    parts = [f"Before: {truncate_to_tokens(summary, _SUMMARY_TOKENS)}"] if summary else []
+    parts = [f"Before: {_short(summary, _SUMMARY_TOKENS)}"] if summary else []
     parts += [
-        f"User: {truncate_to_tokens(turn.question, _PAST_TOKENS)}\n"
-        f"Assistant: {truncate_to_tokens(turn.answer, _PAST_TOKENS)}"
-        for turn in turns
+        f"User: {_short(turn.question, _PAST_TOKENS)}\nAssistant: {_short(turn.answer, _PAST_TOKENS)}" for turn in turns
     ]
-    return "\n".join(parts) or "-"
+    return "\n".join(parts) or _NOTHING
 
 
 def quoted(question: str) -> str:
     """Return a question, the end of a very long one left out."""
-    return truncate_to_tokens(question, _QUESTION_TOKENS)
+    return _short(question, _QUESTION_TOKENS)
+
+
+def _short(text: str, tokens: int) -> str:
+    """Return a text of at most so many tokens; of a very long one only the beginning is counted."""
+    return text if len(text) <= tokens else shorten(text[: 16 * tokens], tokens)
+
+
+def _end_of(text: str, tokens: int) -> str:
+    """Return the last lines of a text that take at most so many tokens."""
+    kept: list[str] = []
+    for line in reversed(text.splitlines()):
+        tokens -= count_prompt_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept)) or _NOTHING
 
 
 def _spent_on_thinking(reply: Reply) -> bool:

@@ -7,6 +7,8 @@ import pytest
 from conversations import asking
 from conversations.pipeline.state import PastTurn
 from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable
+from ragsite.llm.prompt_tokens import count_prompt_tokens
+from ragsite.llm.types import Endpoint
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.usefixtures("default_prompts")
@@ -59,6 +61,20 @@ async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(asking.NoReply) as none:
         await asking.ask("title", "en", 5.0)
     assert none.value.reason == "failed" and "key" in none.value.detail
+
+
+async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLLM) -> None:
+    model.serves = {"understand"}
+    model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=2048, max_tokens=256)
+    turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
+    model.enqueue("x", "x")
+    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns))
+    told = model.calls[0].messages[1].content
+    assert "Question 8?" in told and "Question 0?" not in told and told.endswith("And now?")
+    assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 2048 * 0.95 - 256
+    model.endpoint = Endpoint("http://fake.invalid/v1", model="large")
+    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns))
+    assert "Question 0?" in model.calls[1].messages[1].content
 
 
 def test_what_is_quoted_to_a_model_is_bounded() -> None:
