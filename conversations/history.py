@@ -1,7 +1,7 @@
 """The past of a conversation as a model is given it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -56,7 +56,7 @@ def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
     return grouped(turn_ids, rows)
 
 
-def grouped(turn_ids: Iterable[int], rows: Iterable[dict[str, Any]]) -> list[PastTurn]:
+def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[PastTurn]:
     """Return messages, with `turn_id`, `role`, `content` and `status`, as complete turns in the order of the ids."""
     by_turn: dict[int, dict[str, str]] = {}
     for row in rows:

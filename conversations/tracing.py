@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations import trace_words
-from conversations.models import TraceStep, Turn
+from conversations import sent, trace_words
+from conversations.memory import trace_words as recalled
+from conversations.models import Citation, TraceStep, Turn
 from conversations.progress import duration
+from conversations.turns import pipeline
 from knowledge import access
 from knowledge.models import Chunk
 
@@ -23,27 +26,6 @@ REASONS: dict[str, Any] = {
     "continuation": gettext_lazy("it goes on from what came before"),
     "fragment": gettext_lazy("it is too short to stand alone"),
     "low confidence": gettext_lazy("it was understood with little certainty"),
-}
-NAMES: dict[str, Any] = {
-    "system_context": gettext_lazy("Prepare the session"),
-    "save_question": gettext_lazy("Store the question"),
-    "load_history": gettext_lazy("Recall the conversation"),
-    "understand": gettext_lazy("Understand the question"),
-    "rewrite": gettext_lazy("Rewrite the question for the search"),
-    "search": gettext_lazy("Search by meaning and by words"),
-    "vector_search": gettext_lazy("Search by meaning"),
-    "fulltext_search": gettext_lazy("Search by words"),
-    "fusion": gettext_lazy("Merge the results"),
-    "metadata": gettext_lazy("Look up the passages"),
-    "reorder": gettext_lazy("Order the passages"),
-    "rerank": gettext_lazy("Judge the passages"),
-    "second_look": gettext_lazy("See whether the documents speak of it"),
-    "filter": gettext_lazy("Judge each passage"),
-    "select": gettext_lazy("Join neighbouring passages"),
-    "budget": gettext_lazy("Fit into the model's window"),
-    "generate": gettext_lazy("Write the answer"),
-    "save": gettext_lazy("Store the answer"),
-    "title": gettext_lazy("Name the chat"),
 }
 _LISTED_HITS = 10
 
@@ -82,6 +64,7 @@ class Step:
     width: int
     facts: list[tuple[str, str]] = field(default_factory=list)
     lists: list[HitList] = field(default_factory=list)
+    messages: list[sent.Sent] = field(default_factory=list)
     raw: str = ""
 
 
@@ -93,12 +76,25 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     begin = min(row.started_at for row in rows)
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
     chunks = _chunks(rows, user)
-    return [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
+    made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
+    sight = _sight(turn, rows, user)
+    for step, row in zip(made, rows, strict=True):
+        step.messages = sent.messages(row.detail, sight)
+    return made
+
+
+def withhold(turn: Turn, user: Any) -> None:
+    """Leave out of a turn's trace, as it lies in memory, what it quotes of passages that the user may not read."""
+    prefetch_related_objects([turn], "trace")
+    rows = list(turn.trace.all())
+    sight = _sight(turn, rows, user)
+    for row in rows:
+        row.detail = sight.detail(row.detail)
 
 
 def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) -> Step:
     step = Step(
-        name=str(NAMES.get(row.key, row.key.replace("_", " "))),
+        name=_name(row.key),
         status=row.status,
         duration=duration(row.ms),
         offset=min(99, round(100 * start / total)),
@@ -107,9 +103,17 @@ def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) 
     describe = _DESCRIBE.get(row.key)
     if describe is not None:
         describe(step, row.detail, chunks)
-    elif row.detail:
-        step.raw = json.dumps(row.detail, ensure_ascii=False, indent=2)
+    elif rest := {name: value for name, value in row.detail.items() if name not in ("error", "messages")}:
+        step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
+    if row.detail.get("error"):
+        step.facts.append((_("Error"), str(row.detail["error"])))
     return step
+
+
+def _name(key: str) -> str:
+    """Return the title of a node; its key when the pipeline has no such node any more."""
+    node = pipeline().nodes.get(key)
+    return str(node.title if node is not None and node.title else key.replace("_", " "))
 
 
 def _understand(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
@@ -159,10 +163,15 @@ def _judged(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:
 
 
 def _history(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
-    count = len(detail.get("turns", []))
-    step.facts.append(
-        (_("Recalled"), ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count})
-    )
+    step.facts += recalled.of_history(detail)
+
+
+def _memory(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    step.facts += recalled.of_memory(detail)
+
+
+def _relevant_history(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    step.facts += recalled.of_relevant_history(detail)
 
 
 def _search(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
@@ -223,19 +232,7 @@ def _metadata(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> N
 
 
 def _budget(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
-    if "tokens" in detail:
-        used = _("%(tokens)d of %(limit)d tokens") % {"tokens": detail["tokens"], "limit": detail["limit"]}
-        step.facts.append((_("Used"), used))
-    kept = detail.get("kept", {})
-    if kept:
-        words = _("%(evidence)d passages, %(recent)d earlier turns") % {
-            "evidence": kept.get("evidence", 0),
-            "recent": kept.get("recent", 0),
-        }
-        step.facts.append((_("Kept"), words))
-    for cut in detail.get("cuts", []):
-        words = _("%(kind)s %(position)s: %(tokens)d tokens, only %(left)d left") % cut
-        step.facts.append((_("Left out"), words))
+    step.facts += recalled.of_budget(detail)
 
 
 def _generate(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
@@ -252,12 +249,21 @@ def _generate(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> N
         step.facts.append((_("Tokens"), words))
 
 
+def _check(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    checks = detail.get("checks", [])
+    supported = sum(check.get("status") == "supported" for check in checks)
+    words = _("%(supported)d of %(total)d sentences with sources") % {"supported": supported, "total": len(checks)}
+    step.facts.append((_("Supported"), words))
+
+
 _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] = {
     "understand": _understand,
     "rewrite": _rewrite,
     "second_look": _second_look,
     "filter": _filter,
     "load_history": _history,
+    "memory": _memory,
+    "relevant_history": _relevant_history,
     "search": _search,
     "fusion": _fusion,
     "metadata": _metadata,
@@ -266,18 +272,32 @@ _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] =
     "select": _select,
     "budget": _budget,
     "generate": _generate,
+    "check": _check,
 }
 
 
 def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
     """Return the passages that a trace names, in one query, without those out of the user's reach."""
+    return access.chunks(user).select_related("document").in_bulk(_named(rows, _LISTED_HITS))
+
+
+def _named(rows: list[TraceStep], most: int | None) -> set[int]:
+    """Return the ids of the passages in a trace, of each list at most so many."""
     ids: set[int] = set()
     for row in rows:
         for name in ("hits", "judged"):
-            ids |= {hit["chunk_id"] for hit in row.detail.get(name, [])[:_LISTED_HITS]}
+            ids |= {hit["chunk_id"] for hit in row.detail.get(name, [])[:most]}
         for ranking in row.detail.get("rankings", []):
-            ids |= {hit["chunk_id"] for hit in ranking["hits"][:_LISTED_HITS]}
-    return access.chunks(user).select_related("document").in_bulk(ids)
+            ids |= {hit["chunk_id"] for hit in ranking["hits"][:most]}
+    return ids
+
+
+def _sight(turn: Turn, rows: list[TraceStep], user: Any) -> sent.Sight:
+    """Return what the user may see; the passages of messages are those of the answer's citations, by number."""
+    given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
+    asked = _named(rows, None) | set(given.values())
+    readable = frozenset(access.chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
+    return sent.Sight(readable, frozenset(number for number, chunk in given.items() if chunk in readable))
 
 
 def _found(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.memory import summaries
 from conversations.models import Citation, ContextEntry, Feedback, ShareLink, TraceStep
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
@@ -20,7 +21,23 @@ class ContextEntryAdmin(RecordAdmin):
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
-    fields = readonly_fields = ("session", "turn", "type", "role", "content", "tokens", "created_at")
+    actions = ["clear_summaries"]
+    fields = readonly_fields = (
+        "session", "turn", "covers_from", "type", "role", "content", "tokens", "edited_at", "created_at",
+    )  # fmt: skip
+
+    @admin.action(description=gettext_lazy("Clear the chosen summaries"), permissions=["clear"])
+    def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
+        """Empty summaries, so that models are no longer told them; other entries stay."""
+        cleared = [entry for entry in entries.filter(type=ContextEntry.Type.SUMMARY) if entry.content]
+        for entry in cleared:
+            summaries.edit(entry, "")
+        text = ngettext("%(count)d summary cleared.", "%(count)d summaries cleared.", len(cleared))
+        messages.success(request, text % {"count": len(cleared)})
+
+    def has_clear_permission(self, request: HttpRequest) -> bool:
+        """Allow those who hold Django's permission to change entries."""
+        return request.user.has_perm("conversations.change_contextentry")
 
     @admin.display(description=gettext_lazy("content"))
     def said(self, entry: ContextEntry) -> str:

@@ -51,7 +51,7 @@ class Memory(APIView):
         """Switch the memory on or off; what is remembered stays."""
         given = MemorySwitchSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        facts.switch(request.user.pk, given.validated_data["enabled"])
+        facts.switch(_user_id(request), given.validated_data["enabled"])
         return Response(_memory(request.user))
 
 
@@ -62,7 +62,7 @@ class MemoryFacts(APIView):
     def post(self, request: Request) -> Response:
         """Remember a fact."""
         try:
-            fact = facts.remember(request.user.pk, _content(request))
+            fact = facts.remember(_user_id(request), _content(request))
         except FactRefused as refused:
             raise Refused(refused) from None
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
@@ -124,6 +124,11 @@ class SessionSummary(APIView):
 def _memory(user: Any) -> dict[str, Any]:
     listed = FactSerializer(facts.facts_of(user), many=True).data
     return {"enabled": facts.is_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
+
+
+def _user_id(request: Request) -> int:
+    assert request.user.pk is not None
+    return int(request.user.pk)
 
 
 def _content(request: Request) -> str:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
 
@@ -67,13 +67,13 @@ async def store_vector(turn_id: int, question: str, answer: str) -> None:
 
 def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit: int) -> list[PastTurn]:
     """Return complete turns by the nearness of their vectors, nearest first, in one query."""
-    rows = _with_texts(Turn.objects.filter(pk__in=turn_ids, embedding_space_id=space_id, embedding__isnull=False))
-    return _turns(rows.order_by(CosineDistance("embedding", HalfVector(vector)), "-id")[:limit])
+    turns = Turn.objects.filter(pk__in=turn_ids, embedding_space_id=space_id, embedding__isnull=False)
+    return _turns(turns.order_by(CosineDistance("embedding", HalfVector(vector)), "-id")[:limit])
 
 
 def _by_words(question: str, turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return complete turns that share words with the question, those with the rarest first."""
-    turns = _turns(_with_texts(Turn.objects.filter(pk__in=turn_ids)).order_by("-id")[:_LOOKED_THROUGH])
+    turns = _turns(Turn.objects.filter(pk__in=turn_ids).order_by("-id")[:_LOOKED_THROUGH])
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
     weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
@@ -87,27 +87,21 @@ def _rarity(count: int, total: int) -> float:
     return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
-def _with_texts(turns: QuerySet[Turn]) -> QuerySet[Turn]:
-    """Add each turn's question, answer and the answer's status."""
+def _turns(turns: QuerySet[Turn]) -> list[PastTurn]:
+    """Return those of the turns that are complete, with their texts, in their order; one query."""
     messages = Message.objects.filter(turn=OuterRef("pk"))
     answers = messages.filter(role=Message.Role.ASSISTANT)
-    return turns.annotate(
-        question=Subquery(messages.filter(role=Message.Role.USER).values("content")[:1]),
-        answer=Subquery(answers.values("content")[:1]),
+    rows = turns.annotate(
+        asked=Subquery(messages.filter(role=Message.Role.USER).values("content")[:1]),
+        answered=Subquery(answers.values("content")[:1]),
         status=Subquery(answers.values("status")[:1]),
-        turn_id=F("pk"),
-    )
-
-
-def _turns(rows: QuerySet[Turn]) -> list[PastTurn]:
-    """Return annotated rows as complete turns, in their order."""
-    values = list(rows.values("turn_id", "question", "answer", "status"))
-    messages = [
-        {"turn_id": row["turn_id"], "role": role, "content": row[name] or "", "status": row["status"]}
-        for row in values
-        for role, name in ((Message.Role.USER, "question"), (Message.Role.ASSISTANT, "answer"))
+    ).values("id", "asked", "answered", "status")
+    texts = [
+        {"turn_id": row["id"], "role": role, "content": row[name] or "", "status": row["status"]}
+        for row in rows
+        for role, name in ((Message.Role.USER, "asked"), (Message.Role.ASSISTANT, "answered"))
     ]
-    return grouped([row["turn_id"] for row in values], messages)
+    return grouped(dict.fromkeys(text["turn_id"] for text in texts), texts)
 
 
 def _chosen(turns: Sequence[PastTurn], recent: Sequence[PastTurn], limit: int) -> list[PastTurn]:

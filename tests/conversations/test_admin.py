@@ -9,10 +9,12 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from conversations import prompts
+from conversations.memory import facts
 from conversations.models import (
     ChatSession,
     ContextEntry,
     Feedback,
+    MemoryFact,
     Message,
     ModelProfile,
     PromptTemplate,
@@ -55,7 +57,29 @@ def test_every_model_of_the_chat_is_registered() -> None:
 
     models = [*apps.get_app_config("conversations").get_models(), ApiToken]
     missing = [model for model in models if not admin.site.is_registered(model) and not model._meta.auto_created]
-    assert missing == []
+    assert missing == [MemoryFact], "what people had remembered is theirs alone"
+
+
+def test_of_a_memory_the_admin_shows_the_count_and_no_word(owner: User, as_staff: Client) -> None:
+    facts.switch(owner.pk, True)
+    facts.remember(owner.pk, "I have the flu")
+    page = as_staff.get(changelist("memoryswitch"))
+    assert page.context["cl"].result_list[0].fact_count == 1
+    detail = as_staff.get(reverse("admin:conversations_memoryswitch_change", args=[owner.pk]))
+    assert "flu" not in page.content.decode() + detail.content.decode()
+
+
+def test_summaries_are_cleared_and_other_entries_stay(answer: Message, as_staff: Client) -> None:
+    turn = answer.turn
+    summary = ContextEntry.objects.create(
+        session=turn.session, turn=turn, covers_from=turn, type="summary", role="system", content="They spoke."
+    )
+    before = ContextEntry.objects.exclude(pk=summary.pk).values_list("pk", "content")
+    others = list(before)
+    chosen = {"action": "clear_summaries", "_selected_action": [summary.pk, *(pk for pk, _content in others)]}
+    as_staff.post(changelist("contextentry"), chosen)
+    summary.refresh_from_db()
+    assert summary.content == "" and list(before.all()) == others
 
 
 @pytest.mark.parametrize("model", RECORDS)

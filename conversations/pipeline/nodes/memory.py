@@ -27,21 +27,20 @@ class Memory(Node):
 
         The trace counts the facts only: others may read it.
         """
-        await in_database(_remember, state)
-        state.memories = await in_database(facts.known, state.user_id)
+        await in_database(_recall, state)
         if state.reply:
             state.action = "answer_chat"
         state.note(self.key, facts=len(state.memories), asked=bool(state.reply))
         return state
 
 
-def _remember(state: State) -> None:
+def _recall(state: State) -> None:
     request = read_request(state.question)
-    if request is None:
-        return
-    with translation.override("zh-hans" if state.question_language == "zh" else "en"):
-        reply = _reply(state.user_id, request.fact)
-    state.reply = reply if request.alone else ""
+    if request is not None:
+        with translation.override("zh-hans" if state.question_language == "zh" else "en"):
+            reply = _reply(state.user_id, request.fact)
+        state.reply = reply if request.alone else ""
+    state.memories = facts.known(state.user_id)
 
 
 def _reply(user_id: int, fact: str) -> str:

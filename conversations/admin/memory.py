@@ -1,0 +1,47 @@
+"""What the site learns and remembers, in the admin: how models count, and how much it remembers, never what."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from conversations.models import MemorySwitch, TokenCalibration
+from ragsite.admin_base import ModelAdmin, RecordAdmin
+
+
+@admin.register(TokenCalibration)
+class TokenCalibrationAdmin(RecordAdmin):
+    """How many tokens a model makes of one of ours. Deleting a row has it learned anew."""
+
+    list_display = ["model", "factor", "samples", "updated_at"]
+    fields = readonly_fields = ("model", "factor", "samples", "updated_at")
+    search_fields = ["model"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow those who hold Django's permission."""
+        return ModelAdmin.has_delete_permission(self, request, obj)
+
+
+@admin.register(MemorySwitch)
+class MemorySwitchAdmin(RecordAdmin):
+    """Who has their memory on, and how many facts it holds. What they say is theirs alone."""
+
+    list_display = ["user", "enabled", "facts"]
+    fields = readonly_fields = ("user", "enabled", "facts")
+    list_filter = ["enabled"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemorySwitch]:
+        """Count the facts along."""
+        switches: QuerySet[MemorySwitch] = (
+            super().get_queryset(request).annotate(fact_count=Count("user__memory_facts"))
+        )
+        return switches
+
+    @admin.display(description=gettext_lazy("facts"), ordering="fact_count")
+    def facts(self, switch: Any) -> int:
+        """Show how many facts are remembered."""
+        return int(switch.fact_count)
