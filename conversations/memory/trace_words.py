@@ -13,22 +13,26 @@ Facts = list[tuple[str, str]]
 
 def of_history(detail: dict[str, Any]) -> Facts:
     """Say how much of the conversation was recalled."""
-    facts = [(_("Recalled"), _turns(len(detail.get("turns", []))))]
-    if detail.get("summary"):
-        facts.append((_("Before them"), _("a summary")))
-    return facts
+    if "turns" not in detail:
+        return []
+    recalled = (_("Recalled"), _turns(len(detail["turns"])))
+    return [recalled, (_("Before them"), _("a summary"))] if detail.get("summary") else [recalled]
 
 
 def of_relevant_history(detail: dict[str, Any]) -> Facts:
     """Say how many earlier turns are like the question, and by what."""
+    if "turns" not in detail:
+        return []
     ways = {"vector": _("by meaning"), "words": _("by words")}
-    found = _turns(len(detail.get("turns", [])))
+    found = _turns(len(detail["turns"]))
     return [(_("Like the question"), " · ".join(filter(None, (found, ways.get(detail.get("by", ""), "")))))]
 
 
 def of_memory(detail: dict[str, Any]) -> Facts:
     """Count the remembered facts; what they say is their user's."""
-    count = detail.get("facts", 0)
+    if "facts" not in detail:
+        return []
+    count = detail["facts"]
     return [(_("Remembered"), ngettext("%(count)d fact", "%(count)d facts", count) % {"count": count})]
 
 
