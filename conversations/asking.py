@@ -173,7 +173,7 @@ def quoted(question: str) -> str:
 
 def _short(text: str, tokens: int) -> str:
     """Return a text of at most so many tokens; of a very long one only the beginning is counted."""
-    return text if len(text) <= tokens else shorten(text[: 16 * tokens], tokens)
+    return text if len(text) <= tokens else shorten(text[: 6 * tokens], tokens)
 
 
 def _end_of(text: str, tokens: int) -> str:

@@ -68,9 +68,10 @@ def of_second_look(detail: dict[str, Any]) -> Facts:
     if "spoken_of" not in detail:
         return []
     facts: Facts = [
-        (_("Found"), _("the documents speak of it") if detail["spoken_of"] else _("the documents don't speak of it")),
-        (_("Of the question's words"), f"{detail['coverage']:.0%}"),
+        (_("Found"), _("the documents speak of it") if detail["spoken_of"] else _("the documents don't speak of it"))
     ]
+    if "coverage" in detail:
+        facts.append((_("Of the question's words"), f"{detail['coverage']:.0%}"))
     if detail.get("similarity") is not None:
         facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
     return facts

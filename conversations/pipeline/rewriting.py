@@ -65,7 +65,7 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
     if cut or _columns(lines[0]) > max(MAX_COLUMNS, MAX_GROWTH * _columns(question)):
         raise Unusable("too long")
     said = set(terms(lines[0])) - QUESTION_WORDS
-    if not said & set(terms(f"{question}\n{background}")):
+    if not said & set(terms(question)) and not said & set(terms(background)):
         raise Unusable("off the subject")
     return "" if _plain(lines[0]) == _plain(question) else lines[0]
 

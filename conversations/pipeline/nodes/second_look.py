@@ -37,34 +37,48 @@ class SecondLook(Node):
     title = gettext_lazy("See whether the documents speak of it")
     timeout = 5.0
     on_error = "skip"
-    reads = ("question", "action", "rankings", "hits", "started")
+    reads = ("question", "action", "rankings", "hits")
     may_read = ("instead", "focus")
     writes = ("action", "hits")
 
     def wanted(self, state: State) -> bool:
         """There must be hits to doubt, or a model with other plans."""
-        return state.action == "retrieve_vector" and bool(state.hits or state.instead)
+        doubted = bool(state.hits) and settings.RELEVANCE_FLOOR > 0
+        return state.action == "retrieve_vector" and (doubted or bool(state.instead))
 
     async def run(self, state: State, emit: Emit) -> State:
         """Empty `hits` where they don't speak of the question; change `action` where that proves a model right."""
-        if state.instead:  # what came before may be what the documents speak of
-            rankings = [ranking for ranking in state.rankings if ranking.query.text == state.question]
-            covered = coverage(state.question, state.hits)
-        else:
-            rankings, covered = state.rankings, coverage(state.focus or state.question, state.hits)
-        nearest = similarity(rankings)
-        foreign = in_another_language(state.question_language, state.hits)
-        spoken_of = foreign or not is_unrelated(covered, nearest)
-        if state.instead and not (foreign and asks_for_facts(state.question)):
-            spoken_of = spoken_of and (covered >= COVERED or (nearest or 0.0) >= NEAR)
+        state.note(self.key, instead=state.instead)
+        spoken_of = self._proves_wrong(state) if state.instead else self._speak_of_it(state)
         if not spoken_of:
             state.hits = []
-            await _follow_other_plans(state)
-        state.note(
-            self.key, coverage=round(covered, 3), similarity=nearest, spoken_of=spoken_of, instead=state.instead,
-            action=state.action,
-        )  # fmt: skip
+            _follow_other_plans(state)
+        state.note(self.key, spoken_of=spoken_of, action=state.action)
         return state
+
+    def _speak_of_it(self, state: State) -> bool:
+        """Whether the hits have anything to do with the question."""
+        nearest = similarity(state.rankings)
+        state.note(self.key, similarity=nearest)
+        if nearest is not None and nearest >= settings.RELEVANCE_FLOOR:
+            return True
+        if in_another_language(state.question_language, state.hits):
+            return True
+        covered = coverage(state.focus or state.question, state.hits)
+        state.note(self.key, coverage=round(covered, 3))
+        return not is_unrelated(covered, nearest)
+
+    def _proves_wrong(self, state: State) -> bool:
+        """Whether the hits answer a question for which a model had other plans.
+
+        What came before may be what the documents speak of, so only the question by itself counts.
+        """
+        nearest = similarity([ranking for ranking in state.rankings if ranking.query.text == state.question])
+        covered = coverage(state.question, state.hits)
+        state.note(self.key, similarity=nearest, coverage=round(covered, 3))
+        if in_another_language(state.question_language, state.hits) and asks_for_facts(state.question):
+            return True
+        return not is_unrelated(covered, nearest) and (covered >= COVERED or (nearest or 0.0) >= NEAR)
 
     def message(self, state: State) -> str:
         """Say what came of it."""
@@ -103,7 +117,7 @@ def is_unrelated(covered: float, nearest: float | None) -> bool:
     return covered == 0 if nearest is None else covered < COVERED and nearest < settings.RELEVANCE_FLOOR
 
 
-async def _follow_other_plans(state: State) -> None:
+def _follow_other_plans(state: State) -> None:
     for_facts = asks_for_facts(state.question) and not leans_on(state.question)
     if not state.instead or (state.instead == "answer_chat" and for_facts):
         return
