@@ -120,7 +120,14 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def trace(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how an answer came about, to its owner and to staff."""
     message = get_object_or_404(access.traced_messages(request.user), turn_id=pk, role=Message.Role.ASSISTANT)
-    context = {"page": _page_of(message), "turn": message.turn, "steps": tracing.steps(message.turn, request.user)}
+    turn = message.turn
+    context = {
+        "page": _page_of(message),
+        "turn": turn,
+        "steps": tracing.steps(turn, request.user),
+        "before": turn.parent_turn_id,
+        "after": turn.children.order_by("-created_at", "-id").values_list("pk", flat=True).first(),
+    }
     return _aside(request, "trace", context)
 
 

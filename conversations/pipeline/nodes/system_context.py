@@ -33,9 +33,8 @@ def _routes_entry(session_id: int, language: str) -> str:
     prompt = get_prompt("answer", language).system
     entries = ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES)
     if prompt not in entries.values_list("content", flat=True):
-        ContextEntry.objects.update_or_create(
-            session_id=session_id,
-            type=ContextEntry.Type.ROUTES,
-            defaults={"role": "system", "content": prompt, "tokens": count_tokens(prompt)},
-        )
+        values = {"role": "system", "content": prompt, "tokens": count_tokens(prompt)}
+        if not entries.update(**values):
+            entry = ContextEntry(session_id=session_id, type=ContextEntry.Type.ROUTES, **values)
+            ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # another first turn may make it too
     return prompt

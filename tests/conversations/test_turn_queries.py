@@ -1,0 +1,87 @@
+"""How many queries a turn asks, node by node: bounded, so that none slips in unseen."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import turns
+from conversations.benchmarks.counting import OUTSIDE, counted
+from conversations.models import ChatSession
+from knowledge.models import KnowledgeBase
+from ragsite.llm.types import TextPiece, UsagePiece
+from tests.conversations.conftest import run_turn
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIRST = "How do I restore the factory settings of the switch?"
+SECOND = "How long is the warranty of the rack mounting kit?"
+# By node; those that are not named ask nothing. A turn's own are its beginning, its checkpoints, its end, and what is
+# left for after the answer: its vector, and a summary where the history overflows.
+MOST = {
+    OUTSIDE: 18,
+    "save_question": 9,
+    "system_context": 4,
+    "memory": 1,
+    "load_history": 4,
+    "relevant_history": 2,
+    "understand": 3,
+    "rewrite": 3,
+    "search": 18,
+    "metadata": 2,
+    "budget": 3,
+    "generate": 1,
+    "save": 8,
+}
+
+
+@pytest.fixture
+def queries(settings: Any) -> Iterator[Counter[str]]:
+    settings.PIPELINE_HOOKS = ["conversations.benchmarks.counting.name_node"]
+    turns.pipeline.cache_clear()
+    with counted() as counts:
+        yield counts
+    turns.pipeline.cache_clear()
+
+
+def within_bounds(queries: Counter[str]) -> None:
+    over = {key: count for key, count in queries.items() if count > MOST.get(key, 0)}
+    assert over == {}, f"more queries than { ({key: MOST.get(key, 0) for key in over}) }"
+    assert {"save_question", "search", "save", OUTSIDE} <= set(queries), "nothing was counted"
+
+
+async def test_without_a_model(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, queries: Counter[str]
+) -> None:
+    await run_turn(owner, session, FIRST)
+    within_bounds(queries)
+    queries.clear()
+    await run_turn(owner, session, SECOND)
+    within_bounds(queries)
+    assert queries.total() <= 60
+
+
+async def test_with_a_model(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, queries: Counter[str]
+) -> None:
+    fake_llm.enqueue(*[[TextPiece("Hold it for ten seconds [1]."), UsagePiece(30, 7)]] * 2)
+    await run_turn(owner, session, FIRST)
+    queries.clear()
+    await run_turn(owner, session, SECOND)
+    within_bounds(queries)
+    assert queries.total() <= 62
+
+
+async def test_a_long_conversation_asks_no_more(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, queries: Counter[str]
+) -> None:
+    counts = []
+    for number in range(9):
+        queries.clear()
+        await run_turn(owner, session, f"{SECOND} ({number})")
+        within_bounds(queries)
+        counts.append(queries.total())
+    assert counts[8] <= counts[2] + 8  # the relevant turns, and whether to summarise
