@@ -74,10 +74,11 @@ class PostgresEngine:
         When the space goes meanwhile, another one has taken its place, and is asked.
         """
         while True:
-            space = await in_database(spaces.active_space)
+            space = spaces.seen() or await in_database(spaces.active_space)
             vector = await asyncio.to_thread(spaces.embed_query, space, text)
             with suppress(vectors.SpaceChanged):
                 return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
+            spaces.forget()
 
 
 def _search_words(text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:

@@ -12,7 +12,7 @@ narrowest window, triples of terms, the length of the passage.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -28,13 +28,17 @@ _TELLING_HITS = 5
 _TELLING_TERMS = 20
 _SATURATION = 1.2  # the k1 of BM25
 
+_Scores = tuple[float, dict[int, float]]
+
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """What speaks for a hit, each from 0 to 1.
 
     `fused` and `bm25` are its scores against the best hit's, `cosine` its similarity (of a hit that the vectors did
-    not find, the lowest of those that they did) times the share of the query that the embedding model understands.
+    not find, the lowest of those that they did) times the share of the query that the embedding model understands. Of
+    several queries these two are means by the queries' weights: with the best instead, what fits the history of a
+    conversation outran what fits the question (measured on later turns and on unrelated ones, see `bench_followups`).
     `coverage`, `heading` and `opening` are shares of the query's terms: in the passage under its headings, in the
     headings alone, in its first words under them; `rare_heading` weighs those in the headings by their rarity among
     the hits, so that of all functions the one that is asked for comes first. `pairs` is the share of the query's pairs
@@ -86,10 +90,10 @@ def _passage(heading: str, content: str) -> _Passage:
     return _Passage(first, others, frozenset({*first, *others}))
 
 
-def reorder(query: str, hits: Sequence[Hit], understood: float = 1.0) -> list[tuple[Hit, float]]:
+def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
     """Return the hits (best first) with their worth, the most promising first; equal ones keep their order.
 
-    `understood` is the share of the query, from 0 to 1, that is in a language of the embedding model.
+    `rankings` are those that the hits were fused from; several of a side count by their weights.
     """
     passages = [_passage(hit.heading, hit.content) for hit in hits]
     wanted = _recut(query, asked_terms(query), passages)
@@ -101,15 +105,15 @@ def reorder(query: str, hits: Sequence[Hit], understood: float = 1.0) -> list[tu
     documents = Counter(hit.document_id for hit in hits)
     most = max(documents.values())
     best_fused = max(hit.score for hit in hits) or 1.0
-    best_bm25 = max(_score(hit, "bm25") or 0.0 for hit in hits) or 1.0
-    lowest = min((cosine for hit in hits if (cosine := _score(hit, "vector")) is not None), default=0.0)
+    words = _mean(hits, [_against_best(each, hits) for each in _of_side(rankings, "bm25")], lambda scores: 0.0)
+    nearness = _mean(hits, _of_side(rankings, "vector"), lambda scores: min(scores, default=0.0))
+    understood = max((ranking.understood for ranking in rankings if ranking.type == "vector"), default=1.0)
 
     def features(hit: Hit, passage: _Passage) -> Features:
-        cosine = _score(hit, "vector")
         return Features(
             fused=hit.score / best_fused,
-            bm25=(_score(hit, "bm25") or 0.0) / best_bm25,
-            cosine=understood * max(0.0, lowest if cosine is None else cosine),
+            bm25=words[hit.chunk_id],
+            cosine=understood * max(0.0, nearness[hit.chunk_id]),
             coverage=len(wanted & passage.known) / len(wanted),
             heading=len(wanted.intersection(passage.heading)) / len(wanted),
             rare_heading=share(passage.heading, weights),
@@ -171,6 +175,31 @@ def share(found: Iterable[str], weights: Mapping[str, float]) -> float:
     return sum(weights[term] for term in weights.keys() & set(found)) / (sum(weights.values()) or 1.0)
 
 
-def _score(hit: Hit, side: str) -> float | None:
-    """Return the hit's best score on a side, or None where that side did not find it."""
-    return max((source.score for source in hit.sources if source.type == side), default=None)
+def _of_side(rankings: Sequence[Ranking], side: Side) -> list[_Scores]:
+    """Return the rankings of a side that found something, each as its weight and its scores by chunk."""
+    found = [ranking for ranking in rankings if ranking.type == side and ranking.hits]
+    voted = any(ranking.weight for ranking in found)
+    return [(ranking.weight if voted else 1.0, dict(ranking.hits)) for ranking in found]
+
+
+def _against_best(ranking: _Scores, hits: Sequence[Hit]) -> _Scores:
+    """Return a ranking with its scores against the best among the hits: BM25 grows with the length of the query."""
+    weight, scores = ranking
+    best = max((scores.get(hit.chunk_id, 0.0) for hit in hits), default=0.0) or 1.0
+    return weight, {chunk_id: score / best for chunk_id, score in scores.items()}
+
+
+def _mean(
+    hits: Sequence[Hit], rankings: Sequence[_Scores], absent: Callable[[Sequence[float]], float]
+) -> dict[int, float]:
+    """Return each hit's mean score over rankings, by their weights.
+
+    `absent` tells, from a ranking's scores of the hits that it found, what one counts there that it did not find.
+    """
+    means = dict.fromkeys((hit.chunk_id for hit in hits), 0.0)
+    total = sum(weight for weight, _scores in rankings) or 1.0
+    for weight, scores in rankings:
+        missed = absent([scores[chunk_id] for chunk_id in means if chunk_id in scores])
+        for chunk_id in means:
+            means[chunk_id] += weight / total * scores.get(chunk_id, missed)
+    return means

@@ -114,9 +114,8 @@ async def reordered(
         return hits, []
     began = time.perf_counter()
     first, rest = hits[: settings.REORDER_TOP_N], hits[settings.REORDER_TOP_N :]
-    understood = max((ranking.understood for ranking in rankings if ranking.type == "vector"), default=1.0)
     # In a thread, for it takes milliseconds of work, during which others want to be served.
-    ranked = await asyncio.to_thread(reorder, request.judged_by, first, understood)
+    ranked = await asyncio.to_thread(reorder, request.judged_by, first, rankings)
     stage = Stage("reorder", _ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(hit for hit, _worth in ranked), *rest], [stage]
 

@@ -58,7 +58,7 @@ async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 async def _known_languages() -> Callable[[str], bool]:
     """Return what tells whether the embedding model knows a language."""
     try:
-        return (await asked(spaces.active_space)).knows
+        return (spaces.seen() or await asked(spaces.active_space)).knows
     except LLMError:
         return _all  # the search by meaning will tell what is wrong with the model
 

@@ -1,6 +1,7 @@
 """Embedding spaces: which one is searched, the models behind them, and the vectors of queries."""
 
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +19,10 @@ from retrieval.models import EmbeddingSpace
 
 # Queries whose vectors are kept: 4,096 of 384 numbers are 6 MB.
 CACHED_QUERIES = 4_096
+# Seconds for which a search takes the space for active that was; one that was left then still answers, or says it went.
+SEEN_SECONDS = 1.0
 
+_seen: tuple[float, EmbeddingSpace] | None = None
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
 _cache_lock = threading.Lock()
 
@@ -28,7 +32,23 @@ def active_space() -> EmbeddingSpace:
 
     Raises `LLMError` when that model can't be found.
     """
-    return EmbeddingSpace.objects.filter(active=True).first() or _first_space()
+    global _seen
+    space = EmbeddingSpace.objects.filter(active=True).first() or _first_space()
+    _seen = (time.monotonic(), space)
+    return space
+
+
+def seen() -> EmbeddingSpace | None:
+    """Return the space that was active a moment ago, for who only searches; None where the database is to be asked."""
+    if _seen is None or time.monotonic() - _seen[0] > SEEN_SECONDS:
+        return None
+    return _seen[1]
+
+
+def forget() -> None:
+    """Let the next search ask which space is active."""
+    global _seen
+    _seen = None
 
 
 def _first_space() -> EmbeddingSpace:

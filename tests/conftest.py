@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.test import Client
 
+from retrieval import spaces
 from tests import factories
 
 pytest_plugins = ["tests.fakes.fixtures"]
@@ -57,6 +58,12 @@ def as_staff(staff: User) -> Client:
 @pytest.fixture
 def anonymous() -> Client:
     return Client()
+
+
+@pytest.fixture(autouse=True)
+def fresh_space() -> None:
+    """Every test begins with a database of its own, where another space is active, or none."""
+    spaces.forget()
 
 
 @pytest.fixture(scope="session")

@@ -220,11 +220,31 @@ async def test_a_search_caught_by_the_drop_asks_the_new_space(
 
     old = await in_database(spaces.active_space)
     await in_database(reembed, "--model", "second")
-    active = spaces.active_space
-    answers = iter([old])
-    monkeypatch.setattr(spaces, "active_space", lambda: next(answers, None) or active())
+    monkeypatch.setattr(spaces, "_seen", (time.monotonic(), old))
+    monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
     found = await engine.search_meaning(text_of(5), [base.pk], 1)
     assert (await Chunk.objects.aget(pk=found[0][0])).content == text_of(5)
+    assert spaces.seen() != old
+
+
+async def test_which_space_is_active_is_asked_for_now_and_then(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    active = spaces.active_space
+
+    def ask() -> EmbeddingSpace:
+        asked.append(1)
+        return active()
+
+    monkeypatch.setattr(spaces, "active_space", ask)
+    monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
+    for _search in range(3):
+        await engine.search_meaning(text_of(5), [base.pk], 1)
+    assert len(asked) == 1
+    monkeypatch.setattr(spaces, "SEEN_SECONDS", 0.0)
+    await engine.search_meaning(text_of(5), [base.pk], 1)
+    assert len(asked) == 2
 
 
 def test_what_is_stored_before_the_switch_is_there_after_it(base: KnowledgeBase) -> None:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import Source
+from retrieval.fusion import Query, Ranking, Side, Source
 from retrieval.reorder import reorder
 from retrieval.types import Hit
 
@@ -28,7 +29,9 @@ ANSWER = hit(2, "The switch has nine ports.")
 
 
 def order(query: str, *hits: Hit, understood: float = 1.0) -> list[int]:
-    return [found.chunk_id for found, _worth in reorder(query, hits, understood)]
+    near = [(found.chunk_id, source.score) for found in hits for source in found.sources]
+    ranking = Ranking("vector", Query(query), 1.0, near, 0.0, understood=understood)
+    return [found.chunk_id for found, _worth in reorder(query, hits, [ranking])]
 
 
 def test_the_passage_that_covers_the_question_goes_first() -> None:
@@ -95,3 +98,28 @@ def test_chinese_that_the_passages_cut_another_way_counts() -> None:
     tool = hit(1, "用拖把打扫地板，再把桶放好。")
     paint = hit(2, "油漆倒进桶里。")
     assert order("怎样用油漆桶", tool, paint) == [2, 1]
+
+
+@pytest.mark.parametrize("side", ["vector", "bm25"])
+def test_of_several_queries_each_counts_by_its_weight(side: Side) -> None:
+    def first(bare: float, joined: float) -> int:
+        rankings = [
+            Ranking(side, Query("ports"), bare, [(5, 0.6), (6, 0.5)], 0.0),
+            Ranking(side, Query("ports of wine"), joined, [(6, 0.9), (5, 0.7)], 0.0),
+        ]
+        return reorder("ports", [hit(5, "One port."), hit(6, "One port.")], rankings)[0][0].chunk_id
+
+    assert (first(1.0, 0.2), first(1.0, 1.0)) == (5, 6)
+
+
+def test_the_longer_query_has_no_advantage_by_its_higher_scores() -> None:
+    rankings = [
+        Ranking("bm25", Query("ports"), 1.0, [(5, 4.0), (6, 2.0)], 0.0),
+        Ranking("bm25", Query("ports and much else"), 0.5, [(6, 40.0), (5, 30.0)], 0.0),
+    ]
+    assert reorder("ports", [hit(6, "One port."), hit(5, "One port.")], rankings)[0][0].chunk_id == 5
+
+
+def test_rankings_without_a_vote_still_tell_what_is_near() -> None:
+    silent = Ranking("vector", Query("ports"), 0.0, [(6, 0.9), (5, 0.1)], 0.0)
+    assert reorder("ports", [hit(5, "One port."), hit(6, "One port.")], [silent])[0][0].chunk_id == 6
