@@ -3,10 +3,12 @@
 from dataclasses import dataclass, replace
 
 from django.conf import settings
+from django.db import DatabaseError, connection
 
 from conversations.models import ModelProfile
 from conversations.profiles import endpoint_of
 from ragsite.db import in_database
+from ragsite.llm import prompt_tokens
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
@@ -62,6 +64,18 @@ async def default_endpoint_for(purpose: str) -> Endpoint | None:
         endpoint = await resolve_model(endpoint)
     asked = manner(purpose)
     return replace(endpoint, temperature=asked.temperature, max_tokens=asked.max_tokens or endpoint.max_tokens)
+
+
+def warm_up() -> None:
+    """Where a model is configured, load what prompts are counted with, so that the first one does not wait for it."""
+    try:
+        configured = bool(settings.LLM_BASE_URL) or ModelProfile.objects.filter(enabled=True).exists()
+    except DatabaseError:
+        return  # whoever asks a question will be told
+    finally:
+        connection.close()
+    if configured:
+        prompt_tokens.warm_up()
 
 
 async def client_for(purpose: str) -> ChatClient | None:

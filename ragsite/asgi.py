@@ -14,8 +14,9 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
+from conversations import llm  # noqa: E402
 from conversations.routing import websocket_urlpatterns  # noqa: E402
-from retrieval.spaces import warm_up  # noqa: E402
+from retrieval import spaces  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
@@ -24,5 +25,11 @@ application = ProtocolTypeRouter(
     }
 )
 
-# In the background: the site answers at once, and the first search finds its model loaded.
-threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+
+def _warm_up() -> None:
+    spaces.warm_up()
+    llm.warm_up()
+
+
+# In the background: the site answers at once, and the first question finds what it needs loaded.
+threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()

@@ -1,5 +1,6 @@
 """Which model is asked for a purpose, and how."""
 
+import threading
 from typing import Any
 
 import pytest
@@ -96,3 +97,18 @@ async def test_every_purpose_can_be_tried(provider: FakeProvider, staff: User, p
     outcome = await profiles.try_profile(await make_profile(provider, purpose=purpose))
     assert outcome.works, outcome.message
     assert "ready" in outcome.message or "listed" in outcome.message
+
+
+@pytest.mark.parametrize("by", ["settings", "profile", "none"])
+def test_what_prompts_are_counted_with_is_loaded_where_a_model_is_configured(
+    by: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(llm.prompt_tokens, "warm_up", lambda: loaded.append(by))
+    settings.LLM_BASE_URL = "http://model.invalid/v1" if by == "settings" else ""
+    if by == "profile":
+        ModelProfile.objects.create(purpose="answer", base_url="http://model.invalid/v1", model="m")
+    thread = threading.Thread(target=llm.warm_up)  # it closes its thread's connection
+    thread.start()
+    thread.join()
+    assert loaded == ([] if by == "none" else [by])
