@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from retrieval.analysis import pieces, terms
+from retrieval.fusion import Ranking, Side
 from retrieval.types import Hit
 from retrieval.words import QUESTION_WORDS
 
