@@ -1,0 +1,224 @@
+"""A turn's life against a provider that speaks HTTP: stopped, cut off, silent, continued, retried, asked twice."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import AsyncClient
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations import broker, queries, store, turns
+from conversations.events import Delta, DoneEvent, ErrorEvent, Event
+from conversations.models import ChatSession, ContextEntry, Message, Turn
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from tests.conversations.conftest import run_turn
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESET = "How do I restore the factory settings of the switch?"
+
+
+@pytest.fixture(autouse=True)
+def model(provider: FakeProvider, settings: Any, handbook: KnowledgeBase) -> FakeProvider:
+    settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
+    settings.ENABLE_UNDERSTANDING = False
+    return provider
+
+
+async def begin(owner: User, session: ChatSession) -> tuple[turns.Started, AsyncGenerator[Event, None]]:
+    """Ask, and listen until text has come."""
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    events = broker.listen(started.assistant_message_id)
+    async for event in events:
+        if isinstance(event, Delta):
+            break
+    return started, events
+
+
+async def message_of(started: turns.Started) -> Message:
+    return await Message.objects.aget(pk=started.assistant_message_id)
+
+
+def prompts(provider: FakeProvider) -> list[list[dict[str, str]]]:
+    """Return the messages of the requests for answers."""
+    asked = [body["messages"] for body in provider.requests]
+    return [messages for messages in asked if "<passage" in json.dumps(messages)]
+
+
+async def test_the_placeholder_is_there_before_anything_streams(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    provider.reply("Late.", first_delay=1.0)
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    message = await message_of(started)
+    assert (message.status, message.content) == ("streaming", "")
+    await turns.wait_for_all()
+    assert (await message_of(started)).pk == message.pk
+    assert (await message_of(started)).content == "Late."
+
+
+async def test_stop_closes_the_connection_to_the_provider(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    provider.reply("Hold the reset " + "and wait " * 200, delay=0.05)
+    started, events = await begin(owner, session)
+    assert await turns.stop_turn(owner, started.assistant_message_id)
+    assert await asyncio.to_thread(provider.wait_for_disconnect)
+    message = await message_of(started)
+    assert message.status == "stopped" and message.content.startswith("Hold") and len(message.content) < 500
+    last = [event async for event in events][-1]
+    assert isinstance(last, DoneEvent) and last.status == "stopped"
+    assert not await turns.stop_turn(owner, started.assistant_message_id)
+    assert await ContextEntry.objects.filter(turn_id=started.turn_id, role="assistant").aexists()
+
+
+async def test_stop_while_the_provider_is_silent(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+    provider.reply("Never.", first_delay=30.0)
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    while not prompts(provider):
+        await asyncio.sleep(0.01)
+    assert await turns.stop_turn(owner, started.assistant_message_id)
+    assert await asyncio.to_thread(provider.wait_for_disconnect)
+    assert ((await message_of(started)).status, (await message_of(started)).content) == ("stopped", "")
+
+
+async def test_who_leaves_loses_nothing(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+    text = "Hold " + " ".join(f"w{number}" for number in range(30)) + " [1]."
+    provider.reply(text, delay=0.02)
+    started, events = await begin(owner, session)
+    await events.aclose()  # type: ignore[attr-defined]
+    rest = [event async for event in broker.listen(started.assistant_message_id)]
+    assert "".join(event.text or "" for event in rest if isinstance(event, Delta)) == text
+    await turns.wait_for_all()
+    assert (await message_of(started)).status == "completed"
+    assert provider.disconnects == 0
+
+
+async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    provider.cut_after(3, text="Hold the reset button for ten seconds.")
+    events = await run_turn(owner, session, RESET)
+    failed = await Message.objects.aget(role="assistant")
+    assert failed.status == "failed" and failed.content.startswith("Hold the") and failed.error_message
+    error = next(event for event in events if isinstance(event, ErrorEvent))
+    assert error.retryable and error.code == failed.error_code
+    provider.reply("Ten seconds [1].")
+    again = await turns.regenerate(owner, failed.pk)
+    await turns.wait_for_all()
+    shown = await in_database(queries.transcript, session)
+    assert [(view.answer.content, view.position, len(view.siblings)) for view in shown] == [("Ten seconds [1].", 2, 2)]
+    assert shown[0].answer.pk == again.assistant_message_id
+    # What failed is no part of the conversation that the model is given.
+    assert "Hold the reset" not in json.dumps([item for item in prompts(provider)[-1] if item["role"] == "assistant"])
+
+
+async def test_an_interrupted_answer_is_continued_with_what_came(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    provider.reply("First, hold the reset button [1]. " + "Then wait. " * 100, delay=0.03)
+    started, _events = await begin(owner, session)
+    while "button" not in json.dumps((await broker.snapshot(started.assistant_message_id)).blocks):
+        await asyncio.sleep(0.02)
+    await turns.interrupt_all()
+    cut = await message_of(started)
+    assert cut.status == "interrupted" and cut.content.startswith("First, hold the reset button")
+    provider.reply("Last, let it go [1].")
+    rest = await turns.continue_answer(owner, cut.pk, request_id=uuid.uuid4())
+    await turns.wait_for_all()
+    assert rest.parent_turn_id == started.turn_id
+    said = [item["content"] for item in prompts(provider)[-1]]
+    past = [item for item in said if item.startswith("First, hold the reset button")]
+    assert len(past) == 1 and RESET in said and "Please continue." in said[-1]
+    assert "reset button for ten seconds" in said[-1]  # the evidence is that of the question
+    shown = await in_database(queries.transcript, session)
+    assert [view.answer.status for view in shown] == ["interrupted", "completed"]
+    assert shown[1].answer.content == "Last, let it go [1]."
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "code"),
+    [("completed", "Whole.", "not_cut"), ("streaming", "So far", "not_cut"), ("interrupted", "", "nothing_came")],
+)
+async def test_what_can_not_be_continued_is_refused(
+    owner: User, session: ChatSession, status: str, content: str, code: str
+) -> None:
+    turn = await Turn.objects.acreate(session=session)
+    await Message.objects.acreate(turn=turn, role="user", content="q")
+    message = await Message.objects.acreate(
+        turn=turn, role="assistant", status=status, content=content, heartbeat_at=timezone.now()
+    )
+    with pytest.raises(turns.TurnRefused) as refused:
+        await turns.continue_answer(owner, message.pk)
+    assert refused.value.code == code
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    answer = await client.post(reverse("api-continue", args=[message.pk]))
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
+
+
+async def test_the_api_continues(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+    provider.cut_after(4, text="Hold the reset button for ten seconds.")
+    await run_turn(owner, session, RESET)
+    message = await Message.objects.aget(role="assistant")
+    provider.reply("seconds, ten of them [1].")
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    body = (await client.post(reverse("api-continue", args=[message.pk]))).json()
+    await turns.wait_for_all()
+    assert body["parent_turn_id"] == message.turn_id
+    assert (await Message.objects.aget(pk=body["assistant_message_id"])).content == "seconds, ten of them [1]."
+
+
+@pytest.mark.parametrize(("age", "status"), [(14, "streaming"), (16, "interrupted")])
+async def test_a_heartbeat_that_stopped_ends_the_answer_for_whoever_looks(
+    owner: User, session: ChatSession, age: int, status: str
+) -> None:
+    turn = await Turn.objects.acreate(session=session)
+    await Message.objects.acreate(turn=turn, role="user", content="q")
+    message = await Message.objects.acreate(
+        turn=turn, role="assistant", status="streaming", heartbeat_at=timezone.now() - timedelta(seconds=age)
+    )
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    assert (await client.get(reverse("api-message", args=[message.pk]))).json()["status"] == status
+    shown = await in_database(queries.transcript, session)
+    assert shown[0].answer.status == status
+
+
+async def test_the_heartbeat_beats_while_the_provider_is_silent(
+    owner: User, session: ChatSession, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.runner.HEARTBEAT_INTERVAL", 0.1)
+    monkeypatch.setattr("conversations.runner.CHECKPOINT_INTERVAL", 0.1)
+    provider.reply("Late.", first_delay=1.5)
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    beats = set()
+    while (message := await message_of(started)).status == "streaming":
+        beats.add(message.heartbeat_at)
+        await asyncio.sleep(0.05)
+    assert len(beats) >= 3 and not await in_database(store.interrupt_stale)
+
+
+async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+    provider.reply("Ten seconds [1].")
+    await run_turn(owner, session, RESET)
+    message = await Message.objects.aget(role="assistant")
+    shown = (await in_database(queries.transcript, session))[0]
+    provider.reply("Again ten [1].")
+    request_id = uuid.uuid4()
+    first, second = await asyncio.gather(
+        *(turns.regenerate(owner, message.pk, request_id=request_id) for _ in range(2))
+    )
+    await turns.wait_for_all()
+    assert first.turn_id == second.turn_id and {first.existing, second.existing} == {False, True}
+    assert await Turn.objects.acount() == 2 and len(prompts(provider)) == 2
+    assert shown.turn.request_id != request_id
