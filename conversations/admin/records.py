@@ -8,7 +8,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.memory import summaries
 from conversations.models import Citation, ContextEntry, Feedback, ShareLink, TraceStep
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
@@ -29,6 +28,8 @@ class ContextEntryAdmin(RecordAdmin):
     @admin.action(description=gettext_lazy("Clear the chosen summaries"), permissions=["clear"])
     def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
         """Empty summaries, so that models are no longer told them; other entries stay."""
+        from conversations.memory import summaries  # all of search comes with it: not when apps load
+
         cleared = [entry for entry in entries.filter(type=ContextEntry.Type.SUMMARY) if entry.content]
         for entry in cleared:
             summaries.edit(entry, "")

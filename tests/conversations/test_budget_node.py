@@ -1,0 +1,113 @@
+"""The budget in a turn: what was cut is told on the page and in the trace, and what can't be asked is refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import AsyncClient
+from django.urls import reverse
+
+from conversations.memory import trace_words
+from conversations.models import ChatSession, Message, TraceStep, Turn
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from tests.conversations.conftest import run_turn
+from tests.conversations.test_services import make_turn
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How many ports has the TL-SE2109 switch?"
+Narrow = Callable[[int, int], None]
+
+
+@pytest.fixture
+def narrow(fake_llm: FakeLLM) -> Narrow:
+    """Give the model a small window."""
+
+    def narrow(window: int, answer: int) -> None:
+        fake_llm.endpoint = replace(fake_llm.endpoint, context_window=window, max_tokens=answer)
+
+    return narrow
+
+
+async def budget_of_last() -> dict[str, Any]:
+    step = await TraceStep.objects.filter(key="budget").alatest("id")
+    detail: dict[str, Any] = step.detail
+    return detail
+
+
+async def test_what_was_cut_is_told(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
+) -> None:
+    parent: Turn | None = None
+    for number in range(4):
+        parent = await in_database(make_turn, session, parent, f"q{number}", "A long answer. " * 120)
+    narrow(2000, 400)
+    fake_llm.enqueue("Nine [1].")
+    await run_turn(owner, session, QUESTION)
+    answer = await Message.objects.alatest("id")
+    detail = await budget_of_last()
+    assert detail["tokens"] <= detail["limit"] == 1500
+    kept = detail["kept"]["recent"]
+    assert detail["kept"] == {"evidence": 1, "summary": 0, "facts": 0, "relevant": 0, "recent": kept}
+    assert 1 <= kept <= 2
+    asked = [message["content"] for message in detail["messages"] if message["role"] == "user"]
+    assert asked[:-1] == [f"q{number}" for number in range(4 - kept, 4)]
+    assert (answer.usage["turns_left_out"], answer.usage["window"]) == (4 - kept, 2000)
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
+    told = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
+    assert told in page
+    facts = dict(trace_words.of_budget(detail))
+    assert facts["Did not fit"] == told
+    assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
+    assert facts["Left out"].startswith("recent turn 1: ")
+
+
+async def test_where_everything_fits_nothing_is_told(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue("Nine [1].")
+    await run_turn(owner, session, QUESTION)
+    assert "window" not in (await Message.objects.aget(role="assistant")).usage
+    assert "Did not fit" not in dict(trace_words.of_budget(await budget_of_last()))
+
+
+async def test_a_question_longer_than_the_window_reaches_no_model(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
+) -> None:
+    narrow(1600, 200)
+    await run_turn(owner, session, QUESTION + " Ports? 端口？" * 700)
+    answer = await Message.objects.aget(role="assistant")
+    assert (answer.status, answer.error_code) == ("failed", "question_too_long")
+    assert "Please shorten it, or ask in several steps." in answer.error_message
+    assert fake_llm.calls == []
+
+
+async def test_no_more_is_asked_for_than_was_kept_free(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
+) -> None:
+    narrow(3000, 8000)
+    fake_llm.enqueue("Nine [1].")
+    await run_turn(owner, session, QUESTION)
+    assert fake_llm.calls[0].max_tokens == 1500
+
+
+def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
+    words = (trace_words.of_history, trace_words.of_relevant_history, trace_words.of_memory, trace_words.of_budget)
+    assert [describe({}) for describe in words] == [[], [], [], []]
+
+
+def test_what_was_recalled_in_words() -> None:
+    assert trace_words.of_history({"turns": [1, 2], "summary": True}) == [
+        ("Recalled", "2 earlier turns"),
+        ("Before them", "a summary"),
+    ]
+    assert trace_words.of_relevant_history({"turns": [1], "by": "words"}) == [
+        ("Like the question", "1 earlier turn · by words")
+    ]
+    assert trace_words.of_memory({"facts": 2}) == [("Remembered", "2 facts")]
