@@ -39,7 +39,9 @@ async def improve(state: State) -> None:
             logger.info("Session %d keeps its title: %s", state.session_id, reason)
         return
     title = cleaned(answered.text)
-    if title and await in_database(session.update, title=title):
+    if not title:
+        return
+    if await in_database(session.update, title=title):
         await get_channel_layer().group_send(group(state.session_id), {"type": "session.titled"})
 
 

@@ -174,7 +174,7 @@ def _prepare(user: Any, ask: Ask) -> State | Started:
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,
-        continued=_continued(ask.parent_turn_id) if ask.continues else None,
+        continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
 
 
@@ -214,7 +214,7 @@ def _cut_answer(user: Any, message_id: int) -> Message:
     return message
 
 
-def _continued(parent_turn_id: int | None) -> PastTurn | None:
+def _continued(parent_turn_id: int) -> PastTurn | None:
     """Return a turn with as much of its answer as came."""
     message = Message.objects.filter(turn_id=parent_turn_id, role=Message.Role.ASSISTANT).first()
     if message is None:
