@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from conversations import llm
 from conversations.budget import Window
@@ -23,7 +24,8 @@ from conversations.pipeline.state import PastTurn
 from conversations.prompts import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
-from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
+from ragsite.llm.prompt_tokens import shorten
+from ragsite.llm.tokens import count_tokens
 from ragsite.llm.types import ChatMessage
 
 logger = logging.getLogger(__name__)
@@ -36,7 +38,9 @@ AHEAD = 2
 AT_ONCE = 20
 # Seconds for a model to write one; nobody waits for it.
 PATIENCE = 120.0
-_QUESTION_TOKENS, _ANSWER_TOKENS = 40, 60
+# Characters of a summary by rules, and of each question and answer in it.
+LONGEST_EXTRACT = 1600
+_QUESTION, _ANSWER = 100, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +90,8 @@ async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], 
 def extract(draft: Draft) -> str:
     """Return a summary by rules: each question with the beginning of its answer; the oldest go for want of room."""
     before = draft.previous.content.splitlines() if draft.previous is not None else []
-    lines = before + [
-        f"- {_line(turn.question, _QUESTION_TOKENS)} → {_line(turn.answer, _ANSWER_TOKENS)}" for turn in draft.turns
-    ]
-    while len(lines) > 1 and count_prompt_tokens("\n".join(lines)) > LONGEST:
+    lines = before + [f"- {_line(turn.question, _QUESTION)} → {_line(turn.answer, _ANSWER)}" for turn in draft.turns]
+    while len(lines) > 1 and len("\n".join(lines)) > LONGEST_EXTRACT:
         del lines[0]
     return "\n".join(lines)
 
@@ -99,7 +101,7 @@ def edit(entry: ContextEntry, text: str) -> None:
     text = text.replace("\x00", "").strip()
     if len(text) > LONGEST_EDIT:
         raise ValueError(LONGEST_EDIT)
-    entry.content, entry.tokens, entry.edited_at = text, count_prompt_tokens(text), timezone.now()
+    entry.content, entry.tokens, entry.edited_at = text, count_tokens(text), timezone.now()
     entry.save(update_fields=["content", "tokens", "edited_at"])
 
 
@@ -174,11 +176,12 @@ def _store(draft: Draft, text: str) -> None:
         type=ContextEntry.Type.SUMMARY,
         role="system",
         content=text,
-        tokens=count_prompt_tokens(text),
+        tokens=count_tokens(text),
         covers_from_id=draft.first_turn_id,
     )
     ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)
 
 
-def _line(text: str, tokens: int) -> str:
-    return shorten(" ".join(text.split()), tokens)
+def _line(text: str, length: int) -> str:
+    """Return a text on one line, cut to a length in characters."""
+    return Truncator(" ".join(text.split())).chars(length)

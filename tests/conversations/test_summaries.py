@@ -18,7 +18,7 @@ from conversations.pipeline.state import PastTurn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import RateLimited
-from ragsite.llm.prompt_tokens import count_prompt_tokens
+from ragsite.llm.tokens import count_tokens
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM
@@ -87,7 +87,7 @@ def test_by_rules_each_question_with_the_beginning_of_its_answer() -> None:
 def test_by_rules_the_oldest_go_for_want_of_room() -> None:
     told = [PastTurn(number, f"Question {number}", "word " * 50) for number in range(30)]
     text = extract(Draft(1, None, told, 1, 2))
-    assert count_prompt_tokens(text) <= summaries.LONGEST
+    assert len(text) <= summaries.LONGEST_EXTRACT
     assert "Question 29" in text and "Question 0 " not in text
 
 
@@ -105,7 +105,7 @@ class TestMaking:
         entry = await ContextEntry.objects.aget(type="summary")
         assert (entry.turn_id, entry.covers_from_id) == (made[2].pk, made[0].pk)
         assert entry.content == "They spoke of q0 to q2."
-        assert entry.tokens == count_prompt_tokens(entry.content)
+        assert entry.tokens == count_tokens(entry.content)
         fake_llm.enqueue("Nine [1].")
         await run_turn(owner, session, "And the TL-SE2109 again, how many ports?")
         assert "<summary>\nThey spoke of q0 to q2.\n</summary>" in fake_llm.calls[-1].messages[0].content
@@ -237,7 +237,7 @@ class TestPageAndApi:
         assert "edited by you" in response.content.decode()
         told.refresh_from_db()
         assert told.content == "Mine." and told.edited_at is not None
-        assert told.tokens == count_prompt_tokens("Mine.")
+        assert told.tokens == count_tokens("Mine.")
 
     def test_its_user_clears_it_with_those_before(self, as_owner: Client, told: ContextEntry) -> None:
         response = as_owner.post(reverse("summary", args=[told.session_id]), self.form(told, clear="1", content="x"))
