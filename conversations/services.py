@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from itertools import chain, count
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -121,11 +123,11 @@ def title_after_answer(session: ChatSession, question: str) -> None:
 
 
 def _unique_title(user: Any) -> str:
+    """Return the first of "New chat", "New chat 1", … (新会话, 新会话1, …) that none of the user's sessions has."""
+    # Two that are made at once wait for one another, so that they don't get the same.
+    get_user_model().objects.select_for_update().get(pk=user.pk)
     base = _("New chat")
+    space = "" if base[-1] > "\u2e7f" else " "
     taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
-    if base not in taken:
-        return base
-    number = 1
-    while f"{base} {number}" in taken:
-        number += 1
-    return f"{base} {number}"
+    numbered = (f"{base}{space}{number}" for number in count(1))
+    return next(title for title in chain([base], numbered) if title not in taken)
