@@ -97,7 +97,7 @@ class TestReplies:
         assert "port isolation" not in texts(state)
 
     async def test_a_first_question_is_searched_as_it_stands(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(plan(queries=[])))
+        model.enqueue(json.dumps(plan(queries=[], rewrite="What is the warranty period of the rack mounting kit?")))
         state, _detail = await understood("What is the warranty of the rack mounting kit?", [])
         assert texts(state) == ["What is the warranty of the rack mounting kit?"] and not state.rewrite
 
