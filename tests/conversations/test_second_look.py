@@ -113,10 +113,18 @@ class TestUnrelated:
 class TestOtherPlans:
     """A model that would rather chat or ask back."""
 
-    @pytest.mark.parametrize("question", ["How many ports has the TL-SE2109?", "And its power supply?"])
+    @pytest.mark.parametrize(
+        ("question", "near"),
+        [
+            ("How many ports has the TL-SE2109?", 0.6),
+            ("How many ports has the TL-SE2109?", 0.3),  # by its words
+            ("And its power supply?", 0.6),
+            ("How is it fed with electricity?", 0.6),  # by its meaning
+        ],
+    )
     @pytest.mark.parametrize("instead", ["answer_chat", "clarify"])
-    async def test_where_the_documents_speak_of_it_they_answer(self, question: str, instead: str) -> None:
-        state = await looked(question, 0.6, instead)
+    async def test_where_the_documents_speak_of_it_they_answer(self, question: str, near: float, instead: str) -> None:
+        state = await looked(question, near, instead)
         assert (state.action, bool(state.hits)) == ("retrieve_vector", True)
 
     @pytest.mark.parametrize("question", ["Tell me a joke.", "Make that shorter, please.", "Recommend me a film."])
@@ -135,12 +143,16 @@ class TestOtherPlans:
     async def test_a_question_about_the_talk_is_chat(self, question: str) -> None:
         assert (await looked(question, 0.1, "answer_chat")).action == "answer_chat"
 
+    async def test_a_question_about_what_was_said_is_chat(self) -> None:
+        assert (await looked("What does that mean?", 0.1, "answer_chat")).action == "answer_chat"
+
     async def test_a_question_for_facts_is_one_without_hits(self) -> None:
         state = await looked("Who won the world cup in 2018?", 0.1, "answer_chat")
         assert (state.action, state.hits) == ("retrieve_vector", [])
 
-    async def test_where_they_don_t_it_asks_back(self) -> None:
-        state = await looked("What about the thing we saw?", 0.2, "clarify")
+    @pytest.mark.parametrize("question", ["What about the thing we saw?", "Where is the nearest office?"])
+    async def test_where_they_don_t_it_asks_back(self, question: str) -> None:
+        state = await looked(question, 0.2, "clarify")
         assert (state.action, state.hits) == ("clarify", [])
 
     async def test_nothing_found_proves_it_right(self) -> None:

@@ -66,6 +66,10 @@ def test_nothing_to_read(text: str) -> None:
     assert not [item for item in objects(text, *KNOWN) if truth(item.get("keep")) is not None]
 
 
+def test_what_is_deep_inside_is_not_looked_for() -> None:
+    assert objects('{"a":' * 300 + '{"keep": true}' + "}" * 300, *KNOWN) == []
+
+
 @given(st.text(alphabet="{}[]\",:' \\keptru10\n/“”", max_size=120))
 def test_any_text_gives_objects_or_none(text: str) -> None:
     assert all(isinstance(item, dict) for item in objects(text, *KNOWN))
@@ -81,8 +85,8 @@ def test_what_is_json_comes_back_unchanged(value: dict[str, str], prose: str) ->
 @pytest.mark.parametrize(
     ("value", "flag"),
     [(True, True), ("Yes", True), (" true ", True), (1, True), ("是", True), (False, False), ("no", False), (0, False),
-     ("否", False), (None, None), ("", None), ("null", None), ("perhaps", None), (7, None), (math.nan, None), ([], None),
-     ({}, None)],
+     ("否", False), (None, None), ("", None), ("null", None), ("perhaps", None), (7, None), (math.nan, None),
+     ([], None), ({}, None)],
 )  # fmt: skip
 def test_flags(value: Any, flag: bool | None) -> None:
     assert truth(value) is flag
