@@ -8,8 +8,8 @@ from retrieval.snippets import snippet
 
 def numbered_passage(number: int, hit: Hit) -> str:
     """Return a passage under its number and with its place, fenced so that its end can't be forged from within."""
-    place = " · ".join(str(part) for part in (hit.filename, hit.heading, hit.page and f"p. {hit.page}") if part)
-    return fenced(number, hit.content, place)
+    parts = (hit.filename, hit.heading, hit.page and f"p. {hit.page}", hit.picture_id and "picture")
+    return fenced(number, hit.content, " · ".join(str(part) for part in parts if part))
 
 
 def fenced(number: int, content: str, place: str = "") -> str:

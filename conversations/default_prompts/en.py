@@ -95,7 +95,7 @@ BLOCKS = """Format: write the whole answer as events in JSON, one object to a li
 - "kind" is text, table, code or image. Ids are b1, b2, b3 … in order; a block ends before the next one starts.
 - text: Markdown, one or two sentences to an event. code: as it stands, without a fence.
 - table: one event for each row, with as many cells as there are columns.
-- image: only the picture of a passage that you cite, "passage:" and its number as the address.
+- image: only the picture of a passage that you cite and whose "from" ends in "picture"; its address is "passage:" and the number.
 - Inside strings, quotation marks, backslashes and line breaks are escaped as JSON has it."""
 
 _CONVERSATION = "Conversation:\n{{ history }}\n\nMessage: {{ question }}"

@@ -95,7 +95,7 @@ BLOCKS = """格式：整个回答写成 JSON 事件，每行一个对象；事�
 - "kind" 为 text、table、code 或 image。id 依次为 b1、b2、b3……；前一个块结束后才能开始下一个块。
 - text：Markdown，每个事件一两句。code：代码原文，不加围栏。
 - table：每行一个事件，单元格数与列数相同。
-- image：只能是所引用段落的图片，地址写作 "passage:" 加段落编号。
+- image：只能是所引用段落的图片，且该段落的 "from" 以 "picture" 结尾；地址写作 "passage:" 加段落编号。
 - 字符串中的引号、反斜杠和换行按 JSON 的规则转义。"""
 
 _CONVERSATION = "对话：\n{{ history }}\n\n消息：{{ question }}"

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Iterable
 
+from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow, Words
 from conversations.events import BlockEnd, BlockKind, BlockStart, BlockUpdate, Delta, Event
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import PictureInfo, State
 
-_MARKER = re.compile(r"[\[【](\d{1,3})[\]】]")
+_MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\]|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
 # The end of a piece that may be the beginning of a marker.
-_OPEN_MARKER = re.compile(r"[\[【]\d{0,3}\Z")
+_OPEN_MARKER = re.compile(r"[\[【](?:\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*\s*[,，、;；]?\s*)?\Z")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
+_EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
+# How a model names the picture of a passage.
+_PASSAGE = re.compile(r"(?:passage|段落)\s*[:：]?\s*\[?(\d{1,3})\]?", re.IGNORECASE)
 
 
 class BlockWriter:
@@ -19,55 +23,138 @@ class BlockWriter:
     def __init__(self, state: State, emit: Emit) -> None:
         self._state = state
         self._emit = emit
-        self._open_text: str | None = None
+        self._open = ""
+        self._kind: BlockKind = "text"
 
     async def text(self, text: str) -> None:
-        """Append Markdown to the open text block, opening one when there is none."""
-        if not text:
-            return
-        if self._open_text is None:
-            self._open_text = await self._start("text")
-        await self._send(Delta(id=self._open_text, text=text))
+        """Append Markdown to the open text block, opening one when there is none; empty lines open none."""
+        if not (self._open and self._kind == "text"):
+            text = _EMPTY_LINES.sub("", text)
+            if not text.strip():
+                return
+            await self.start("text")
+        if text:
+            await self._send(Delta(id=self._open, text=text))
+
+    async def code(self, text: str) -> None:
+        """Append to the open block of code."""
+        await self._send(Delta(id=self._open, text=text))
+
+    async def row(self, cells: Iterable[str]) -> None:
+        """Append a row to the open table."""
+        await self._send(Delta(id=self._open, row=list(cells)))
 
     async def table(self, columns: list[str], rows: Iterable[list[str]]) -> None:
         """Write a whole table."""
-        await self.close()
-        block = await self._start("table", columns=columns)
+        await self.start("table", columns=columns)
         for row in rows:
-            await self._send(Delta(id=block, row=row))
-        await self._send(BlockEnd(id=block))
+            await self.row(row)
+        await self.close()
 
     async def picture(self, picture: PictureInfo) -> None:
         """Write a picture."""
+        await self.start("image", alt=picture.alt)
+        await self._send(BlockUpdate(id=self._open, url=picture.url, width=picture.width, height=picture.height))
         await self.close()
-        block = await self._start("image", alt=picture.alt)
-        await self._send(BlockUpdate(id=block, url=picture.url, width=picture.width, height=picture.height))
-        await self._send(BlockEnd(id=block))
+
+    async def start(
+        self, kind: BlockKind, columns: list[str] | None = None, alt: str | None = None, language: str | None = None
+    ) -> None:
+        """Open a block, ending the one before it."""
+        await self.close()
+        self._open, self._kind = f"b{len(self._state.answer.blocks) + 1}", kind
+        await self._send(BlockStart(id=self._open, kind=kind, columns=columns, alt=alt, language=language))
 
     async def close(self) -> None:
-        """End the open text block, if any."""
-        if self._open_text is not None:
-            await self._send(BlockEnd(id=self._open_text))
-            self._open_text = None
-
-    async def _start(self, kind: BlockKind, columns: list[str] | None = None, alt: str | None = None) -> str:
-        block = f"b{len(self._state.answer.blocks) + 1}"
-        await self._send(BlockStart(id=block, kind=kind, columns=columns, alt=alt))
-        return block
+        """End the open block, if any."""
+        if self._open:
+            ended, self._open = self._open, ""
+            await self._send(BlockEnd(id=ended))
 
     async def _send(self, event: Event) -> None:
         self._state.answer.apply(event)
         await self._emit(event)
 
 
+class PartWriter:
+    """Writes what a model wrote: markers that point nowhere are left out, and pictures that are not of cited passages.
+
+    Fills the state's `cited` as the markers come.
+    """
+
+    def __init__(self, state: State, writer: BlockWriter) -> None:
+        self._state = state
+        self._writer = writer
+        self._markers = MarkerFilter({citation["index"] for citation in state.citations}, state.cited)
+        self._shown: set[int] = set()
+        self._waiting: list[tuple[Image, int]] = []
+
+    async def write(self, part: Part) -> None:
+        """Write the next part."""
+        if not isinstance(part, Words):
+            await self._writer.text(self._markers.close())
+        match part:
+            case Words():
+                await self._writer.text(self._markers.feed(part.text))
+            case TableHead():
+                await self._writer.start("table", columns=[self._cell(cell) for cell in part.columns])
+            case TableRow():
+                await self._writer.row([self._cell(cell) for cell in part.cells])
+            case CodeHead():
+                await self._writer.start("code", language=part.language[:30])
+            case CodeText():
+                await self._writer.code(part.text)
+            case Image():
+                await self._image(part)
+            case End():
+                await self._writer.close()
+
+    async def finish(self) -> None:
+        """Show the pictures of all passages that are cited; in place of those asked for in vain, say what they were."""
+        await self._writer.close()
+        for number in range(1, len(self._state.evidence) + 1):
+            await self._show(number)
+        for image, number in self._waiting:
+            if number not in self._shown:
+                await self._writer.text(f"*{escape_markdown(image.alt)}*\n\n" if image.alt else "")
+        await self._writer.close()
+
+    async def _image(self, image: Image) -> None:
+        number = self._passage_of(image)
+        if not await self._show(number):
+            self._waiting.append((image, number))
+
+    async def _show(self, number: int) -> bool:
+        """Show the picture of a passage that is cited, once; whether it stands in the answer now."""
+        if number in self._state.cited and number not in self._shown:
+            picture = self._state.pictures.get(self._state.evidence[number - 1].chunk_id)
+            if picture is not None:
+                self._shown.add(number)
+                await self._writer.picture(picture)
+        return number in self._shown
+
+    def _passage_of(self, image: Image) -> int:
+        """Return the number of the passage whose picture is meant, 0 for none."""
+        if match := _PASSAGE.fullmatch(image.url.strip()):
+            return int(match[1])
+        pictures = (
+            (number, self._state.pictures.get(hit.chunk_id)) for number, hit in enumerate(self._state.evidence, 1)
+        )
+        return next((number for number, picture in pictures if picture is not None and picture.url == image.url), 0)
+
+    def _cell(self, text: str) -> str:
+        return self._markers.feed(text) + self._markers.close()
+
+
 class MarkerFilter:
     """Lets through the citation markers that point at a source and drops those that point nowhere.
 
-    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come.
+    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]` becomes
+    `[1][2]`. What is cited is added to `cited`.
     """
 
-    def __init__(self, known: set[int]) -> None:
-        self.cited: set[int] = set()
+    def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
+        self.cited: set[int] = set() if cited is None else cited
         self._known = known
         self._held = ""
 
@@ -84,11 +171,10 @@ class MarkerFilter:
         return held
 
     def _judge(self, match: re.Match[str]) -> str:
-        number = int(match.group(1))
-        if number not in self._known:
-            return ""
-        self.cited.add(number)
-        return f"[{number}]"
+        numbers = [int(number) for number in re.findall(r"\d+", match[0])]
+        known = [number for number in numbers if number in self._known]
+        self.cited.update(known)
+        return "".join(f"[{number}]" for number in known)
 
 
 def escape_markdown(text: str) -> str:

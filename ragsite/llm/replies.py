@@ -1,10 +1,12 @@
 """What servers that speak the OpenAI protocol answer, in the variants that they answer it in. Pure: no network."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from ragsite.llm import http
 from ragsite.llm.errors import BadReply, ProviderError
+from ragsite.llm.mending import TextMender
 from ragsite.llm.types import Endpoint, FinishPiece, Piece, TextPiece, ThinkPiece, UsagePiece
 
 _DONE = "[DONE]"
@@ -20,6 +22,7 @@ class ReplyParser:
         self._endpoint = endpoint
         self._usage: UsagePiece | None = None
         self._reason = ""
+        self._text, self._thinking = TextMender(), TextMender()
         self.done = False
         self.seen = False
 
@@ -38,7 +41,7 @@ class ReplyParser:
             if item.get("error"):
                 raise http.from_object(item["error"], self._endpoint)
             self._count(item.get("usage"))
-            pieces += self._choice(_first(item.get("choices")))
+            pieces += self._mended(self._choice(_first(item.get("choices"))))
         return pieces
 
     def feed_body(self, text: str) -> list[Piece]:
@@ -48,9 +51,17 @@ class ReplyParser:
         return pieces
 
     def finish(self) -> list[Piece]:
-        """Return the pieces that end the answer: usage, when it was counted, and the finish reason."""
-        end = FinishPiece(self._reason or "stop")
-        return [self._usage, end] if self._usage else [end]
+        """Return the pieces that end the answer: what waited, usage, when it was counted, and the finish reason."""
+        pieces: list[Piece] = [TextPiece(rest)] if (rest := self._text.close()) else []
+        if self._usage:
+            pieces.append(self._usage)
+        return [*pieces, FinishPiece(self._reason or "stop")]
+
+    def _mended(self, pieces: list[TextPiece | ThinkPiece]) -> Iterator[Piece]:
+        for piece in pieces:
+            thinks = isinstance(piece, ThinkPiece)
+            if text := (self._thinking if thinks else self._text).feed(piece.text):
+                yield ThinkPiece(text) if thinks else TextPiece(text)
 
     def _objects(self, data: str) -> list[Any]:
         text = data.strip()
@@ -73,7 +84,7 @@ class ReplyParser:
         if isinstance(prompt, int) or isinstance(completion, int):
             self._usage = UsagePiece(_whole(prompt), _whole(completion))
 
-    def _choice(self, choice: dict[str, Any]) -> list[Piece]:
+    def _choice(self, choice: dict[str, Any]) -> list[TextPiece | ThinkPiece]:
         if choice.get("error") or choice.get("finish_reason") == "error":
             error = choice.get("error")
             raise http.from_object(error, self._endpoint) if error else ProviderError(where=http.host(self._endpoint))
@@ -82,7 +93,7 @@ class ReplyParser:
         if not isinstance(message, dict):
             return _pieces(choice.get("text"))
         thinking = next((t for name in ("reasoning_content", "reasoning") if (t := _text(message.get(name)))), "")
-        pieces: list[Piece] = [ThinkPiece(thinking)] if thinking else []
+        pieces: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
         return pieces + _pieces(message.get("content")) + _pieces(message.get("refusal"))
 
 
@@ -92,12 +103,12 @@ def _first(choices: Any) -> dict[str, Any]:
     return next((row for row in rows if not row.get("index")), {})
 
 
-def _pieces(content: Any) -> list[Piece]:
+def _pieces(content: Any) -> list[TextPiece | ThinkPiece]:
     """Return the pieces of a content: a string, or a list of typed parts."""
     if not isinstance(content, list):
         text = _text(content)
         return [TextPiece(text)] if text else []
-    pieces: list[Piece] = []
+    pieces: list[TextPiece | ThinkPiece] = []
     for part in content:
         if isinstance(part, dict) and part.get("type") == "thinking" and (text := _text(part.get("thinking"))):
             pieces.append(ThinkPiece(text))

@@ -254,6 +254,26 @@ class TestEnds:
         assert (text_of(pieces), error) == ("Hello.", None)
         assert time.monotonic() - before < 1.5
 
+    @pytest.mark.parametrize(
+        ("deltas", "text"),
+        [
+            ([r"a\ud83d", r"\ude00b"], "a😀b"),
+            ([r"\ud83d", r"x"], "\ufffdx"),
+            ([r"x\ude00"], "x\ufffd"),
+            ([r"x\ud83d"], "x\ufffd"),
+            ([r"a\u0000b"], "ab"),
+            ([r"\u0000", "a"], "a"),
+        ],
+    )
+    async def test_halves_of_characters(
+        self, provider: FakeProvider, client: ChatClient, deltas: list[str], text: str
+    ) -> None:
+        frames = [b'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' % delta.encode() for delta in deltas]
+        provider.garbage(*frames, STOP)
+        pieces, error = await collect(client)
+        assert (text_of(pieces), error) == (text, None)
+        assert TextPiece("") not in pieces
+
     async def test_usage_in_every_chunk_counts_once(self, provider: FakeProvider, client: ChatClient) -> None:
         chunks = [
             b'data: {"choices":[{"delta":{"content":"%d"}}],"usage":{"prompt_tokens":5,"completion_tokens":%d}}\n\n'

@@ -1,18 +1,21 @@
 """Step 7: the answer, by a language model or, without one, quoted."""
 
+from collections.abc import Iterable
 from contextlib import aclosing
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import llm, quoting
+from conversations.dialects import AnswerReader
+from conversations.dialects.parts import Part
 from conversations.events import SourcesEvent, ThinkEvent
-from conversations.pipeline.blocks import BlockWriter, MarkerFilter, escape_markdown
+from conversations.pipeline.blocks import BlockWriter, PartWriter, escape_markdown
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
 from ragsite.llm.chat import ChatClient
-from ragsite.llm.errors import BadReply
+from ragsite.llm.errors import BadReply, LLMError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
 
 
@@ -58,37 +61,39 @@ class Generate(Node):
             await self._stream(client, state, writer, emit)
         finally:
             await client.aclose()
-        await self._show_pictures(state, writer)
 
     async def _stream(self, client: ChatClient, state: State, writer: BlockWriter, emit: Emit) -> None:
-        markers = MarkerFilter({citation["index"] for citation in state.citations})
+        reader, parts = AnswerReader(), PartWriter(state, writer)
         empty = True
-        async with aclosing(client.stream(state.messages, max_tokens=state.answer_tokens or None)) as pieces:
-            async for piece in pieces:
-                match piece:
-                    case TextPiece():
-                        empty = empty and not piece.text.strip()
-                        await writer.text(markers.feed(piece.text))
-                    case ThinkPiece():
-                        await emit(ThinkEvent(text=piece.text))
-                    case UsagePiece():
-                        state.usage = {
-                            "prompt_tokens": piece.prompt_tokens,
-                            "completion_tokens": piece.completion_tokens,
-                        }
-                state.cited = markers.cited
-        await writer.text(markers.close())
+        try:
+            async with aclosing(client.stream(state.messages, max_tokens=state.answer_tokens or None)) as pieces:
+                async for piece in pieces:
+                    match piece:
+                        case TextPiece():
+                            empty = empty and not piece.text.strip()
+                            await _write(reader.feed(piece.text), parts)
+                        case ThinkPiece():
+                            await emit(ThinkEvent(text=piece.text))
+                        case UsagePiece():
+                            self._count(piece, state)
+        except LLMError:
+            await _write(reader.close(), parts)
+            await parts.finish()
+            raise
+        await _write(reader.close(), parts)
+        await parts.finish()
         if empty:
             raise BadReply(_("It ended without an answer."))
 
     @staticmethod
-    async def _show_pictures(state: State, writer: BlockWriter) -> None:
-        """Show the pictures of the passages that the answer cites."""
-        for number, hit in enumerate(state.evidence, 1):
-            picture = state.pictures.get(hit.chunk_id)
-            if number in state.cited and picture is not None:
-                await writer.picture(picture)
+    def _count(usage: UsagePiece, state: State) -> None:
+        state.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
 
     def message(self, state: State) -> str:
         """Name the model."""
         return state.model or _("quoted, no language model")
+
+
+async def _write(parts: Iterable[Part], writer: PartWriter) -> None:
+    for part in parts:
+        await writer.write(part)

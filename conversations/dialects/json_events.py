@@ -1,0 +1,199 @@
+"""Block events in a model's text: objects of JSON, one after another, in a list or not, in a code fence or not.
+
+    {"t":"block_start","id":"b1","kind":"text"}
+    {"t":"delta","id":"b1","text":"…"}
+    {"t":"block_end","id":"b1"}
+
+What stands between them is text. An object that breaks off, or whose quotation marks don't match, ends where the next
+event begins, and what it said is taken out of it.
+"""
+
+import json
+import re
+from typing import Any
+
+_NAMES = ("block_start", "delta", "block_update", "block_end")
+_EVENT = re.compile(rf'\{{\s*"(?:t|type)"\s*:\s*"(?:{"|".join(_NAMES)})"')
+# Once one event has come, any object is taken for another.
+_OBJECT = re.compile(r'\{\s*"\w+"\s*:')
+_STARTS = tuple(f'{{"{key}":"{name}"' for key in ("t", "type") for name in _NAMES)
+# What may stand before the first event: a fence, the beginning of a list, an object around the list.
+_LEAD = re.compile(r'(?:`{3,}[A-Za-z]*[ \t]*\r?\n\s*)?(?:\{\s*"\w+"\s*:\s*)?(?:\[\s*)?\Z')
+_LEAD_SO_FAR = re.compile(r"`{1,2}|`{3,}[A-Za-z]*[ \t]*\r?|`{3,}[A-Za-z]*[ \t]*\r?\n\s*(?P<rest>.*)", re.DOTALL)
+_WRAP_SO_FAR = re.compile(r'\{(?:"\w*(?:"(?::(?:\[)?)?)?)?')
+# What may stand between events and after the last.
+_JUNK = re.compile(r"[\s,;\]}]+|`{3,}(?=\s)")
+_JUNK_SO_FAR = re.compile(r"`{1,}")
+# Characters at the end of a piece in which an event may begin.
+_WINDOW = 160
+_STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)(?:"|\\?\Z)', re.DOTALL)
+_FIELD = r'"{}"\s*:\s*"((?:[^"\\]|\\.)*)'
+_LAST_TEXT = re.compile(r'"(?:text|content)"\s*:\s*"(.*)\Z', re.DOTALL)
+_LIST = re.compile(r'"(row|columns)"\s*:\s*\[')
+_SIZES = re.compile(r'"(?:width|height)"\s*:\s*\d*')
+_END_OF_OBJECT = re.compile(r'(?<!\\)"\s*(?:,\s*"(?:id|kind|t|type)"\s*:\s*"[^"{}]*"?\s*)*\}?[\s,\]]*\Z')
+_HALF_NAME = re.compile(r'[,{]\s*"?\w*"?\s*:?\s*\[?\s*\Z')
+_HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
+
+Item = str | dict[str, Any]
+
+
+class EventSplitter:
+    """Takes pieces of text, cut anywhere, and returns events and the text around them."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._seen = False
+        # Right behind an event, where commas, brackets and fences mean nothing.
+        self._behind = False
+        self._scan = _Scan()
+
+    def feed(self, text: str) -> list[Item]:
+        """Take a piece."""
+        self._held += text
+        items: list[Item] = []
+        while self._step(items):
+            pass
+        return [item for item in items if item]
+
+    def close(self) -> list[Item]:
+        """Return what was held back, as far as it says anything."""
+        held, self._held = self._held, ""
+        # An event that was cut before it said anything says nothing; behind another, neither does what leads to one.
+        if not held or (_so_far(held) and (self._seen or '{"' in held)):
+            return []
+        is_event = _EVENT.match(held) or (self._seen and _OBJECT.match(held))
+        return [(salvage(held, cut=True) if is_event else None) or held]
+
+    def _step(self, items: list[Item]) -> bool:
+        """Move on by an event or a piece of text; False when more has to come first."""
+        if self._behind and self._skip_junk():
+            return False
+        match = (_OBJECT if self._seen else _EVENT).search(self._held)
+        if match is None:
+            keep = self._hold_from()
+            items.append(self._held[:keep])
+            self._behind = self._behind and not keep
+            self._held = self._held[keep:]
+            return False
+        if match.start():
+            items.append(_LEAD.sub("", self._held[: match.start()]))
+            self._held, self._scan = self._held[match.start() :], _Scan()
+        return self._take_object(items)
+
+    def _take_object(self, items: list[Item]) -> bool:
+        end = self._scan.end_of_object(self._held)
+        following = _EVENT.search(self._held, 1)
+        if following is not None and (end is None or following.start() < end):
+            end = following.start()
+        elif end is None:
+            return False
+        raw, self._held, self._scan = self._held[:end], self._held[end:], _Scan()
+        items.append(_parsed(raw) or salvage(raw) or raw)
+        self._seen = self._behind = True
+        return True
+
+    def _skip_junk(self) -> bool:
+        """Drop what means nothing behind an event; whether all that came is, or may be, such."""
+        while match := _JUNK.match(self._held):
+            self._held = self._held[match.end() :]
+        return not self._held or bool(_JUNK_SO_FAR.fullmatch(self._held))
+
+    def _hold_from(self) -> int:
+        """Return where an event, or what leads to one, may have begun at the end of what came."""
+        window = max(0, len(self._held) - _WINDOW)
+        starts = (at for at in range(window, len(self._held)) if self._held[at] in "`[{")
+        return next((at for at in starts if _so_far(self._held[at:])), len(self._held))
+
+
+class _Scan:
+    """Finds the brace that ends an object, going on where it stopped when more has come."""
+
+    def __init__(self) -> None:
+        self._at = self._depth = 0
+        self._in_string = False
+
+    def end_of_object(self, text: str) -> int | None:
+        """Return the position behind the object that begins the text, or None."""
+        while self._at < len(text):
+            mark = text[self._at]
+            if mark == "\\" and self._in_string:
+                if self._at + 1 == len(text):
+                    return None
+                self._at += 1
+            elif mark == '"':
+                self._in_string = not self._in_string
+            elif not self._in_string and mark in "{}":
+                self._depth += 1 if mark == "{" else -1
+            self._at += 1
+            if not self._depth:
+                return self._at
+        return None
+
+
+def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
+    """Return what a broken event says, or None where some of it can't be told from its frame.
+
+    One that is `cut` may end within the name of a field.
+    """
+    found: dict[str, Any] = {}
+    rest = raw
+    if match := _LAST_TEXT.search(raw):
+        found["text"] = _unescaped(_END_OF_OBJECT.sub("", match[1]))
+        rest = raw[: match.start()]
+    elif match := _LIST.search(raw):
+        found[match[1]], end = _strings(raw, match.end())
+        rest = raw[: match.start()] + raw[end:]
+    for name in ("t", "type", "id", "kind", "language", "alt", "url"):
+        if match := re.search(_FIELD.format(name), rest):
+            found[name] = _unescaped(match[1])
+            rest = rest[: match.start()] + rest[match.end() :]
+    if cut:
+        rest = _HALF_NAME.sub("", rest)
+    framed = {"t", "type"} & found.keys() and not re.search(r"\w", _SIZES.sub("", rest))
+    return found if framed else None
+
+
+def _strings(raw: str, start: int) -> tuple[list[str], int]:
+    """Return the strings of a list that may break off, and the position behind the last."""
+    strings: list[str] = []
+    while match := _STRING.match(raw, start):
+        strings.append(_unescaped(match[1]))
+        start = match.end()
+    return strings, start
+
+
+def _parsed(raw: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(raw, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _unescaped(text: str) -> str:
+    """Return what stands inside a string of JSON, be it cut within an escape or with quotation marks not escaped."""
+    text = _HALF_ESCAPE.sub(r"\1", text)
+    text = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', text)
+    text = re.sub(r'\\(?!["\\/bfnrtu])|\\(?=u(?![0-9a-fA-F]{4}))', r"\\\\", text)
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return text
+
+
+def _so_far(text: str) -> bool:
+    """Whether a text may be the beginning of an event, with what leads to it."""
+    lead = _LEAD_SO_FAR.fullmatch(text)
+    if lead is not None:
+        text = lead["rest"] or ""
+        if not text:
+            return True
+    compact = re.sub(r"\s+", "", text)
+    for opening in ("", "["):
+        rest = compact.removeprefix(opening)
+        if any(start.startswith(rest) for start in _STARTS) or _WRAP_SO_FAR.fullmatch(rest):
+            return True
+        if (wrapped := re.match(r'\{"\w+":\[?', rest)) and any(s.startswith(rest[wrapped.end() :]) for s in _STARTS):
+            return True
+    return False
