@@ -84,13 +84,13 @@ def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, r
     _refuse_over_limit(session)
     now = timezone.now()
     turn = Turn.objects.create(session=session, request_id=request_id, parent_turn_id=parent_turn_id)
-    user = Message.objects.create(
-        turn=turn, role=Message.Role.USER, content=question, blocks=[{"id": "b1", "kind": "text", "text": question}]
-    )
+    user, assistant = Message.objects.bulk_create([
+        Message(
+            turn=turn, role=Message.Role.USER, content=question, blocks=[{"id": "b1", "kind": "text", "text": question}]
+        ),
+        Message(turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=now),
+    ])  # fmt: skip
     ContextEntry.objects.create(session=session, turn=turn, type=ContextEntry.Type.CHAT, role="user", content=question)
-    assistant = Message.objects.create(
-        turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=now
-    )
     ChatSession.objects.filter(pk=session.pk).update(last_activity_at=now)
     return Started(session.pk, turn.pk, str(request_id), user.pk, assistant.pk, parent_turn_id)
 

@@ -67,8 +67,6 @@ class State:
 
     # save question
     started: Started | None = None
-    # system context
-    system_prompt: str = ""
     # load history; oldest first. The branch is all turns that the question goes on from; the summary tells of its first
     branch: list[int] = field(default_factory=list)
     history: list[PastTurn] = field(default_factory=list)
@@ -109,8 +107,7 @@ class State:
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
     evidence: list[Hit] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)
-    # of the prompt by the site's own count, and those that the answer may take; what did not fit, counted
-    prompt_tokens: int = 0
+    # the most tokens that the answer may take; and what of the prompt did not fit, counted
     answer_tokens: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     # generate

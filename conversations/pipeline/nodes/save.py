@@ -30,7 +30,7 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
-    may_read = ("retrieval_query", "branch", "usage", "prompt_tokens", "left_out")
+    may_read = ("retrieval_query", "branch", "messages", "usage", "left_out")
     writes = ("usage", "later")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -41,7 +41,7 @@ class Save(Node):
         await in_database(_save, state, state.started, text)
         if state.usage.get("prompt_tokens"):
             reported = state.usage["prompt_tokens"]
-            state.later.append(partial(in_database, calibration.report, state.model, state.prompt_tokens, reported))
+            state.later.append(partial(in_database, calibration.learn, state.model, state.messages, reported))
         state.usage = state.usage | state.left_out
         if text:
             state.later += [
@@ -77,8 +77,9 @@ def _save(state: State, started: Started, text: str) -> None:
 
 
 def _keep_for_models(started: Started, text: str, tokens: int) -> None:
-    """Store the answer's context entry; a second saving takes the place of the first."""
-    values = {"session_id": started.session_id, "content": text, "tokens": tokens}
-    entry = {"turn_id": started.turn_id, "type": ContextEntry.Type.CHAT, "role": "assistant"}
-    if not ContextEntry.objects.filter(**entry).update(**values):
-        ContextEntry.objects.create(**entry, **values)
+    """Store the answer's context entry, unless a saving that was cut short has stored it."""
+    entry = ContextEntry(
+        session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
+        content=text, tokens=tokens,
+    )  # fmt: skip
+    ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)

@@ -27,5 +27,6 @@ class SaveQuestion(Node):
 
 
 def _open(state: State) -> Started:
-    session = ChatSession.objects.get(pk=state.session_id)
+    # Whose it is, was found out when the turn was prepared.
+    session = ChatSession(pk=state.session_id, owner_id=state.user_id)
     return open_turn(session, state.question, state.parent_turn_id, state.request_id)

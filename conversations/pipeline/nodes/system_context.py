@@ -16,25 +16,22 @@ class SystemContext(Node):
     key = "system_context"
     title = gettext_lazy("Prepare the session")
     after = ()  # beside the storing of the question
-    reads = ("session_id", "question", "language")
-    writes = ("system_prompt",)
+    reads = ("session_id", "parent_turn_id", "question", "language")
+
+    def wanted(self, state: State) -> bool:
+        """Only a first turn begins a session."""
+        return state.parent_turn_id is None
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Fill `system_prompt`."""
-        state.system_prompt = await in_database(_routes_entry, state.session_id, state.question_language)
+        """Store the entry."""
+        await in_database(_store_entry, state.session_id, state.question_language)
         return state
 
 
-def _routes_entry(session_id: int, language: str) -> str:
-    """Return the session's system prompt, made now when this is its first turn.
-
-    The entry follows an edited template: what an administrator changes takes effect at the next question.
-    """
+def _store_entry(session_id: int, language: str) -> None:
+    """Store the session's system prompt, in the place of one that an earlier first turn has left."""
     prompt = get_prompt("answer", language).system
-    entries = ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES)
-    if prompt not in entries.values_list("content", flat=True):
-        values = {"role": "system", "content": prompt, "tokens": count_tokens(prompt)}
-        if not entries.update(**values):
-            entry = ContextEntry(session_id=session_id, type=ContextEntry.Type.ROUTES, **values)
-            ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # another first turn may make it too
-    return prompt
+    values = {"role": "system", "content": prompt, "tokens": count_tokens(prompt)}
+    if not ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES).update(**values):
+        entry = ContextEntry(session_id=session_id, type=ContextEntry.Type.ROUTES, **values)
+        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # another first turn may have made it
