@@ -30,8 +30,10 @@ Facts = list[tuple[str, str]]
 
 
 def of_understanding(detail: dict[str, Any]) -> Facts:
-    """Say who decided, how surely, and what was odd about it."""
+    """Say who decided, how surely, what was odd about it, and which words of the conversation were taken along."""
     facts: Facts = []
+    if detail.get("carried"):
+        facts.append((_("Carried over"), " · ".join(detail["carried"])))
     if detail.get("by") == "model":
         facts.append((_("Decided by"), str(detail.get("model", ""))))
         if detail.get("confidence") is not None:

@@ -25,6 +25,7 @@ REASONS: dict[str, Any] = {
     "pronoun": gettext_lazy("it points at what came before"),
     "continuation": gettext_lazy("it goes on from what came before"),
     "fragment": gettext_lazy("it is too short to stand alone"),
+    "common words": gettext_lazy("its words are too common to stand alone"),
     "low confidence": gettext_lazy("it was understood with little certainty"),
 }
 _LISTED_HITS = 10

@@ -6,7 +6,7 @@ terms; where that exceeds the k-th score, just those passages that could still e
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -35,6 +35,19 @@ SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS sco
 FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How many passages some knowledge bases hold together, and how many of these hold each term."""
+
+    size: int
+    holding: Mapping[str, int]
+
+    def rarity(self, term: str) -> float:
+        """Return the term's inverse document frequency, or 0 where no passage holds it."""
+        held = self.holding.get(term, 0)
+        return bm25.inverse_document_frequency(self.size, held) if held else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,14 @@ def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[i
     if not query_terms:
         return []
     return _best(query_terms, known.size, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
+
+
+def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> Frequencies:
+    """Return in how many passages of the knowledge bases each of some terms occurs. Asks the database once."""
+    if not wanted or not knowledge_base_ids:
+        return Frequencies(0, {})
+    known = _statistics(knowledge_base_ids, list(wanted))
+    return Frequencies(known.size, {term: known.frequencies.get(term_id(term), 0) for term in wanted})
 
 
 @dataclass(slots=True)

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.pipeline.leaning import leaning
 from conversations.pipeline.rewriting import Unusable, refuses, usable_rewrite
-from conversations.pipeline.rules import leaning
 from ragsite.llm.json_reply import line, number, objects, truth, words
 from retrieval.analysis import terms
-from retrieval.words import QUESTION_WORDS
 
 MAX_QUERIES = 5
 # Characters of a key term.
@@ -85,7 +84,7 @@ def reconcile(plan: Plan, ruled: str, *, leans: bool, alone: bool) -> Plan:
 
 def why_it_leans(question: str) -> str:
     """Return why a question leans on what came before it, a stable slug; empty when it stands alone."""
-    return leaning(question, [term for term in terms(question) if term not in QUESTION_WORDS])
+    return leaning(question)
 
 
 def leans_on(question: str) -> bool:

@@ -10,9 +10,12 @@ from conversations import asking, broker, prompts, services, turns
 from conversations.default_prompts import DEFAULTS
 from conversations.events import Event
 from conversations.models import ChatSession
+from conversations.pipeline.nodes import understand
+from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import Endpoint
 from retrieval import indexing
+from retrieval.fulltext import Frequencies
 from tests import factories
 from tests.fakes.llm import FakeLLM
 
@@ -86,3 +89,13 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "get_prompt", get_prompt)
     monkeypatch.setattr(asking, "in_database", at_once)
     asking.forget()
+
+
+@pytest.fixture
+def unknown_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes that run without a database know nothing of how rare words are."""
+
+    async def nothing(state: State) -> Frequencies:
+        return Frequencies(0, {})
+
+    monkeypatch.setattr(understand, "word_frequencies", nothing)

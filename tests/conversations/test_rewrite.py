@@ -18,7 +18,7 @@ from tests.conversations.conftest import ignore
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
-pytestmark = pytest.mark.usefixtures("default_prompts")
+pytestmark = pytest.mark.usefixtures("default_prompts", "unknown_words")
 
 HISTORY = [PastTurn(1, "How do I reset the TL-SE2109 switch?", "Hold the button for ten seconds [1].")]
 QUESTION = "How long does it take?"

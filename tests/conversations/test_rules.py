@@ -2,10 +2,25 @@
 
 import pytest
 
-from conversations.pipeline.rules import understand
+from conversations.pipeline.rules import LEAST_WEIGHT, Understanding, queries_with_rewrite, understand
+from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import PastTurn
+from retrieval.fulltext import Frequencies
 
-HISTORY = [PastTurn(1, "How do I reset the TL-SE2109 switch?", "Hold the button for ten seconds.")]
+SWITCH = "How do I reset the TL-SE2109 switch?"
+# Of 1,000 passages; what is not listed stands in none.
+COMMON, RARE = 300, 5
+
+
+def frequencies(*texts: str, common: str = "") -> Frequencies:
+    """Return frequencies by which the texts' words are rare, but for some common ones."""
+    held = {term: RARE for text in texts for term in content_terms(text)}
+    return Frequencies(1000, held | dict.fromkeys(content_terms(common), COMMON))
+
+
+def asked(question: str, *earlier: str, common: str = "") -> Understanding:
+    history = [PastTurn(number, text, "An answer.") for number, text in enumerate(earlier)]
+    return understand(question, history, frequencies(question, *earlier, common=common))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +39,7 @@ HISTORY = [PastTurn(1, "How do I reset the TL-SE2109 switch?", "Hold the button 
     ],
 )
 def test_greetings_are_chat(text: str) -> None:
-    assert understand(text, []).action == "answer_chat"
+    assert asked(text).action == "answer_chat"
 
 
 @pytest.mark.parametrize(
@@ -38,41 +53,73 @@ def test_greetings_are_chat(text: str) -> None:
     ],
 )
 def test_questions_that_begin_like_greetings_are_searched(text: str) -> None:
-    assert understand(text, []).action == "retrieve_vector"
+    assert asked(text).action == "retrieve_vector"
 
 
 @pytest.mark.parametrize("text", ["???", "…", "and", "的"])
 def test_nothing_to_search_for_is_asked_back(text: str) -> None:
-    assert understand(text, []).action == "clarify"
+    assert asked(text).action == "clarify"
 
 
 @pytest.mark.parametrize(
     "question",
-    ["What is the warranty period of the rack mounting kit?", "如何录制宏？", "What is vacuuming?", "端口隔离是什么？"],
+    [
+        "What is the warranty period of the rack mounting kit?",
+        "Which modules does the core chassis take?",
+        "机架安装套件的保修期是多长时间？",
+        "端口隔离功能怎样配置？",
+    ],
 )
-def test_a_stand_alone_question_is_searched_as_it_stands(question: str) -> None:
-    assert understand(question, HISTORY).queries == ((question, 1.0),)
-
-
-@pytest.mark.parametrize(
-    "text", ["How long does it take?", "它支持多少个端口？", "and the power supply?", "warranty?", "那价格呢"]
-)
-def test_a_question_that_leans_on_history_is_also_searched_with_it(text: str) -> None:
-    result = understand(text, HISTORY)
-    assert result.queries[0] == (text, 1.0)
-    joined, weight = result.queries[1]
-    assert "TL-SE2109" in joined and joined.endswith(text)
-    assert 0 < weight < 1
-    assert result.focus == joined  # one turn of history: all of it is the one before
-
-
-def test_passages_are_judged_by_the_question_and_the_one_before_it() -> None:
-    older = PastTurn(0, "Which fans are there?", "Two.")
-    assert (
-        understand("How long does it take?", [older, *HISTORY]).focus
-        == f"{HISTORY[0].question}\nHow long does it take?"
+def test_a_question_whose_words_are_rare_is_searched_as_it_stands(question: str) -> None:
+    found = asked(question, SWITCH)
+    assert (found.queries, found.focus, found.reason, found.carried) == (
+        ((question, 1.0),),
+        question,
+        "stands alone",
+        (),
     )
 
 
-def test_without_history_nothing_is_joined() -> None:
-    assert understand("How long does it take?", []).queries == (("How long does it take?", 1.0),)
+@pytest.mark.parametrize("text", ["How long does it take?", "它支持多少个端口？", "and the power supply?", "那价格呢"])
+def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came_before(text: str) -> None:
+    found = asked(text, SWITCH, common="reset switch")
+    (bare, own), (full, weight) = found.queries
+    assert (bare, own, weight) == (text, 1.0, 1.0)
+    assert full.startswith("TL-SE2109 ") and full.endswith(text) and found.focus == full
+    assert found.carried[0] == "TL-SE2109"
+
+
+def test_common_words_need_the_conversation_the_more_the_fewer_they_are() -> None:
+    weights = [
+        asked(question, SWITCH, common="list ports speed status").queries[1][1]
+        for question in ("List ports.", "List ports and speed.", "List ports, speed and status.")
+    ]
+    assert 1 > weights[0] > weights[1] > weights[2] > LEAST_WEIGHT
+
+
+@pytest.mark.parametrize("question", ["What do they do?", "为什么呢？"])
+def test_a_question_that_names_nothing_is_only_searched_with_what_came_before(question: str) -> None:
+    ((full, weight),) = asked(question, SWITCH).queries
+    assert "TL-SE2109" in full and full.endswith(question) and weight == 1.0
+
+
+def test_of_things_named_together_the_one_meant_is_searched_for() -> None:
+    found = asked("How is the latter set up?", "What is the difference between trunk ports and port mirroring?")
+    assert found.queries[1][0] == "How is port mirroring set up?"
+    assert found.carried == ("port mirroring",)
+
+
+def test_where_the_conversation_adds_nothing_the_question_stands_alone() -> None:
+    assert asked("Does the switch reset?", "Reset the switch!").queries == (("Does the switch reset?", 1.0),)
+
+
+def test_a_first_question_is_searched_as_it_stands() -> None:
+    assert asked("How long does it take?").queries == (("How long does it take?", 1.0),)
+
+
+def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:
+    assert queries_with_rewrite("Its price?", "Price of the TL-SE2109") == (
+        ("Price of the TL-SE2109", 1.0),
+        ("Its price?", 0.5),
+    )
+    assert queries_with_rewrite("Price?", "Price?") == (("Price?", 1.0),)

@@ -23,7 +23,7 @@ HISTORY = [PastTurn(1, "How many ports has the TL-SE2109 switch?", "It has nine 
 UNUSABLE = {"empty", "refusal", "no JSON", "no plan"}
 
 
-pytestmark = pytest.mark.usefixtures("default_prompts")
+pytestmark = pytest.mark.usefixtures("default_prompts", "unknown_words")
 
 
 @pytest.fixture

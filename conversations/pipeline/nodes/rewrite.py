@@ -8,9 +8,8 @@ from django.core.cache import cache
 from django.utils.translation import gettext_lazy
 
 from conversations import asking
-from conversations.pipeline import rules
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.nodes.understand import note_queries, search_for
+from conversations.pipeline.nodes.understand import note_queries, search_for_rewrite
 from conversations.pipeline.plans import UNSURE, why_it_leans
 from conversations.pipeline.rewriting import Unusable, usable_rewrite
 from conversations.pipeline.state import State
@@ -60,7 +59,7 @@ class Rewrite(Node):
             state.note(self.key, kept="unchanged")
             return state
         state.rewrite, state.rewrite_reason = rewrite, why
-        search_for(state, rules.understand(state.question, state.history))
+        search_for_rewrite(state)
         state.note(self.key, rewrite=rewrite)
         note_queries(self.key, state)
         return state

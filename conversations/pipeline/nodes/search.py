@@ -4,16 +4,14 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.events import StepEvent, StepStatus
-from conversations.models import ChatSession
+from conversations.pipeline.bases import searchable
 from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.ways import searches
-from knowledge import access
 from ragsite.db import in_database
 from retrieval.search import SearchRequest, retrieve
 from retrieval.words import is_broad
@@ -37,7 +35,7 @@ class Search(Node):
         began = time.perf_counter()
         for side in SIDES:
             await emit(_step(side, "processing"))
-        ids, general = await in_database(_searchable, state.user_id, state.session_id)
+        ids, general = await in_database(searchable, state.user_id, state.session_id)
         state.knowledge_base_ids, state.general_knowledge_allowed = ids, general
         if ids:
             state.search_request = _request(state, ids)
@@ -57,20 +55,6 @@ def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest
         per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(focus) else None,
         focus=focus,
     )
-
-
-def _searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
-    """Return the bases to search, and whether all of them allow general knowledge.
-
-    The session's choice is narrowed to what its user may read now; no choice means everything readable.
-    """
-    user = get_user_model().objects.get(pk=user_id)
-    bases = access.readable(user)
-    chosen = ChatSession.objects.get(pk=session_id).knowledge_bases.all()
-    if chosen.exists():
-        bases = bases.filter(pk__in=chosen.values("pk"))
-    rows = list(bases.values_list("pk", "answer_from_general_knowledge"))
-    return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)
 
 
 def _finished(side: tuple[int, str, str, Any], state: State, total_ms: float) -> StepEvent:

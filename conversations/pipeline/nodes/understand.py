@@ -1,5 +1,6 @@
 """Step 2: what to do with the question, and what to search for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import asking
 from conversations.pipeline import rules
+from conversations.pipeline.bases import word_frequencies
 from conversations.pipeline.graph import PREVIOUS, Emit, Node
 from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
@@ -42,7 +44,7 @@ class Understand(Node):
     title = gettext_lazy("Understand the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = (PREVIOUS, "system_context")
-    reads = ("question", "history")
+    reads = ("user_id", "session_id", "question", "history")
     may_read = ("reply", "summary")
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
@@ -55,7 +57,7 @@ class Understand(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""
-        ruled = rules.understand(state.question, state.history)
+        ruled = rules.understand(state.question, state.history, await word_frequencies(state))
         asked = await self._ask(state, ruled)
         leans = leans_on(state.question)
         if asked.plan is not None:
@@ -63,7 +65,7 @@ class Understand(Node):
             _follow(state, plan, ruled, leans)
         else:
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
-            search_for(state, ruled)
+            search_for(state, ruled.queries, ruled.focus)
         self._note(state, ruled, asked)
         return state
 
@@ -90,6 +92,8 @@ class Understand(Node):
 
     def _note(self, state: State, ruled: rules.Understanding, asked: _Asked) -> None:
         note_queries(self.key, state)
+        if ruled.carried and state.focus == ruled.focus:
+            state.note(self.key, carried=list(ruled.carried))
         state.note(self.key, action=state.action, reason=ruled.reason, by="model" if asked.plan else "rules")
         if asked.fallback not in ("", "no model"):
             state.note(self.key, fallback=asked.fallback, fallback_detail=asked.detail)
@@ -116,15 +120,15 @@ class Understand(Node):
         }.get(state.action, state.action)
 
 
-def search_for(state: State, ruled: rules.Understanding) -> None:
-    """Fill the queries and what passages are judged by: from the rewritten question, else as the rules have it."""
-    queries = ruled.queries
-    state.focus = ruled.focus
-    if state.rewrite:
-        queries = ((state.rewrite, 1.0), (state.question, 1.0))
-        state.focus = state.rewrite
-    state.queries = [Query(text, weight) for text, weight in queries]
-    state.retrieval_query = state.rewrite or (queries[-1][0] if queries else "")
+def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -> None:
+    """Fill the queries, and what passages are judged by: the one that says most."""
+    state.queries, state.focus = [Query(text, weight) for text, weight in queries], focus
+    state.retrieval_query = focus
+
+
+def search_for_rewrite(state: State) -> None:
+    """Fill the queries and what passages are judged by from the rewritten question."""
+    search_for(state, rules.queries_with_rewrite(state.question, state.rewrite), state.rewrite)
 
 
 def note_queries(key: str, state: State) -> None:
@@ -142,7 +146,9 @@ def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -
     # A question that stands alone is asked as it stands; the conversation would only be mixed into it.
     if plan.rewrite and state.history and (plan.followup or leans):
         state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
-    search_for(state, ruled)
+        search_for_rewrite(state)
+    else:
+        search_for(state, ruled.queries, ruled.focus)
     terms = " ".join(plan.queries)
     if terms and adds_words(terms, [query.text for query in state.queries]):
         state.queries.append(Query(terms, TERMS_WEIGHT))

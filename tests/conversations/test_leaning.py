@@ -1,0 +1,64 @@
+"""Which questions point at what was said before."""
+
+import pytest
+
+from conversations.pipeline.leaning import leaning
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("How long does it take?", "pronoun"),
+        ("Who makes them?", "pronoun"),
+        ("why is that?", "pronoun"),
+        ("How can I do that", "pronoun"),
+        ("Which one is faster?", "pronoun"),
+        ("Is there another way?", "pronoun"),
+        ("What does the latter cost?", "pronoun"),
+        ("How many tables are stored there?", "pronoun"),
+        ("What else can be exported?", "pronoun"),
+        ("And the warranty?", "continuation"),
+        ("What about Hebrew?", "continuation"),
+        ("warranty?", "fragment"),
+        ("How much?", "fragment"),
+        ("它支持多少个端口？", "pronoun"),
+        ("他是哪一年出生的", "pronoun"),
+        ("这款多少钱", "pronoun"),
+        ("那里的气候怎么样？", "pronoun"),
+        ("前者怎么配置？", "pronoun"),
+        ("其中哪个最快？", "pronoun"),
+        ("其价格是多少", "pronoun"),
+        ("该产品的保修期", "pronoun"),
+        ("还有哪些型号？", "pronoun"),
+        ("价格呢？", "continuation"),
+        ("为什么", "fragment"),
+        ("多久？", "fragment"),
+    ],
+)
+def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> None:
+    assert leaning(question) == reason
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which genes that regulate growth are silenced in tumours?",
+        "Mice without interferon or its receptor resist infection.",
+        "Stem cells of the blood segregate their chromosomes at random.",
+        "Are there serverless instances in the Frankfurt region?",
+        "There is no association between mutations and diabetes risks.",
+        "Which planets other than Jupiter have rings?",
+        "The one-child policy lowered population growth.",
+        "Does Hawaii have earthquakes?",
+        "What is the warranty period of the mounting kit?",
+        "2023年土耳其地震的震级是多少？",
+        "《消失的她》的原型事件是什么？",
+        "其他国家的货币政策有哪些？",
+        "那曲的海拔是多少米？",
+        "遇到网络故障该怎么排查线路？",
+        "此外还需要哪些申请材料和证件？",
+        "《李茂扮太子》是什么类型的喜剧电影？它的导演是谁？",
+    ],
+)
+def test_questions_that_stand_alone(question: str) -> None:
+    assert leaning(question) == ""

@@ -1,0 +1,112 @@
+"""Which words of a conversation a question is searched with."""
+
+import pytest
+
+from conversations.pipeline.referents import completed, pair, resolve
+from conversations.pipeline.salience import CARRIED, content_terms, salient, specificity, words
+from retrieval.fulltext import Frequencies
+
+
+def frequencies(**held: int) -> Frequencies:
+    return Frequencies(1000, {term: count for word, count in held.items() for term in content_terms(word)})
+
+
+def test_rare_words_come_before_common_ones() -> None:
+    known = frequencies(firmware=20, switch=200, router=5)
+    assert salient("Where?", ["router switch firmware"], known) == ("router", "firmware", "switch")
+
+
+def test_words_of_older_turns_weigh_less() -> None:
+    known = frequencies(firmware=20, router=20)
+    assert salient("Where?", ["firmware", "router"], known) == ("router", "firmware")
+    assert salient("Where?", ["router", "nothing", "firmware"], known)[0] == "firmware"
+
+
+def test_a_word_that_comes_again_weighs_as_in_its_last_turn() -> None:
+    known = frequencies(firmware=20, router=15)
+    assert salient("Where?", ["router firmware", "firmware"], known)[0] == "firmware"
+
+
+def test_words_of_the_question_and_words_that_only_ask_are_not_carried() -> None:
+    known = frequencies(router=5, switch=5)
+    assert salient("Which switches?", ["What is the router of the switch?"], known) == ("router",)
+
+
+def test_words_that_no_passage_holds_are_carried_only_for_want_of_others() -> None:
+    assert salient("Where?", ["the quux router"], frequencies(router=5)) == ("router",)
+    assert salient("Where?", ["the quux"], frequencies(router=5)) == ("quux",)
+
+
+def test_only_so_many_words_are_carried() -> None:
+    text = "alpha bravo delta echo foxtrot golf"
+    assert len(salient("Where?", [text], frequencies(**dict.fromkeys(text.split(), 9)))) == CARRIED
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Set the TL-SE2109, pg_hba.conf and C++!", ("Set", "the", "TL-SE2109", "pg_hba.conf", "and", "C++")),
+        ("《流浪地球2》的导演是谁？", ("《流浪地球2》", "的", "导演", "是", "谁")),
+        ("用PostgreSQL建表", ("用", "PostgreSQL", "建表")),
+        ("so...well", ("so", "well")),
+        ("Überraschung für José", ("Überraschung", "für", "José")),
+        ("🙂 …", ()),
+    ],
+)  # fmt: skip
+def test_words_are_as_a_person_reads_them(text: str, expected: tuple[str, ...]) -> None:
+    assert words(text) == expected
+
+
+def test_a_question_is_the_more_specific_the_rarer_its_words() -> None:
+    known = frequencies(router=5, switch=200, ports=500)
+    found = [specificity(text, known) for text in ("What?", "Which ports?", "Which switch?", "Which router switch?")]
+    assert found == sorted(found) and found[0] == 0.0
+    assert specificity("Which router?", known) == pytest.approx(5.2 / 6.9, abs=0.01)
+
+
+def test_an_empty_base_tells_nothing() -> None:
+    assert specificity("Which router?", Frequencies(0, {})) == 0.0
+    assert salient("Where?", ["the router"], Frequencies(0, {})) == ("router",)
+
+
+@pytest.mark.parametrize(
+    ("text", "two"),
+    [
+        ("What is the difference between UNION and UNION ALL?", ("UNION", "UNION ALL")),
+        ("Should I use a B-tree or a hash index?", ("B-tree", "hash index")),
+        ("页眉与页脚有什么区别？", ("页眉", "页脚")),
+        ("标准版和专业版的价格", ("标准版", "专业版")),
+        ("什么是目录、索引？", ("目录", "索引")),
+        ("What is a trigger?", None),
+        ("和", None),
+    ],
+)
+def test_two_things_named_together(text: str, two: tuple[str, str] | None) -> None:
+    assert pair(text) == two
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When is the former faster?", "When is UNION faster?"),
+        ("And the second one?", "And UNION ALL?"),
+        ("前者怎么用？", "UNION怎么用？"),
+        ("后者呢", "UNION ALL呢"),
+        ("第二个呢？", "UNION ALL呢？"),
+        ("What happened in the first year?", "What happened in the first year?"),
+        ("第二个字段", "第二个字段"),
+    ],
+)
+def test_the_former_and_the_latter_are_named(question: str, expected: str) -> None:
+    earlier = ["What does UNION do?", "How does UNION differ from it? I mean UNION and UNION ALL."]
+    assert resolve(question, earlier)[0] == expected
+
+
+def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> None:
+    earlier = ["How do I sort rows?", "Is a merge join or a hash join faster?"]
+    known = frequencies(sort=50, rows=50, merge=5, hash=5)
+    assert completed("Why the latter?", earlier, known) == (
+        "sort rows Why hash join faster?",
+        ("hash join faster", "sort", "rows"),
+    )
+    assert completed("Why the latter?", earlier[:1], known)[0] == "sort rows Why the latter?"
