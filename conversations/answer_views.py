@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from conversations import access, queries, services, tracing, turns
 from conversations.answer_page import AnswerPage
 from conversations.models import Message, Turn
+from conversations.views import is_htmx, number
 from knowledge import access as knowledge_access
 from knowledge.queries import has_page_pictures
 from ragsite.db import in_database
@@ -27,11 +28,10 @@ from retrieval.question_views import offer, render_offer
 @require_POST
 async def ask(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask without scripts: the page that follows refreshes itself until the answer is there."""
-    parent = request.POST.get("parent_turn_id", "")
     question = turns.Ask(
         session_id=pk,
         question=request.POST.get("question", ""),
-        parent_turn_id=int(parent) if parent.isdigit() else None,
+        parent_turn_id=number(request, "parent_turn_id"),
         language=_language(),
     )
     return await _begin(request, turns.start_turn(await request.auser(), question), pk)
@@ -77,7 +77,7 @@ async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
         asked = turns.edit(user, pk, request.POST.get("question", ""), _language(), _request_id(request))
         return await _begin(request, asked, page.session_id)
     context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS, "request_id": uuid.uuid4()}
-    template = "conversations/_edit.html" if _is_htmx(request) else "conversations/edit.html"
+    template = "conversations/_edit.html" if is_htmx(request) else "conversations/edit.html"
     # The page's frame asks the database who is signed in.
     return await in_database(render, request, template, context)
 
@@ -87,7 +87,7 @@ async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
 def question(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a question as it was, when its change is given up."""
     page = _page(request.user, pk)
-    if not _is_htmx(request):
+    if not is_htmx(request):
         return redirect(_place(page.session_id, pk))
     return render(request, "conversations/_question.html", {"page": page})
 
@@ -143,7 +143,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         services.remove_feedback(request.user, message)
     page = _page_of(message)
-    if not _is_htmx(request):
+    if not is_htmx(request):
         return redirect(_place(page.session_id, page.turn_id))
     context = {"page": page, "reasons": _reasons(), "ask_reason": value == "-1" and not reason}
     return render(request, "conversations/_thumbs.html", context)
@@ -199,7 +199,7 @@ def _page_of(message: Message) -> AnswerPage:
 def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
     """Show something beside the chat: in its drawer, or as a page of its own without scripts."""
     context |= {"aside": f"conversations/_{name}.html"}
-    template = "conversations/_drawer.html" if _is_htmx(request) else "conversations/aside.html"
+    template = "conversations/_drawer.html" if is_htmx(request) else "conversations/aside.html"
     return render(request, template, context)
 
 
@@ -213,7 +213,3 @@ def _request_id(request: HttpRequest) -> uuid.UUID | None:
 
 def _language() -> str:
     return get_language() or settings.LANGUAGE_CODE
-
-
-def _is_htmx(request: Any) -> bool:
-    return bool(request.htmx)

@@ -1,7 +1,7 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
@@ -127,8 +128,9 @@ def _last_model() -> str:
 
 def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
     """Return what the line under the composer shows: the knowledge bases asked, and the model."""
-    bases = list(knowledge_access.readable(user).order_by("name"))
-    chosen = set(session.knowledge_bases.values_list("pk", flat=True))
+    is_chosen = Exists(session.knowledge_bases.filter(pk=OuterRef("pk")))
+    bases = list(knowledge_access.readable(user).annotate(is_chosen=is_chosen).order_by("name"))
+    chosen = {base.pk for base in bases if base.is_chosen}
     return {
         "session": session,
         "bases": bases,
@@ -139,7 +141,7 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
     }
 
 
-def scope_name(bases: list[KnowledgeBase], chosen: set[int]) -> str:
+def scope_name(bases: Sequence[KnowledgeBase], chosen: set[int]) -> str:
     """Say which knowledge bases a session asks, in a few words."""
     names = [base.name for base in bases if base.pk in chosen]
     if not bases:

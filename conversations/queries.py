@@ -46,7 +46,7 @@ def session_list(user: Any) -> QuerySet[ChatSession]:
 def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
     """Return the user's sessions whose title or messages contain every word, also one that is only begun."""
     found = session_list(user)
-    for word in words.split()[:8]:
+    for word in words.replace("\x00", " ").split()[:8]:
         named = Q(title__icontains=word)
         query = word_query(word)
         if query is not None:

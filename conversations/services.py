@@ -23,7 +23,7 @@ def create_session(user: Any, title: str = "", knowledge_base_ids: Iterable[int]
 
     Knowledge bases that the user may not read are left out.
     """
-    title = title.strip()[:TITLE_LENGTH]
+    title = _cleaned(title)[:TITLE_LENGTH]
     session = ChatSession.objects.create(
         owner=user,
         title=title or _unique_title(user),
@@ -41,7 +41,7 @@ def latest_or_new_session(user: Any) -> ChatSession:
 
 def rename_session(session: ChatSession, title: str) -> ChatSession:
     """Give the session a title of its own; an empty one changes nothing."""
-    title = title.strip()[:TITLE_LENGTH]
+    title = _cleaned(title)[:TITLE_LENGTH]
     if title:
         session.title, session.title_is_automatic = title, False
         session.save(update_fields=["title", "title_is_automatic"])
@@ -86,7 +86,7 @@ def give_feedback(user: Any, message: Message, value: int, reason: str = "", com
     feedback, _created = Feedback.objects.update_or_create(
         message=message,
         user=user,
-        defaults={"value": value, "reason": reason[:40], "comment": comment[:4000]},
+        defaults={"value": value, "reason": _cleaned(reason)[:40], "comment": _cleaned(comment)[:4000]},
     )
     return feedback
 
@@ -120,6 +120,11 @@ def title_after_answer(session: ChatSession, question: str) -> None:
         ChatSession.objects.filter(pk=session.pk, title_is_automatic=True).update(
             title=title[:TITLE_LENGTH], title_is_automatic=False
         )
+
+
+def _cleaned(text: str) -> str:
+    """Return a text as the database takes it, without space around."""
+    return text.replace("\x00", "").strip()
 
 
 def _unique_title(user: Any) -> str:

@@ -105,7 +105,7 @@ def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
 def choose_knowledge_bases(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask only the chosen knowledge bases from now on; none means all."""
     chat_session = access.get_session(request.user, pk)
-    chosen = [int(value) for value in request.POST.getlist("knowledge_base") if value.isdigit()]
+    chosen = [int(value) for value in request.POST.getlist("knowledge_base") if _is_id(value)]
     services.set_knowledge_bases(request.user, chat_session, chosen)
     if is_htmx(request):
         return render(request, "conversations/_scope.html", pages.composer_context(request.user, chat_session))
@@ -141,7 +141,11 @@ def _go(request: HttpRequest, address: str) -> HttpResponse:
 def number(request: HttpRequest, name: str) -> int | None:
     """Return an id that the address or the form gives, or None."""
     value = request.GET.get(name) or request.POST.get(name, "")
-    return int(value) if value.isdigit() and len(value) < 19 else None
+    return int(value) if _is_id(value) else None
+
+
+def _is_id(value: str) -> bool:
+    return value.isdecimal() and len(value) < 19
 
 
 def is_htmx(request: Any) -> bool:

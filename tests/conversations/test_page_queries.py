@@ -29,10 +29,16 @@ def long_session(owner: User) -> ChatSession:
     return session
 
 
-@pytest.mark.parametrize("query", ["", "?all"])
+@pytest.mark.parametrize(("query", "base_url"), [("", ""), ("?all", ""), ("", "http://model.invalid/v1")])
 def test_two_hundred_turns(
-    as_owner: Client, long_session: ChatSession, query: str, django_assert_max_num_queries: Any
+    as_owner: Client,
+    long_session: ChatSession,
+    query: str,
+    base_url: str,
+    settings: Any,
+    django_assert_max_num_queries: Any,
 ) -> None:
+    settings.LLM_BASE_URL = base_url
     with django_assert_max_num_queries(MOST):
         page = as_owner.get(reverse("session", args=[long_session.pk]) + query).content.decode()
     assert page.count('<article class="turn"') == (200 if query else 40)

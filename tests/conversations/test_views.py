@@ -372,3 +372,22 @@ def test_the_theme_is_remembered(as_owner: Client) -> None:
     response = as_owner.post(reverse("set-theme"), {"theme": "dark", "next": "https://evil.example/"})
     assert response.url == "/"
     assert 'data-theme="dark"' in html(as_owner.get(reverse("account")))
+
+
+@pytest.mark.parametrize("noise", ["\x00", "²", "٣", "9" * 30, "-1", "1e3", "%00", "<b>"])
+def test_noise_in_addresses_and_forms_harms_nothing(
+    as_owner: Client, session: ChatSession, turn: Turn, noise: str
+) -> None:
+    address = reverse("session", args=[session.pk])
+    for query in ({"turn": noise}, {"deleted": noise}, {"all": noise}):
+        assert "How long is leave?" in html(as_owner.get(address, query))
+    assert as_owner.get(reverse("search-sessions"), {"q": f"leave {noise}", "current": noise}).status_code == 200
+    assert as_owner.get(reverse("export-markdown", args=[session.pk]), {"turn": noise}).status_code == 200
+    for name, form in (
+        ("choose-knowledge-bases", {"knowledge_base": noise}),
+        ("rename-session", {"title": f"Named {noise}"}),
+        ("share", {"parent_turn_id": noise}),
+    ):
+        assert as_owner.post(reverse(name, args=[session.pk]), form).status_code in (200, 302, 409), name
+    form = {"value": "-1", "reason": f"wrong{noise}"}
+    assert as_owner.post(reverse("feedback", args=[answer_of(turn).pk]), form).status_code == 302

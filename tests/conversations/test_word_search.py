@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 
 from conversations import queries
 from conversations.models import ChatSession, Message
@@ -46,3 +47,10 @@ def test_the_index_serves_the_search(session: ChatSession) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         assert "message_words" in said.explain()
+
+
+def test_the_api_searches_too(session: ChatSession, owner: User, as_owner: Client) -> None:
+    make_session(owner, "Something else")
+    found = as_owner.get("/api/chat/sessions", {"q": "ports nine"}).json()["results"]
+    assert [item["id"] for item in found] == [session.pk]
+    assert as_owner.get("/api/chat/sessions").json()["count"] == 2
