@@ -81,7 +81,7 @@ def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
     return (
         messages.select_related("turn")
         .prefetch_related("citations")
-        .defer("stream_log")
+        .defer("stream_log", "turn__embedding")
         .order_by("turn__created_at", "turn_id", "id")
     )
 
