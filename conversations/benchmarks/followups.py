@@ -1,0 +1,149 @@
+"""What `manage.py bench_followups` measures: how well the passages for later questions of conversations are found.
+
+Each question of a public set is asked in every way of the same base, so that ways are compared in one run. That a
+question which needs no conversation loses nothing by one is measured by asking it after questions of another.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from statistics import fmean
+
+from conversations.pipeline.rules import queries_with_rewrite, understand
+from conversations.pipeline.salience import content_terms
+from conversations.pipeline.state import PastTurn
+from ragsite.db import in_database
+from retrieval import fulltext
+from retrieval.evaluation.metrics import ndcg, recall
+from retrieval.fulltext import Frequencies
+from retrieval.search import Query, SearchRequest, search
+
+RANKS = 5
+# More would wait for the same cores.
+SIDE_BY_SIDE = 4
+# The most turns that the site recalls, unless it is set to others.
+RECALLED = 5
+# Before each question, in sets that give those of a conversation as one text.
+MARK = "|user|:"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, those before it (oldest first), a stand-alone form of it by people, and the grades of right passages.
+
+    `unrelated` are questions of another conversation.
+    """
+
+    question: str
+    earlier: tuple[str, ...]
+    rewrite: str
+    unrelated: tuple[str, ...]
+    relevant: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is searched for, with weights, and what passages are judged by."""
+
+    queries: tuple[tuple[str, float], ...]
+    focus: str
+
+
+Way = Callable[[Case, Frequencies], Ask]
+
+
+def _by_rules(question: str, earlier: Sequence[str], frequencies: Frequencies) -> Ask:
+    history = [PastTurn(number, text, "") for number, text in enumerate(earlier[-RECALLED:])]
+    found = understand(question, history, frequencies)
+    return Ask(found.queries, found.focus) if found.queries else _one(question)
+
+
+def _one(text: str) -> Ask:
+    return Ask(((text, 1.0),), text)
+
+
+WAYS: dict[str, Way] = {
+    "the question alone": lambda case, known: _one(case.question),
+    "by the rules": lambda case, known: _by_rules(case.question, case.earlier, known),
+    "all questions joined": lambda case, known: _one("\n".join([*case.earlier, case.question])),
+    "people's rewriting": lambda case, known: _one(case.rewrite),
+    "people's rewriting and the question": lambda case, known: Ask(
+        queries_with_rewrite(case.question, case.rewrite), case.rewrite
+    ),
+    "stand-alone, first": lambda case, known: _one(case.rewrite),
+    "stand-alone, after unrelated questions": lambda case, known: _by_rules(case.rewrite, case.unrelated, known),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A way's mean recall@5 and nDCG@5, over the later questions of conversations (None without any) and over all."""
+
+    way: str
+    later: tuple[float, float] | None
+    all: tuple[float, float]
+
+
+def cases(
+    last: Mapping[str, str],
+    joined: Mapping[str, str],
+    rewrites: Mapping[str, str],
+    relevant: Mapping[str, Mapping[str, int]],
+) -> list[Case]:
+    """Return the questions that have right passages, from texts by the questions' ids.
+
+    `joined` holds all questions of a conversation up to this one; where it or a rewriting lacks, the question is taken
+    for a first one, and for one that stands alone.
+    """
+    talks = {key: questions_of(joined.get(key, text)) or (text,) for key, text in last.items()}
+    keys = [key for key in last if relevant.get(key)]
+    found = []
+    for place, key in enumerate(keys):
+        around = [*keys[place + 1 :], *keys[:place]]
+        others = (text for other in around if talks[other][0] != talks[key][0] for text in talks[other])
+        unrelated = tuple(islice(dict.fromkeys(others), 1 + place % 3))
+        found.append(Case(last[key], talks[key][:-1], rewrites.get(key, last[key]), unrelated, relevant[key]))
+    return found
+
+
+def questions_of(joined: str) -> tuple[str, ...]:
+    """Return the questions of a text that holds those of a conversation, each behind its mark."""
+    return tuple(text.strip() for text in joined.split(MARK) if text.strip())
+
+
+async def measure(questions: Sequence[Case], base_id: int, progress: Callable[[], object]) -> list[Row]:
+    """Ask every question of a base in every way; raises `SearchFailed`. `progress` is told of each question."""
+    waiting = iter(questions)
+    scores: dict[str, list[tuple[bool, tuple[float, float]]]] = {way: [] for way in WAYS}
+
+    async def work() -> None:
+        for case in waiting:
+            known = await in_database(_frequencies, case, base_id)
+            for way, ask in WAYS.items():
+                scores[way].append((bool(case.earlier), await _score(ask(case, known), case, base_id)))
+            progress()
+
+    await asyncio.gather(*(work() for _ in range(SIDE_BY_SIDE)))
+    return [_row(way, scores[way]) for way in WAYS]
+
+
+def _frequencies(case: Case, base_id: int) -> Frequencies:
+    texts = (case.question, case.rewrite, *case.earlier, *case.unrelated)
+    return fulltext.frequencies({term for text in texts for term in content_terms(text)}, [base_id])
+
+
+async def _score(ask: Ask, case: Case, base_id: int) -> tuple[float, float]:
+    queries = tuple(Query(text, weight) for text, weight in ask.queries)
+    result = await search(SearchRequest(queries, (base_id,), focus=ask.focus))
+    ranked = [str(hit.document_id) for hit in result.hits]
+    return recall(ranked, case.relevant, RANKS), ndcg(ranked, case.relevant, RANKS)
+
+
+def _row(way: str, scores: Sequence[tuple[bool, tuple[float, float]]]) -> Row:
+    later = [score for is_later, score in scores if is_later]
+    return Row(way, _mean(later) if later else None, _mean([score for _later, score in scores]))
+
+
+def _mean(scores: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return fmean(score[0] for score in scores), fmean(score[1] for score in scores)
