@@ -1,45 +1,17 @@
 """Which model serves which purpose: a profile from the admin, else the `LLM_*` settings, else none."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 
 from conversations.models import ModelProfile
-from conversations.profiles import endpoint_of
+from conversations.profiles import endpoint_of, manner
 from ragsite.db import in_database
 from ragsite.llm import prompt_tokens
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How a purpose asks: its temperature, and the most tokens of a reply (None: as many as the model may write)."""
-
-    temperature: float
-    max_tokens: int | None = None
-
-
-# Where a profile doesn't say otherwise. What is read by a program, or is one line, needs no long reply.
-MANNERS: dict[str, Manner] = {
-    "understand": Manner(0.3, 1024),
-    "rewrite": Manner(0.3, 50),
-    "chat": Manner(0.7),
-    "clarify": Manner(0.3, 512),
-    "rerank": Manner(0.0),
-    "filter": Manner(0.0, 1024),
-    "summary": Manner(0.3, 1024),
-    "title": Manner(0.3, 50),
-}
-
-
-def manner(purpose: str) -> Manner:
-    """Return how a purpose asks; an answer from evidence as `LLM_TEMPERATURE` and `LLM_MAX_TOKENS` say."""
-    found = MANNERS.get(purpose, Manner(settings.LLM_TEMPERATURE))
-    most = settings.LLM_MAX_TOKENS
-    return replace(found, max_tokens=min(found.max_tokens or most, most))
 
 
 def profile_endpoint(purpose: str) -> Endpoint | None:

@@ -1,4 +1,4 @@
-"""Model profiles: where their models are, and trying one with a short question."""
+"""Model profiles: where their models are, how purposes ask them, and trying one with a short question."""
 
 import time
 from dataclasses import dataclass, replace
@@ -21,6 +21,34 @@ class Outcome:
 
     works: bool
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a purpose asks: its temperature, and the most tokens of a reply (None: as many as the model may write)."""
+
+    temperature: float
+    max_tokens: int | None = None
+
+
+# Where a profile doesn't say otherwise. What is read by a program, or is one line, needs no long reply.
+MANNERS: dict[str, Manner] = {
+    "understand": Manner(0.3, 1024),
+    "rewrite": Manner(0.3, 50),
+    "chat": Manner(0.7),
+    "clarify": Manner(0.3, 512),
+    "rerank": Manner(0.0),
+    "filter": Manner(0.0, 1024),
+    "summary": Manner(0.3, 1024),
+    "title": Manner(0.3, 50),
+}
+
+
+def manner(purpose: str) -> Manner:
+    """Return how a purpose asks; an answer from evidence as `LLM_TEMPERATURE` and `LLM_MAX_TOKENS` say."""
+    found = MANNERS.get(purpose, Manner(settings.LLM_TEMPERATURE))
+    most = settings.LLM_MAX_TOKENS
+    return replace(found, max_tokens=min(found.max_tokens or most, most))
 
 
 def endpoint_of(profile: ModelProfile) -> Endpoint:

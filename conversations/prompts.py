@@ -44,6 +44,12 @@ class Prompt:
     user: str
     version: int
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a variable stands in it more than once."""
+        names = _VARIABLE.findall(self.system) + _VARIABLE.findall(self.user)
+        return len(names) != len(set(names))
+
     def fill(self, **variables: str) -> tuple[str, str]:
         """Return the system and the user text with their variables replaced; `date` fills itself."""
         known = {"date": timezone.localdate().isoformat()} | variables
@@ -79,15 +85,32 @@ def require(purpose: str, user: str) -> None:
         )
 
 
+def problems(purpose: str, system: str, user: str) -> dict[str, str]:
+    """Return what is wrong with the texts of a prompt, by field."""
+    found: dict[str, str] = {}
+    for name, text in (("system", system), ("user", user)):
+        try:
+            validate(purpose, text)
+            if name == "user":
+                require(purpose, text)
+        except ValueError as error:
+            found[name] = str(error)
+    return found
+
+
 def get_prompt(purpose: str, language: str) -> Prompt:
     """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with.
 
     Where `ANSWER_DIALECT` is `json`, the prompt of an answer also asks for blocks.
     """
-    prompt = _active(purpose, language)
-    if purpose in _SHOWN and settings.ANSWER_DIALECT == "json":
-        return replace(prompt, system=f"{prompt.system}\n\n{_active('blocks', language).system}")
-    return prompt
+    return asking_for_blocks(_active(purpose, language), purpose, language)
+
+
+def asking_for_blocks(prompt: Prompt, purpose: str, language: str) -> Prompt:
+    """Return a prompt with the request for blocks added where answers are asked for in that dialect."""
+    if purpose not in _SHOWN or settings.ANSWER_DIALECT != "json":
+        return prompt
+    return replace(prompt, system=f"{prompt.system}\n\n{_active('blocks', language).system}")
 
 
 def _active(purpose: str, language: str) -> Prompt:

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import prompts
-from conversations.llm import manner
 from conversations.models import ModelProfile, PromptTemplate
+from conversations.profiles import manner
 from ragsite.llm import secrets
 
 if TYPE_CHECKING:
@@ -50,13 +50,8 @@ class PromptTemplateForm(PromptForm):
         """Check both texts against the purpose's variables."""
         data = super().clean() or self.cleaned_data
         purpose = data.get("purpose") or self.instance.purpose
-        for name in ("system", "user"):
-            try:
-                prompts.validate(purpose, data.get(name) or "")
-                if name == "user":
-                    prompts.require(purpose, data.get(name) or "")
-            except ValueError as error:
-                self.add_error(name, str(error))
+        for name, problem in prompts.problems(purpose, data.get("system") or "", data.get("user") or "").items():
+            self.add_error(name, problem)
         return data
 
 

@@ -1,17 +1,38 @@
 """Prompts in the admin: an edit makes a version, an old one can be taken up again."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import prompt_versions
+from conversations import prompt_versions, prompts
 from conversations.admin.forms import PromptTemplateForm
-from conversations.models import PromptTemplate
+from conversations.models import Message, PromptTemplate, Turn
 from ragsite.admin_base import ModelAdmin, shortened
+
+# Turns that a preview offers.
+_OFFERED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A turn to choose, by its question."""
+
+    pk: int
+    label: str
+
+
+def _newest_turns() -> list[Offered]:
+    asked = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER).values("content")[:1]
+    rows = Turn.objects.order_by("-created_at", "-pk").annotate(asked=Subquery(asked)).values_list("pk", "asked")
+    return [Offered(pk, f"#{pk} {shortened(question or '', 90)}") for pk, question in rows[:_OFFERED]]
 
 
 @admin.register(PromptTemplate)
@@ -19,6 +40,7 @@ class PromptTemplateAdmin(ModelAdmin):
     """Saving an edit adds a version and makes it the one in use; old versions stay and can be taken up again."""
 
     form = PromptTemplateForm
+    change_form_template = "admin/conversations/prompttemplate/change_form.html"
     list_display = ["purpose", "language", "version", "active", "begins", "created_at"]
     list_filter = ["active", "purpose", "language"]
     search_fields = ["system", "user"]
@@ -36,6 +58,35 @@ class PromptTemplateAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: past answers were written with these."""
         return False
+
+    def get_urls(self) -> list[Any]:
+        """Add the preview, which comes before the page of one prompt."""
+        view = self.admin_site.admin_view(self.preview)
+        return [path("preview/", view, name="conversations_prompttemplate_preview"), *super().get_urls()]
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Offer the newest turns to preview the prompt with, to those who may read them."""
+        turns = _newest_turns() if request.user.has_perm("conversations.view_turn") else None
+        return super().render_change_form(request, context | {"preview_turns": turns}, *args, **kwargs)
+
+    def preview(self, request: HttpRequest) -> HttpResponse:
+        """Show the messages that the texts of the form would make of a stored turn."""
+        from conversations.prompt_preview import preview  # all of search comes with it: not with the admin
+
+        allowed = self.has_view_permission(request) and request.user.has_perm("conversations.view_turn")
+        if not allowed or request.method != "POST":
+            raise PermissionDenied
+        data = request.POST
+        purpose = data.get("purpose") or data.get("preview_purpose") or ""
+        language = data.get("language") or data.get("preview_language") or "en"
+        chosen = data.get("preview_turn", "")
+        turn = get_object_or_404(Turn, pk=int(chosen) if chosen.isdecimal() else 0)
+        texts = data.get("system", ""), data.get("user", "")
+        context: dict[str, Any] = {"errors": list(prompts.problems(purpose, *texts).values())}
+        if purpose in prompts.VARIABLES and language in ("en", "zh"):
+            prompt = prompts.asking_for_blocks(prompts.Prompt(*texts, 0), purpose, language)
+            context["preview"] = preview(purpose, prompt, turn, language)
+        return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Store the texts as a new version, which the page then shows."""

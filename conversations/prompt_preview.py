@@ -1,0 +1,120 @@
+"""A prompt filled with a stored turn, as it would be sent now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from conversations import asking, calibration, llm
+from conversations.budget import Window
+from conversations.composing import Material, compose
+from conversations.evidence import fenced
+from conversations.history import branch_of, recent_turns
+from conversations.memory.summaries import summary_of
+from conversations.models import Citation, Message, Turn
+from conversations.pipeline.node import NodeError
+from conversations.prompts import Prompt
+from ragsite.llm.default import default_endpoint
+from ragsite.llm.types import ChatMessage
+from retrieval.search import Hit
+
+# The purposes whose messages hold the conversation as turns; the others are given it as a text, where they are.
+_WRITES = ("answer", "chat", "general", "clarify")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message with its tokens, as the model counts them as far as known."""
+
+    role: str
+    content: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The messages, their tokens together, and how many may be sent. `problem` says why there are none."""
+
+    messages: Sequence[Shown] = ()
+    tokens: int = 0
+    limit: int = 0
+    left_out: int = 0
+    problem: str = ""
+
+
+def preview(purpose: str, prompt: Prompt, turn: Turn, language: str) -> Preview:
+    """Return the messages of a prompt for a stored turn, without what its user had remembered: it is theirs alone."""
+    window = _window(purpose)
+    question = _question_of(turn)
+    if purpose not in _WRITES:
+        system, user = prompt.fill(
+            question=asking.quoted(question), history=_history(turn), evidence=_evidence(purpose, turn)
+        )
+        return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
+    branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
+    material = Material(
+        prompt=prompt,
+        question=question,
+        language=language,
+        hits=_hits(turn) if purpose == "answer" else (),
+        summary=summary_of(turn.session_id, branch) if len(branch) > 1 else "",
+        recent=recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS),
+    )
+    try:
+        composed = compose(material, window)
+    except NodeError as error:
+        return Preview(problem=str(error))
+    return _shown(composed.messages, window, len(composed.fitted.cuts))
+
+
+def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -> Preview:
+    shown = [Shown(message.role, message.content, window.measure(message.content)) for message in messages]
+    return Preview(shown, sum(message.tokens for message in shown), window.limit, left_out)
+
+
+def _window(purpose: str) -> Window:
+    """Return the window of the model that serves a purpose, that of the settings where there is none."""
+    endpoint = llm.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
+    if endpoint is None:
+        return Window.of(settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS)
+    return Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
+
+
+def _question_of(turn: Turn) -> str:
+    found = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first()
+    return found or ""
+
+
+def _history(turn: Turn) -> str:
+    if turn.parent_turn_id is None:
+        return asking.transcript(())
+    branch = branch_of(turn.session_id, turn.parent_turn_id)
+    return asking.transcript(recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS))
+
+
+def _evidence(purpose: str, turn: Turn) -> str:
+    """Return the passages as a judge of them is given them: all, or, to filter, the first."""
+    hits = _hits(turn)[: 1 if purpose == "filter" else None]
+    return "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1)) or _("(no passages)")
+
+
+def _hits(turn: Turn) -> list[Hit]:
+    """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
+    citations = Citation.objects.filter(message__turn=turn).select_related("chunk", "document").order_by("index")
+    return [
+        Hit(
+            chunk_id=citation.chunk_id or 0,
+            document_id=citation.document_id or 0,
+            knowledge_base_id=citation.document.knowledge_base_id if citation.document else 0,
+            content=citation.chunk.content if citation.chunk else citation.snippet,
+            kind=citation.chunk.kind if citation.chunk else "text",
+            filename=citation.filename,
+            heading=citation.heading,
+            page=citation.page,
+            score=citation.score,
+            sources=[],
+            picture_id=citation.chunk.picture_id if citation.chunk else None,
+        )
+        for citation in citations
+    ]
