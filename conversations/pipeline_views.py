@@ -58,4 +58,4 @@ def _row(node: Node) -> NodeRow:
 
 def _path(thing: object) -> str:
     named = thing if hasattr(thing, "__qualname__") else type(thing)
-    return f"{named.__module__}.{named.__qualname__}"  # type: ignore[attr-defined]
+    return f"{named.__module__}.{named.__qualname__}"

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
@@ -102,6 +103,10 @@ class TurnAdmin(RecordAdmin):
         "request_id", "session_page", "parent_turn", "retrieval_query", "action", "model", "token_count", "created_at",
         "citations",
     )  # fmt: skip
+
+    def view_on_site(self, turn: Turn) -> str:
+        """Lead to the page that tells how the answer came about."""
+        return reverse("trace", args=[turn.pk])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Fetch the question and the answer's status along."""

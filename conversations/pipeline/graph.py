@@ -257,13 +257,12 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
 
 def _edge(place: str | When, child: str, previous: str | None) -> Edge | None:
     """Return the edge of one entry of `after`; None for the place before the first node."""
-    condition = place if isinstance(place, When) else None
-    parent = condition.node if condition else place
-    if parent == PREVIOUS:
-        parent = previous
+    when = place if isinstance(place, When) else None
+    named = place.node if isinstance(place, When) else place
+    parent = previous if named == PREVIOUS else named
     if parent is None:
         return None
-    return Edge(str(parent), child, condition.condition, condition.label) if condition else Edge(str(parent), child)
+    return Edge(parent, child, when.condition, when.label) if when else Edge(parent, child)
 
 
 def _unknown(edge: Edge, missing: str) -> GraphError:

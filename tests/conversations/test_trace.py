@@ -142,3 +142,12 @@ async def test_a_failed_node_says_why(
     assert "This step failed (RuntimeError)." in await page(as_owner, turn)
     message = await Message.objects.aget(turn=turn, role="assistant")
     assert message.status == "failed" and "Fuse the results" in message.error_message
+
+
+async def test_the_admin_leads_from_a_turn_to_its_trace(
+    owner: User, as_staff: Client, shared: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, QUESTION)
+    turn = await Turn.objects.alatest("id")
+    page = await in_database(as_staff.get, reverse("admin:conversations_turn_change", args=[turn.pk]))
+    assert reverse("trace", args=[turn.pk]) in page.content.decode()
