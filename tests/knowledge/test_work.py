@@ -143,6 +143,18 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert served.index(few[1].pk) <= PER_LOOK + 2
 
 
+def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase, owner: User, stranger: User) -> None:
+    def waiting(knowledge_base: KnowledgeBase, count: int) -> list[int]:
+        return [factories.make_document(knowledge_base, status="queued").pk for _ in range(count)]
+
+    folder = waiting(base, 12)
+    dropped = waiting(factories.make_knowledge_base(owner, "Dropped"), 2)
+    others = waiting(factories.make_knowledge_base(stranger), 3)
+    served = list(_all(Turns(claims.waiting_to_be_read)))
+    assert served[:6] == [folder[0], others[0], dropped[0], others[1], folder[1], others[2]]
+    assert served[6:8] == [dropped[1], folder[2]]
+
+
 def test_a_giant_lets_those_of_its_uploader_pass(base: KnowledgeBase) -> None:
     giant = factories.make_document(base, status="chunked", progress=60, heartbeat_at=None)
     small = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
