@@ -22,6 +22,7 @@ _DROPPED_TAGS = frozenset(
     {"script", "style", "noscript", "template", "nav", "svg", "math", "iframe", "object", "embed", "applet", "audio"}
     | {"video", "canvas", "map", "button", "select", "input", "textarea", "datalist", "dialog", "link", "meta", "base"}
 )
+_WITHIN_LINES = frozenset({"span", "a", "b", "i", "em", "strong", "code", "kbd", "samp", "var", "u", "font"})
 _DROPPED_ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog"}
 )
@@ -64,6 +65,7 @@ def elements_of(source: str, pictures: PictureStore) -> Iterator[Element]:
     if root is None:
         return
     title = root.findtext(".//title") or ""
+    _show_alternatives(root)
     _drop_furniture(root)
     walker = HtmlWalker(pictures, title)
     main = _main(root)
@@ -95,6 +97,24 @@ def _usable(declared: str) -> str:
     if name in {"iso-8859-1", "latin1", "us-ascii", "ascii"}:
         return ""  # declared by habit; UTF-8 is tried first, then what fits
     return name
+
+
+def _show_alternatives(root: etree._Element) -> None:
+    """Show what a script chooses from, such as the key of each system: elements that stand together, all hidden."""
+    for parent in root.iter(etree.Element):
+        if not _is_choice(parent):
+            continue
+        spoken = [child for child in parent if _length(child)]
+        for child in spoken:
+            del child.attrib["hidden"]
+        for child in spoken[:-1]:
+            child.tail = " / " if all(node.tag in _WITHIN_LINES for node in child.iter()) else None
+
+
+def _is_choice(parent: etree._Element) -> bool:
+    hidden = [child.get("hidden") is not None for child in parent]
+    around = (parent.text, *(child.tail for child in parent))
+    return len(hidden) > 1 and all(hidden) and not any(text and text.strip() for text in around)
 
 
 def _drop_furniture(root: etree._Element) -> None:

@@ -26,6 +26,19 @@ def test_the_page_without_its_furniture(tmp_path: Path) -> None:
     assert lines(tmp_path, body) == ["# Title", "Body text\nsecond line."]
 
 
+def test_of_what_a_script_chooses_from_all_is_read(tmp_path: Path) -> None:
+    keys = "<span><span hidden='true'><kbd>Command</kbd></span> <span hidden='true'>Ctrl</span></span>"
+    page = "<div><div hidden id='calc'><p>For sheets.</p></div><div hidden id='writer'><p>For texts.</p></div></div>"
+    tabs = "<div><div><p>Shown.</p></div><div hidden><p>Not shown.</p></div></div>"
+
+    assert lines(tmp_path, f"<p>Press {keys}+F2.</p>{page}{tabs}<p hidden>Secret</p>") == [
+        "Press Command / Ctrl+F2.",
+        "For sheets.",
+        "For texts.",
+        "Shown.",
+    ]
+
+
 def test_the_title_stands_above_headings_of_its_level(tmp_path: Path) -> None:
     body = "<h2>CREATE THING</h2><p>Makes it.</p><h2>Parameters</h2><p>None.</p>"
 
