@@ -27,6 +27,8 @@ KEEP = 0.62
 # Columns: a passage up to the first is quoted whole; a procedure is quoted from its beginning up to the second.
 SHORT_PASSAGE = 460
 PROCEDURE = 620
+# Columns of a sentence between two quoted ones that is quoted rather than left out: readers trust no gap.
+SMALL_GAP = 200
 # What counts beside the words of the sentence itself: those of its heading and of the sentence before it, the rank of
 # its passage, and its nearness in meaning.
 NEAR = 0.4
@@ -242,8 +244,8 @@ def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[in
     """Return the positions of what is quoted around the chosen sentences.
 
     A short passage is quoted whole, and a section on what "how" asks for from its beginning; an entry of a list of
-    definitions brings the term that it defines, a sentence that announces a list what it announces, and a lone one the
-    sentence after it.
+    definitions brings the term that it defines, and a sentence that announces a list what it announces. Each brings the
+    sentence after it while that is not much ("To avoid this, …"), and a short one between two isn't left out.
     """
     wanted = set(positions)
     if sum(map(_columns, texts)) <= SHORT_PASSAGE:
@@ -255,8 +257,12 @@ def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[in
     for position in positions:
         if texts[position].rstrip().endswith((":", "：")):
             wanted.update(range(position + 1, min(position + 7, len(texts))))
-        elif len(positions) == 1 and position + 1 < len(texts):
-            wanted.add(position + 1)
+    for position in sorted(positions):
+        following = {*wanted, min(position + 1, len(texts) - 1)}
+        if len(positions) == 1 or sum(_columns(texts[each]) for each in following) <= PROCEDURE:
+            wanted = following
+    quoted = sorted(wanted)
+    wanted.update(a + 1 for a, b in pairwise(quoted) if b == a + 2 and _columns(texts[a + 1]) <= SMALL_GAP)
     return _with_headings(texts, sorted(position for position in wanted if texts[position].strip()))
 
 

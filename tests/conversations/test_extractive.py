@@ -117,3 +117,20 @@ def test_a_heading_inside_a_passage_tells_what_its_sentences_are_about() -> None
     chosen = extract("How long is the warranty of the battery?", [passage])
     assert any("two years" in sentence for sentence in chosen.quotes[0].sentences)
     assert not any("pounds" in sentence for sentence in chosen.quotes[0].sentences)
+
+
+def test_the_sentence_after_one_and_a_short_one_between_two_are_quoted() -> None:
+    noise = "Words of no interest here follow one another without an end in sight for anyone. " * 9
+    passage = hit(
+        f"{noise}The shared secret is used to talk to the RADIUS servers. It is the same on both sides. "
+        f"The shared secret of RADIUS should be strong. Sixteen characters are recommended. {noise}"
+    )
+    chosen = extract("How should the shared secret for RADIUS be chosen?", [passage])
+    text = "".join(chosen.quotes[0].sentences)
+    assert "It is the same on both sides." in text and "Sixteen characters" in text
+    assert chosen.quotes[0].gaps == set()
+
+
+def test_chinese_words_that_hold_a_question_together_need_no_passage() -> None:
+    merged = hit("要合并单元格，请选中它，然后点击合并。各单元格的内容会移动到第一个单元格。", heading="合并单元格")
+    assert extract("合并几个单元格时，怎样把它们的内容一起保留下来？", [merged]).hits == [0]
