@@ -32,6 +32,7 @@ GENERAL = {
 }
 # A question that the handbook does not speak of, and the language of a reader whose interface is in the other one.
 ELSEWHERE = [("en", "Who painted the Mona Lisa?", "zh-hans"), ("zh", "蒙娜丽莎是谁画的？", "en")]
+NAME_IT = "Please name the thing or the document that you mean."
 PORTS = "How many ports has the TL-SE2109 switch?"
 
 
@@ -133,23 +134,28 @@ class TestClarify:
     """Asking back."""
 
     @pytest.mark.parametrize(
-        ("question", "interface", "code", "words"),
+        ("question", "code", "told"),
         [
-            ("???", "en", "en", "There is no word in your message to search for. What would you like to know?"),
-            ("???", "zh-hans", "zh", "There is no word in your message to search for. What would you like to know?"),
+            ("???", "en", "There is no word in your message to search for. What would you like to know?"),
+            ("？！", "zh", "There is no word in your message to search for. What would you like to know?"),
+            ("What is it?", "en", f"What does “it” stand for? {NAME_IT}"),
+            ("它要多久？", "zh", f"What does “%(word)s” stand for? {NAME_IT}"),
+            ("What?", "en", f"“What?” does not say what it is about. {NAME_IT}"),
+            ("为什么？", "zh", f"“%(message)s” does not say what it is about. {NAME_IT}"),
         ],
     )
     async def test_without_a_model_it_names_what_is_unclear(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
-        question: str, interface: str, code: str, words: str,
+        question: str, code: str, told: str,
     ) -> None:  # fmt: skip
-        message = await asked(owner, session, as_owner, question, interface)
-        assert message.content == in_language(code, words)
+        message = await asked(owner, session, as_owner, question, "zh-hans" if code == "zh" else "en")
+        assert message.content == in_language(code, told) % {"word": "它", "message": "为什么？"}
         assert message.turn.action == "clarify" and message.turn.model == "extractive"
         assert not await TraceStep.objects.filter(turn=message.turn, key="search", status="completed").aexists()
 
     @pytest.mark.parametrize(
-        ("question", "back"), [("How long does it take?", "To reset which switch?"), ("它要多久？", "您指的是哪一台？")]
+        ("question", "back"),
+        [("How long does it take?", "To reset which switch?"), ("它的保修期多久？", "您指的是哪一台？")],
     )
     async def test_with_a_model_it_asks(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
