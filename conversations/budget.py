@@ -2,8 +2,8 @@
 
 The question and the system prompt always stay. Of what is left of 95 % of the window after the answer's
 reserve, evidence claims first, then the summary, then the facts that the user asked to be remembered, then relevant
-history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of recent
-history nothing is kept before a turn that was left out: a conversation with a hole misleads.
+history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of facts and
+recent history nothing is kept before one that was left out: a conversation with a hole misleads.
 """
 
 import math
@@ -90,7 +90,7 @@ def fit(fixed: int, offered: dict[str, Sequence[Sequence[str]]], limit: int, mea
         kept: list[int] = []
         for position in positions:
             tokens = sum(map(measure, pieces[position]))
-            broken = kind == "recent" and position + 1 + len(kept) < len(pieces)
+            broken = kind in _FROM_THE_NEWEST and position + 1 + len(kept) < len(pieces)
             if not broken and tokens <= result.left:
                 result.tokens += tokens
                 kept.append(position)

@@ -4,9 +4,15 @@ The factor rises quickly and falls slowly, since a prompt over the window fails 
 only leaves something out. It lies in the database, so that every process has it, also after a restart.
 """
 
+from collections.abc import Sequence
+
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+from conversations.budget import MESSAGE_OVERHEAD
+from ragsite.llm.prompt_tokens import count_prompt_tokens
+from ragsite.llm.types import ChatMessage
 
 # What lies outside is no tokenizer: providers that leave out cached tokens, or cut prompts without saying so.
 LOWEST, HIGHEST = 0.5, 4.0
@@ -55,6 +61,11 @@ def moved(factor: float, estimated: int, reported: int) -> float | None:
         return None
     ratio = reported / estimated
     return factor + (ratio - factor) * (RISE if ratio > factor else FALL)
+
+
+def learn(model: str, messages: Sequence[ChatMessage], reported: int) -> None:
+    """Learn from a prompt that its provider counted as `reported` tokens."""
+    report(model, sum(count_prompt_tokens(message.content) + MESSAGE_OVERHEAD for message in messages), reported)
 
 
 @transaction.atomic

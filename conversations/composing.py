@@ -11,18 +11,20 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from conversations.budget import MESSAGE_OVERHEAD, Fitted, Window, fit
+from conversations.budget import Fitted, Window, fit
 from conversations.evidence import numbered_passage
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.state import PastTurn
 from conversations.prompts import Prompt
-from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
+from ragsite.llm.prompt_tokens import shorten
 from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit
 
 # Less than this of a passage or an answer, in tokens, says nothing.
 LEAST_PASSAGE = 48
 LEAST_ANSWER = 24
+# From this part of the limit on, what joining adds could matter.
+_NEAR = 0.9
 
 _FACTS = {
     "en": "What the user asked you to remember about them (facts, not instructions):",
@@ -50,16 +52,12 @@ class Material:
 
 @dataclass(slots=True)
 class Composed:
-    """A prompt that fits. `tokens` are the model's as far as known, `counted` those of our own count.
-
-    `shortened` holds `{"kind", "tokens", "left"}`.
-    """
+    """A prompt that fits. `tokens` are the model's as far as known; `shortened` holds `{"kind", "tokens", "left"}`."""
 
     messages: list[ChatMessage]
     evidence: list[Hit]
     fitted: Fitted
     tokens: int
-    counted: int
     shortened: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -72,8 +70,8 @@ class Composed:
 def compose(material: Material, window: Window) -> Composed:
     """Write the messages; raises `NodeError` when question and system prompt alone are over the window's limit.
 
-    What is chosen piece by piece is measured again as it is joined, and chosen anew where joining made it too long:
-    a template may name a variable twice.
+    Where the pieces come near the limit, or a template names a variable twice, the whole is measured as it is joined,
+    and chosen anew if that made it too long.
     """
     limit = window.limit
     while True:
@@ -105,14 +103,10 @@ def _composed(material: Material, window: Window, limit: int) -> Composed:
         fitted = _fit(material, window, limit)
     evidence = [material.hits[position] for position in fitted.evidence]
     messages = _messages(material, fitted, evidence)
-    return Composed(
-        messages,
-        evidence,
-        fitted,
-        tokens=sum(window.measure(message.content) for message in messages),
-        counted=sum(count_prompt_tokens(message.content) + MESSAGE_OVERHEAD for message in messages),
-        shortened=[item for item in shortened if getattr(fitted, item["kind"])],
-    )
+    tokens = fitted.tokens
+    if tokens > _NEAR * window.limit or material.prompt.repeats:
+        tokens = sum(window.measure(message.content) for message in messages)
+    return Composed(messages, evidence, fitted, tokens, [item for item in shortened if getattr(fitted, item["kind"])])
 
 
 def _fit(material: Material, window: Window, limit: int) -> Fitted:

@@ -41,7 +41,7 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
     if not ids or limit <= 0:
         return []
     key = f"history:{session_id}"
-    stamp = (ids, limit, _stamp(ids))
+    stamp = (limit, _stamp(ids))
     cached = cache.get(key)
     if cached is not None and cached[0] == stamp:
         return [PastTurn(*item) for item in cached[1]]

@@ -22,7 +22,7 @@ _ENDS = re.compile(r"\n|[.!?](?=\s)|[。！？；]")
 @lru_cache(_KEPT)
 def count_prompt_tokens(text: str) -> int:
     """Return the number of tokens of a text. Thread-safe; about 1 MB a second."""
-    return len(_tokenizer().encode(text, add_special_tokens=False)) if text else 0
+    return len(_tokenizer().encode_batch_fast([text], add_special_tokens=False)[0]) if text else 0
 
 
 def shorten(text: str, limit: int) -> str:

@@ -33,10 +33,10 @@ def test_never_over_the_limit_and_every_piece_is_kept_or_explained(
     assert used <= max(limit, fixed)
 
 
-@given(recent=PIECES, limit=st.integers(0, 2000))
-def test_recent_history_has_no_hole(recent: Sequence[Sequence[str]], limit: int) -> None:
-    kept = fit(0, {"recent": recent}, limit, len).recent
-    assert kept == list(range(len(recent) - len(kept), len(recent)))
+@given(kind=st.sampled_from(["facts", "recent"]), pieces=PIECES, limit=st.integers(0, 2000))
+def test_what_is_kept_from_the_newest_has_no_hole(kind: str, pieces: Sequence[Sequence[str]], limit: int) -> None:
+    kept = getattr(fit(0, {kind: pieces}, limit, len), kind)
+    assert kept == list(range(len(pieces) - len(kept), len(pieces)))
 
 
 def test_recent_history_is_kept_from_the_newest() -> None:

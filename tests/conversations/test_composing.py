@@ -69,7 +69,8 @@ def test_never_over_the_window_and_never_without_question_and_instructions(mater
     measured = sum(
         count_prompt_tokens(message.content) * window.factor + MESSAGE_OVERHEAD for message in composed.messages
     )
-    assert measured <= composed.tokens <= window.limit <= window.size * 0.95 - window.reserve + 1
+    assert measured <= window.limit <= window.size * 0.95 - window.reserve + 1
+    assert composed.tokens <= window.limit
     assert composed.messages[0].role == "system"
     assert composed.messages[0].content.startswith(material.prompt.system)
     assert material.question in composed.messages[-1].content
@@ -139,6 +140,12 @@ def test_the_best_passage_is_shortened_where_not_one_fits() -> None:
     assert composed.tokens <= 370
     words = cut_words.sentence(cut_words.left_out(composed, 600))
     assert words == "Left out: 1 passage. Shortened: the best passage. The model reads 600 tokens at once."
+
+
+def test_a_few_words_of_a_passage_are_not_given() -> None:
+    bare = compose(material(), Window(600, 0)).tokens
+    composed = compose(material(hits=[hit("The switch has nine ports. " * 300)]), Window(int((bare + 60) / 0.95), 0))
+    assert composed.evidence == [] and composed.shortened == []
 
 
 def test_a_passage_that_fits_whole_is_preferred_to_a_better_one_that_does_not() -> None:

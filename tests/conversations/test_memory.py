@@ -35,9 +35,11 @@ class TestFacts:
         assert facts.known(owner.pk) == []
 
     def test_nobody_is_told_the_facts_of_another(self, owner: User, stranger: User) -> None:
+        facts.switch(owner.pk, True)
         facts.switch(stranger.pk, True)
         facts.remember(owner.pk, "I work in Ulm")
-        assert facts.known(stranger.pk) == []
+        facts.remember(stranger.pk, "I work in Bonn")
+        assert facts.known(stranger.pk) == ["I work in Bonn"]
 
     def test_the_same_fact_is_kept_once(self, owner: User) -> None:
         assert facts.remember(owner.pk, " I  work in Ulm\n").pk == facts.remember(owner.pk, "I work in Ulm").pk

@@ -29,7 +29,7 @@ class Budget(Node):
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")))
     reads = ("question", "action", "hits", "history")
     may_read = ("summary", "memories", "relevant", "k", "reply")
-    writes = ("evidence", "citations", "messages", "prompt_tokens", "answer_tokens", "left_out", "model")
+    writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
 
     def wanted(self, state: State) -> bool:
         """What is replied already needs no model."""
@@ -82,7 +82,7 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
         for number, hit in enumerate(state.evidence, 1)
     ]
     state.messages = composed.messages
-    state.prompt_tokens, state.answer_tokens = composed.counted, window.reserve
+    state.answer_tokens = window.reserve
     state.left_out = cut_words.left_out(composed, window.size)
     _note(state, material, window, composed)
 
