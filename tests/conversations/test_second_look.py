@@ -53,6 +53,18 @@ async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: s
     assert state.details["second_look"]["spoken_of"] is kept
 
 
+async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_not_lean_on_it() -> None:
+    assert not (await looked("Who painted the Mona Lisa?", 0.1, joined=0.8)).hits
+    assert (await looked("How long does it take?", 0.1, joined=0.8)).hits
+
+
+async def test_a_rewritten_question_tells_too() -> None:
+    state = State(user_id=1, session_id=1, question="Who painted the Mona Lisa?", hits=[hit()])
+    state.rewrite, state.rankings = "Which ports?", [*rankings(0.1, state.question), *rankings(0.6, "Which ports?")]
+    await SecondLook().run(state, ignore)
+    assert state.hits
+
+
 async def test_it_can_be_switched_off(settings: Settings) -> None:
     settings.RELEVANCE_FLOOR = 0
     assert (await looked("Who won the world cup in 2018?", -0.1)).hits
@@ -137,7 +149,6 @@ class TestOtherPlans:
 
     async def test_that_they_speak_of_what_came_before_is_no_proof(self) -> None:
         assert (await looked("Say that more tersely, please.", 0.1, "answer_chat", joined=0.8)).action == "answer_chat"
-        assert (await looked("Say that more tersely, please.", 0.1, joined=0.8)).hits
 
     @pytest.mark.parametrize("question", ["What did I ask before?", "How did you find that out?", "我刚才问了什么？"])
     async def test_a_question_about_the_talk_is_chat(self, question: str) -> None:

@@ -38,7 +38,7 @@ class SecondLook(Node):
     timeout = 5.0
     on_error = "skip"
     reads = ("question", "action", "rankings", "hits")
-    may_read = ("instead", "focus")
+    may_read = ("instead", "focus", "rewrite")
     writes = ("action", "hits")
 
     def wanted(self, state: State) -> bool:
@@ -57,14 +57,14 @@ class SecondLook(Node):
         return state
 
     def _speak_of_it(self, state: State) -> bool:
-        """Whether the hits have anything to do with the question."""
-        nearest = similarity(state.rankings)
+        """Whether the hits have anything to do with the question, or with what it leans on."""
+        nearest = similarity(_telling_rankings(state))
         state.note(self.key, similarity=nearest)
         if nearest is not None and nearest >= settings.RELEVANCE_FLOOR:
             return True
         if in_another_language(state.question_language, state.hits):
             return True
-        covered = coverage(state.focus or state.question, state.hits)
+        covered = coverage(_judged_by(state), state.hits)
         state.note(self.key, coverage=round(covered, 3))
         return not is_unrelated(covered, nearest)
 
@@ -83,6 +83,17 @@ class SecondLook(Node):
     def message(self, state: State) -> str:
         """Say what came of it."""
         return _("they do") if state.hits else _("they don't")
+
+
+def _judged_by(state: State) -> str:
+    return (state.focus if leans_on(state.question) else state.rewrite) or state.question
+
+
+def _telling_rankings(state: State) -> list[Ranking]:
+    """Return the rankings that tell: of a question that points at nothing before it, not those with words of that."""
+    if leans_on(state.question):
+        return state.rankings
+    return [ranking for ranking in state.rankings if ranking.query.text in (state.question, state.rewrite)]
 
 
 def coverage(question: str, hits: Sequence[Hit]) -> float:
