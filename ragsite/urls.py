@@ -12,6 +12,8 @@ from ragsite.context import SITE_NAME
 # Django's view would name the site after its host.
 _LOGIN: dict[str, Any] = {"redirect_authenticated_user": True, "extra_context": {"site_name": SITE_NAME}}
 
+handler404 = "ragsite.views.not_found"
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -7,12 +7,13 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
+from django.views.defaults import page_not_found
 
 from conversations.memory import facts
 from ragsite.models import ApiToken
@@ -112,3 +113,11 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     if theme in THEMES:
         response.set_cookie("theme", theme, max_age=_YEAR, samesite="Lax", secure=request.is_secure())
     return response
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
+    if request.path.startswith("/api/"):
+        detail = _("There is nothing at %(path)s.") % {"path": request.path}
+        return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
+    return page_not_found(request, exception)

@@ -101,3 +101,10 @@ def test_the_schema_and_its_page_are_served(db: None, as_owner: Client) -> None:
     assert addresses and all(address.startswith(("/", "data:")) for address in addresses)
     for address in addresses:
         assert address.startswith("data:") or as_owner.get(address).status_code == 200, address
+
+
+def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> None:
+    response = as_owner.get("/api/nonsense")
+    assert response.status_code == 404
+    assert response.json() == {"detail": "There is nothing at /api/nonsense.", "code": "not_found"}
+    assert b"<main" in as_owner.get("/nonsense").content

@@ -28,7 +28,11 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-rail-toggle]")) toggleRail();
   if (event.target.closest("[data-toast-close]")) event.target.closest("[data-toast]").remove();
   const opener = event.target.closest("[data-dialog]");
-  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+  const dialog = opener && document.getElementById(opener.dataset.dialog);
+  if (dialog) {
+    dialog.showModal();
+    dialog.querySelector("input:not([type=hidden], [type=radio], [type=checkbox]), textarea")?.focus();
+  }
   if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
   const button = event.target.closest("[data-copy]");
   if (button) copy(button);

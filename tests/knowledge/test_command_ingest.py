@@ -1,5 +1,6 @@
 """`manage.py ingest`."""
 
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -50,9 +51,10 @@ def test_without_a_worker_waiting_means_doing(
     owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert "2 added, 0 already here, 0 failed." in run(folder)[0]
     assert set(Document.objects.values_list("status", flat=True)) == {"ready"}
-    assert "2 of 2 documents" in capsys.readouterr().err
+    assert "| 2 of 2 documents [" in capsys.readouterr().err
     assert "0 added, 2 already here, 0 failed." in run(folder)[0]
 
 
@@ -62,7 +64,7 @@ def test_failures_are_told_with_their_reasons(owner: User, tmp_path: Path, monke
     (tmp_path / "good.txt").write_text("Good.")
     (tmp_path / "empty.txt").write_text("")
     out, err = run(tmp_path / "good.txt", tmp_path / "empty.txt")
-    assert "2 added, 0 already here, 1 failed." in out
+    assert "1 added, 0 already here, 1 failed." in out
     assert "exit 1" in out
     assert "empty.txt: The file is empty" in err
 

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,23 +45,23 @@ class Command(BaseCommand):
         if not paths:
             raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
         added, here, failures = self._add(base, user, paths)
-        if options["wait"]:
-            failures += _wait([document.pk for document in added])
+        unread = _wait(added) if options["wait"] else []
+        failures += unread
         for failure in failures:
             self.stderr.write(self.style.ERROR(failure))
         queued = "" if options["wait"] else ", waiting for a worker"
-        self.stdout.write(f"{len(added)} added{queued}, {here} already here, {len(failures)} failed.")
+        self.stdout.write(f"{len(added) - len(unread)} added{queued}, {here} already here, {len(failures)} failed.")
         if failures:
             sys.exit(1)
 
     def _add(
         self, base: KnowledgeBase, user: AbstractBaseUser, paths: list[Path]
-    ) -> tuple[list[Document], int, list[str]]:
-        """Return the new (or newly queued) documents, the number of those already here, and failures in words."""
-        added: list[Document] = []
+    ) -> tuple[dict[int, Path], int, list[str]]:
+        """Return the ids of new (or newly queued) documents, how many are already here, and failures in words."""
+        added: dict[int, Path] = {}
         failures: list[str] = []
         here = 0
-        for path in tqdm(paths, desc="Adding", unit="file", file=sys.stderr):
+        for path in tqdm(paths, desc="Adding", unit="file", file=sys.stderr, disable=None):
             try:
                 with path.open("rb") as file:
                     result = services.add_document(base, user, path.name, File(file, name=path.name))
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             if result.already_here and result.document.status not in Document.UNFINISHED:
                 here += 1
             else:
-                added.append(result.document)
+                added[result.document.pk] = path
         return added, here, failures
 
 
@@ -89,14 +89,15 @@ def _files(paths: list[Path]) -> Iterator[Path]:
             yield from (file for file in inside if file.suffix.lower().lstrip(".") in extensions())
 
 
-def _wait(ids: list[int]) -> list[str]:
+def _wait(paths: Mapping[int, Path]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
-    with tqdm(total=len(ids) * 100, desc="Reading", unit="%", file=sys.stderr, bar_format=_BAR) as bar:
+    ids = list(paths)
+    with tqdm(total=len(ids) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
         idle_since = time.monotonic()
         worker: threading.Thread | None = None
         while unfinished := list(Document.objects.filter(pk__in=ids, status__in=Document.UNFINISHED)):
             bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
-            bar.set_postfix_str(f"{len(ids) - len(unfinished)} of {len(ids)} documents")
+            bar.set_description_str(f"{len(ids) - len(unfinished)} of {len(ids)} documents")
             if _someone_works():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
@@ -106,9 +107,9 @@ def _wait(ids: list[int]) -> list[str]:
         if worker is not None:
             worker.join()
         bar.n = len(ids) * 100
-        bar.set_postfix_str(f"{len(ids)} of {len(ids)} documents")
+        bar.set_description_str(f"{len(ids)} of {len(ids)} documents")
     failed = Document.objects.filter(pk__in=ids).exclude(status=Document.Status.READY).order_by("pk")
-    return [f"{document.original_filename}: {document.error_message or document.status}" for document in failed]
+    return [f"{paths[document.pk]}: {document.error_message or document.status}" for document in failed]
 
 
 def _work() -> None:
@@ -118,7 +119,7 @@ def _work() -> None:
         connection.close()
 
 
-_BAR = "{desc}: {percentage:3.0f}%|{bar}| {postfix} [{elapsed}<{remaining}]"
+_BAR = "Reading: {percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
 
 
 def _someone_works() -> bool:
