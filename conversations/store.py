@@ -56,6 +56,14 @@ class Started:
         )
 
 
+class AlreadyAsked(TurnRefused):
+    """A request id whose turn has been opened meanwhile, and is being answered; `started` has its ids."""
+
+    def __init__(self, started: Started) -> None:
+        super().__init__("already_asked", _("This was asked already."))
+        self.started = started
+
+
 def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
     """Return the turn that a request id already started, or None; raises `TurnRefused` when another session has it."""
     turn = Turn.objects.filter(request_id=request_id).first()
@@ -74,13 +82,13 @@ def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, r
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
     The owner's turns are opened one after the other, so that two tabs can't pass the limit together, and the
-    same `request_id` sent twice opens one turn.
+    same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
     existing = find_request(session.pk, request_id)
     if existing is not None:
-        return existing
+        raise AlreadyAsked(existing)
     _refuse_over_limit(session)
     now = timezone.now()
     turn = Turn.objects.create(session=session, request_id=request_id, parent_turn_id=parent_turn_id)

@@ -149,8 +149,11 @@ async def _sibling(user: Any, turn: Turn, question: str, language: str, request_
 async def _launch(state: State) -> Started:
     runner = TurnRunner(pipeline(), state, on_end=_ended)
     _runners.add(runner)
-    # Whoever asked may leave at this moment; the turn goes on.
-    return await asyncio.shield(runner.started)
+    try:
+        # Whoever asked may leave at this moment; the turn goes on.
+        return await asyncio.shield(runner.started)
+    except store.AlreadyAsked as asked:
+        return asked.started
 
 
 def _ended(runner: TurnRunner) -> None:

@@ -208,6 +208,20 @@ async def test_the_heartbeat_beats_while_the_provider_is_silent(
     assert len(beats) >= 3 and not await in_database(store.interrupt_stale)
 
 
+async def test_the_same_request_at_the_same_moment_is_answered_by_one(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    provider.reply("Ten seconds [1].", delay=0.05)
+    ask = turns.Ask(session.pk, RESET)
+    started = await asyncio.gather(*(turns.start_turn(owner, ask) for _ in range(4)))
+    await turns.wait_for_all()
+    assert len({item.turn_id for item in started}) == 1
+    assert sorted(item.existing for item in started) == [False, True, True, True]
+    assert len(prompts(provider)) == 1
+    message = await message_of(started[0])
+    assert (message.status, message.content) == ("completed", "Ten seconds [1].")
+
+
 async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.reply("Ten seconds [1].")
     await run_turn(owner, session, RESET)
