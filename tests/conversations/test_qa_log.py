@@ -7,17 +7,36 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from conversations import turns
 from conversations.models import ChatSession, Turn
+from conversations.pipeline.graph import Node
+from conversations.pipeline.hooks import Proceed
+from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
 from ragsite.llm.errors import Unreachable
 from ragsite.llm.types import TextPiece, UsagePiece
-from ragsite.logs import JsonFormatter
+from ragsite.logs import JsonFormatter, RequestId
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 QUESTION = "How do I restore the factory settings of the switch?"
+named: dict[str, str] = {}
+
+
+async def name_requests(node: Node, state: State, proceed: Proceed) -> None:
+    """A hook that notes to which request a record belongs that is logged at this node, here and in the database."""
+    named[node.key] = _request_of_a_record()
+    named[f"{node.key} in the database"] = await in_database(_request_of_a_record)
+    await proceed()
+
+
+def _request_of_a_record() -> str:
+    record = logging.makeLogRecord({})
+    RequestId().filter(record)
+    return str(record.request_id)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -71,3 +90,18 @@ async def test_a_failed_turn_says_why(
     [line] = lines()
     assert (line["status"], line["error"], line["failed_nodes"]) == ("failed", "unreachable", ["generate"])
     assert "secret-key" not in json.dumps(line)
+
+
+async def test_what_is_logged_on_the_way_names_the_turn(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Any
+) -> None:
+    settings.PIPELINE_HOOKS = [f"{__name__}.name_requests"]
+    turns.pipeline.cache_clear()
+    named.clear()
+    try:
+        await run_turn(owner, session, QUESTION)
+    finally:
+        turns.pipeline.cache_clear()
+    turn = await Turn.objects.aget()
+    assert {"search", "save", "save in the database"} <= set(named)
+    assert set(named.values()) == {str(turn.request_id)}
