@@ -123,8 +123,6 @@ def is_unrelated(covered: float, nearest: float | None) -> bool:
     words. On public sets (MTRAG's government part, SciFact) no question that stands alone, of 200, was found unrelated
     to its own corpus; of questions put to the other's corpus, half were.
     """
-    if not settings.RELEVANCE_FLOOR:
-        return False
     return covered == 0 if nearest is None else covered < COVERED and nearest < settings.RELEVANCE_FLOOR
 
 
