@@ -23,6 +23,7 @@ NO_ANSWER: dict[str, Any] = {
 }
 _NOTES: dict[str, Any] = {
     "contradiction": gettext_lazy("its intent and its action contradict each other"),
+    "unsure": gettext_lazy("the model is too unsure to be followed away from the documents"),
     "several objects": gettext_lazy("the reply holds several plans; the first counts"),
 }
 

@@ -123,8 +123,8 @@ class TestNotSearching:
 
     async def test_an_unsure_one_is_not_followed(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(chat(confidence=0.4)))
-        state, _detail = await understood()
-        assert (state.action, state.instead) == ("retrieve_vector", "")
+        state, detail = await understood()
+        assert (state.action, state.instead, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
 
     async def test_a_sure_one_has_to_prove_it(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(chat()))

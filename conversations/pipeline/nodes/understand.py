@@ -1,7 +1,7 @@
 """Step 2: what to do with the question, and what to search for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -62,6 +62,7 @@ class Understand(Node):
         leans = leans_on(state.question)
         if asked.plan is not None:
             plan = reconcile(asked.plan, ruled.action, leans=leans, alone=not state.history)
+            asked = replace(asked, plan=plan)
             _follow(state, plan, ruled, leans)
         else:
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
