@@ -116,7 +116,7 @@ def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> lis
             bm25=words[hit.chunk_id],
             cosine=understood * max(0.0, nearness[hit.chunk_id]),
             coverage=len(wanted & passage.known) / len(wanted),
-            heading=len(wanted.intersection(passage.heading)) / len(wanted),
+            heading=len(wanted & set(passage.heading)) / len(wanted),
             rare_heading=share(passage.heading, weights),
             opening=len(wanted & {*passage.heading, *passage.content[:_OPENING_TERMS]}) / len(wanted),
             pairs=_shared_pairs(asked, passage),

@@ -36,8 +36,8 @@ def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...]
             continue
         for index in range(len(earlier) - 1, -1, -1):
             if two := pair(earlier[index]):
-                named = pattern.sub(lambda match, name=two[side]: name, question)
-                return named, (two[side],), [*earlier[:index], *earlier[index + 1 :]]
+                parts = pattern.split(question)
+                return two[side].join(parts), (two[side],), [*earlier[:index], *earlier[index + 1 :]]
     return question, (), earlier
 
 

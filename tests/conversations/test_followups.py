@@ -1,0 +1,113 @@
+"""A later question, asked without a model: what it is searched with, in which bases, and what the trace tells."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import tracing
+from conversations.models import ChatSession, Turn
+from conversations.pipeline.bases import searchable, word_frequencies
+from conversations.pipeline.state import PastTurn, State
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from retrieval import fulltext
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIRST = "How do I restore the factory settings of the switch?"
+
+
+def facts(turn_id: int, owner: User) -> dict[str, list[str]]:
+    """Return what the trace's page tells of a turn's understanding."""
+    steps = tracing.steps(Turn.objects.get(pk=turn_id), owner)
+    found: dict[str, list[str]] = {}
+    for label, value in next(step for step in steps if step.name == "Understand the question").facts:
+        found.setdefault(label, []).append(value)
+    return found
+
+
+async def ask(owner: User, session: ChatSession, question: str) -> tuple[Turn, dict[str, list[str]]]:
+    await run_turn(owner, session, question)
+    turn = await session.turns.order_by("-pk").afirst()
+    assert turn is not None
+    return turn, await in_database(facts, turn.pk, owner)
+
+
+async def test_what_a_question_leans_on_is_carried_over_and_told(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, FIRST)
+    turn, told = await ask(owner, session, "How many ports does it have?")
+    assert told["Why"] == ["it points at what came before"]
+    carried = told["Carried over"][0].split(" · ")
+    assert {"factory", "settings", "restore", "switch"} == set(carried)
+    assert told["Query"] == ["How many ports does it have?", f"{' '.join(carried)} How many ports does it have?"]
+    assert turn.retrieval_query == told["Query"][1]
+
+
+async def test_a_question_that_stands_alone_is_left_alone(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, FIRST)
+    question = "How long does the warranty of the rack mounting kit last?"
+    _turn, told = await ask(owner, session, question)
+    assert told["Why"] == ["it stands alone"] and told["Query"] == [question] and "Carried over" not in told
+
+
+async def test_common_words_are_told_with_their_weight(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    index_to = [f"The TL-SE{number} switch has {number} ports." for number in range(20)]
+    await in_database(index_document, handbook, tuple(index_to), "more.txt")
+    await run_turn(owner, session, FIRST)
+    _turn, told = await ask(owner, session, "Which ports does a switch have?")
+    assert told["Why"] == ["its words are too common to stand alone"]
+    assert len(told["Query"]) == 2 and " × 0." in told["Query"][1]
+
+
+async def test_words_are_counted_in_the_bases_of_the_session_alone(
+    owner: User, colleague: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    def others() -> KnowledgeBase:
+        index_document(factories.make_knowledge_base(colleague, "Theirs"), ("The switch of a stranger.",))
+        mine = factories.make_knowledge_base(owner, "Mine")
+        index_document(mine, ("Another switch.", "A switch again."))
+        return mine
+
+    mine = await in_database(others)
+    state = State(owner.pk, session.pk, "Which?", history=[PastTurn(1, "Which switch?", "")])
+    known = await word_frequencies(state)
+    assert (known.size, known.holding["switch"]) == (6, 4)
+    await session.knowledge_bases.aadd(mine)
+    known = await word_frequencies(state)
+    assert (known.size, known.holding["switch"]) == (2, 2)
+
+
+async def test_a_first_question_asks_for_no_frequencies(owner: User, session: ChatSession, monkeypatch: Any) -> None:
+    monkeypatch.setattr(fulltext, "frequencies", None)
+    assert (await word_frequencies(State(owner.pk, session.pk, "Which switch?"))).size == 0
+
+
+def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
+    owner: User, colleague: User, session: ChatSession
+) -> None:
+    theirs, own = factories.make_knowledge_base(colleague, "Theirs"), factories.make_knowledge_base(owner, "Own")
+    assert searchable(owner.pk, session.pk) == ((own.pk,), True)
+    session.knowledge_bases.add(theirs)
+    assert searchable(owner.pk, session.pk)[0] == ()
+    session.knowledge_bases.add(own)
+    assert searchable(owner.pk, session.pk)[0] == (own.pk,)
+
+
+def test_frequencies_are_those_of_the_bases_together(owner: User) -> None:
+    bases = [factories.make_knowledge_base(owner, name) for name in ("A", "B")]
+    index_document(bases[0], ("A red switch.", "A blue switch."))
+    index_document(bases[1], ("A red router.",))
+    known = fulltext.frequencies(["red", "switch", "lamp"], [base.pk for base in bases])
+    assert (known.size, known.holding) == (3, {"red": 2, "switch": 2, "lamp": 0})
+    assert known.rarity("lamp") == 0.0 and known.rarity("red") > 0
+    assert fulltext.frequencies(["red"], [bases[1].pk]).holding == {"red": 1}
+    assert fulltext.frequencies(["red"], []).size == 0
