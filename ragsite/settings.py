@@ -4,21 +4,20 @@ Each variable is read strictly (see `ragsite.env`); the README lists them. Value
 want to change live here under their own names, so that no other module knows an environment variable.
 """
 
-from pathlib import Path
 from typing import Any
 
 import dj_database_url
 import django_stubs_ext
-from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from ragsite import env, secret
+from ragsite.fixed_settings import *  # noqa: F403
+from ragsite.fixed_settings import BASE_DIR
 
 # Makes Django's generic classes subscriptable at run time, as their type stubs have them.
 django_stubs_ext.monkeypatch()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.path("RAGSITE_DATA_DIR", BASE_DIR / ".data")
 
 # --- The site -------------------------------------------------------------------------------------
@@ -30,66 +29,8 @@ CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
 BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
 DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
 
-INSTALLED_APPS = [
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.humanize",
-    "django.contrib.messages",
-    "django.contrib.postgres",
-    "django.contrib.sessions",
-    "django.contrib.staticfiles",
-    "channels",
-    "csp",
-    "django_htmx",
-    "django_q",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "lucide",
-    "rest_framework",
-    "servestatic",
-    "template_partials",
-    "ragsite.apps.RagsiteConfig",
-    "knowledge.apps.KnowledgeConfig",
-    "retrieval.apps.RetrievalConfig",
-    "conversations.apps.ConversationsConfig",
-]
-
-MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
-    "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
-]
-
 ROOT_URLCONF = "ragsite.urls"
 ASGI_APPLICATION = "ragsite.asgi.application"
-
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.template.context_processors.i18n",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "csp.context_processors.nonce",
-                "ragsite.context.site",
-            ],
-            "builtins": ["django.templatetags.i18n", "django.templatetags.static"],
-        },
-    },
-]
 
 # --- Data -----------------------------------------------------------------------------------------
 
@@ -179,12 +120,6 @@ Q_CLUSTER = {
 
 # --- People ---------------------------------------------------------------------------------------
 
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
@@ -204,53 +139,6 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "SAMEORIGIN"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [SELF],
-        "script-src": [SELF, NONCE],
-        "style-src": [SELF, NONCE],
-        "img-src": [SELF, "data:", "blob:"],
-        "connect-src": [SELF],
-        "object-src": [NONE],
-        "base-uri": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [SELF],
-    },
-    # The interactive API page of a third party writes inline styles.
-    "EXCLUDE_URL_PREFIXES": ["/api/docs/"],
-}
-
-# --- API ------------------------------------------------------------------------------------------
-
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "ragsite.tokens.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
-    "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "ragsite.api.exception_handler",
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Ragsite API",
-    "DESCRIPTION": "Knowledge bases, documents, search and cited answers.",
-    "VERSION": "1.0",
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SCHEMA_PATH_PREFIX": "/api",
-    # Several models have a field of this name, each with choices of its own.
-    "ENUM_NAME_OVERRIDES": {
-        "DocumentStatus": "knowledge.models.Document.Status",
-        "EvaluationRunStatus": "retrieval.models.EvaluationRun.Status",
-        "MessageStatus": "conversations.models.Message.Status",
-    },
-}
 
 # --- Language models ------------------------------------------------------------------------------
 
