@@ -74,7 +74,9 @@ class PostgresEngine:
         When the space goes meanwhile, another one has taken its place, and is asked.
         """
         while True:
-            space = spaces.seen() or await in_database(spaces.active_space)
+            space = spaces.seen()
+            if space is None:
+                space = await in_database(spaces.active_space)
             vector = await asyncio.to_thread(spaces.embed_query, space, text)
             with suppress(vectors.SpaceChanged):
                 return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)

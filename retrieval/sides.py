@@ -58,7 +58,10 @@ async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 async def _known_languages() -> Callable[[str], bool]:
     """Return what tells whether the embedding model knows a language."""
     try:
-        return (spaces.seen() or await asked(spaces.active_space)).knows
+        space = spaces.seen()
+        if space is None:
+            space = await asked(spaces.active_space)
+        return space.knows
     except LLMError:
         return _all  # the search by meaning will tell what is wrong with the model
 
