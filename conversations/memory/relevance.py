@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from pgvector import HalfVector
@@ -96,11 +97,11 @@ def _turns(turns: QuerySet[Turn]) -> list[PastTurn]:
         answered=Subquery(answers.values("content")[:1]),
         status=Subquery(answers.values("status")[:1]),
     ).values("id", "asked", "answered", "status")
-    texts = [
-        {"turn_id": row["id"], "role": role, "content": row[name] or "", "status": row["status"]}
-        for row in rows
-        for role, name in ((Message.Role.USER, "asked"), (Message.Role.ASSISTANT, "answered"))
-    ]
+    texts: list[dict[str, Any]] = []
+    for row in rows:
+        both = {"turn_id": row["id"], "status": row["status"]}
+        texts.append(both | {"role": Message.Role.USER, "content": row["asked"] or ""})
+        texts.append(both | {"role": Message.Role.ASSISTANT, "content": row["answered"] or ""})
     return grouped(dict.fromkeys(text["turn_id"] for text in texts), texts)
 
 
