@@ -66,4 +66,4 @@ def _points(question: str) -> bool:
         end = begin + len(word)
         if _CHINESE.match(question, begin):
             places.append(begin)
-    return any(len(set(content_terms(question[:place]))) < ANTECEDENT for place in places)
+    return bool(places) and len(set(content_terms(question[: min(places)]))) < ANTECEDENT

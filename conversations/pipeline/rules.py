@@ -65,8 +65,6 @@ def understand(question: str, history: Sequence[PastTurn], frequencies: Frequenc
         return Understanding("answer_chat", reason="greeting")
     named = content_terms(text)
     if not history:
-        if not named:
-            return Understanding("clarify", reason="no searchable word")
         return _alone(text)
     reason = leaning(text)
     weight = 1.0 if reason in POINTING else 1.0 - specificity(text, frequencies) / ENOUGH
@@ -92,4 +90,6 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
 
 
 def _alone(text: str) -> Understanding:
+    if not content_terms(text):
+        return Understanding("clarify", reason="no searchable word")
     return Understanding("retrieve_vector", ((text, 1.0),), "stands alone", text)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from retrieval.analysis import terms
+from retrieval.analysis import LONGEST_WORD, terms
 from retrieval.fulltext import Frequencies
 from retrieval.words import QUESTION_WORDS
 
@@ -56,11 +56,14 @@ def salient(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Cut a text into words as a person reads them, in order; Chinese by the dictionary, with guesses at names."""
+    """Cut a text into words as a person reads them, in order; Chinese by the dictionary, with guesses at names.
+
+    What is longer than any word, such as a hash, is left out.
+    """
     return _words(text)
 
 
-@lru_cache(1_024)  # the same turns are looked at for each question of a conversation
+@lru_cache(256)  # the same turns are looked at for each question of a conversation
 def _words(text: str) -> tuple[str, ...]:
     import rjieba  # reads its dictionary when loaded
 
@@ -68,7 +71,7 @@ def _words(text: str) -> tuple[str, ...]:
     for match in _TOKEN.finditer(text):
         token = match.group()
         found += rjieba.cut(token, True) if re.match(f"[{_HAN}]", token) else [token]
-    return tuple(found)
+    return tuple(word for word in found if len(word) <= LONGEST_WORD)
 
 
 @lru_cache(4_096)

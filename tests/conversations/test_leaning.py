@@ -1,6 +1,8 @@
 """Which questions point at what was said before."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations.pipeline.leaning import leaning
 
@@ -62,3 +64,12 @@ def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> 
 )
 def test_questions_that_stand_alone(question: str) -> None:
     assert leaning(question) == ""
+
+
+def test_a_long_text_full_of_pronouns_takes_no_longer_than_its_words() -> None:
+    assert leaning("Stem cells segregate chromosomes, and it is so. " * 2_000) == ""
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_one_of_the_known_reasons(text: str) -> None:
+    assert leaning(text) in ("", "pronoun", "continuation", "fragment")

@@ -1,6 +1,8 @@
 """Understanding without a model."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations.pipeline.rules import LEAST_WEIGHT, Understanding, queries_with_rewrite, understand
 from conversations.pipeline.salience import content_terms
@@ -123,3 +125,11 @@ def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:
         ("Its price?", 0.5),
     )
     assert queries_with_rewrite("Price?", "Price?") == (("Price?", 1.0),)
+
+
+@given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=3))
+def test_whatever_is_said_there_is_something_to_do(question: str, earlier: list[str]) -> None:
+    found = asked(question, *earlier)
+    assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.focus)
+    assert all(text.strip() and 0 < weight <= 1 for text, weight in found.queries)
+    assert not found.queries or found.queries[-1][0] == found.focus

@@ -20,6 +20,7 @@ def test_words_of_older_turns_weigh_less() -> None:
     known = frequencies(firmware=20, router=20)
     assert salient("Where?", ["firmware", "router"], known) == ("router", "firmware")
     assert salient("Where?", ["router", "nothing", "firmware"], known)[0] == "firmware"
+    assert salient("Where?", ["router", "firmware"], frequencies(firmware=30, router=20))[0] == "firmware"
 
 
 def test_a_word_that_comes_again_weighs_as_in_its_last_turn() -> None:
@@ -51,6 +52,7 @@ def test_only_so_many_words_are_carried() -> None:
         ("so...well", ("so", "well")),
         ("Überraschung für José", ("Überraschung", "für", "José")),
         ("🙂 …", ()),
+        ("hash " + "a1" * 40, ("hash",)),
     ],
 )  # fmt: skip
 def test_words_are_as_a_person_reads_them(text: str, expected: tuple[str, ...]) -> None:
