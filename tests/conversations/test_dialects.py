@@ -265,6 +265,16 @@ def test_odd_events_say_what_they_say(event: str, words: str) -> None:
     assert shown == words + ("Next." if following else "")
 
 
+def test_quotation_marks_that_are_not_escaped_end_with_their_event() -> None:
+    lines = ('{"t":"delta","text":"a " b "}', '{"t":"delta","text":"c " d "}', '{"t":"delta","text":"e"}')
+    assert read("\n".join(lines)) == [Words('a " b c " d e'), End()]
+
+
+def test_a_fence_at_the_margin_may_end_an_indented_one() -> None:
+    text = "1. a\n   ```\n   x\n```\n2. b\n```py\ny\n```\n"
+    assert read(text) == [Words("1. a\n   ```\n   x\n```\n2. b\n"), CodeHead("py"), CodeText("y\n"), End()]
+
+
 def test_text_that_only_looks_like_events_is_text() -> None:
     for text in ('[1] says {"t": 5}.', '```json\n{"a": 1}\n```', '{"intent": "chat"}', "[", "{", '{"t', "```", "a [1"):
         assert bare(text.replace("json", "")) == bare(said(read(text)).replace("json", "")) or text.startswith('{"t')
