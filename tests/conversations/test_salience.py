@@ -38,6 +38,10 @@ def test_words_that_no_passage_holds_are_carried_only_for_want_of_others() -> No
     assert salient("Where?", ["the quux"], frequencies(router=5)) == ("quux",)
 
 
+def test_what_a_longer_name_holds_is_not_carried_again() -> None:
+    assert salient("Where?", ["SE2109", "The TL-SE2109"], frequencies(**{"TL-SE2109": 5})) == ("TL-SE2109",)
+
+
 def test_only_so_many_words_are_carried() -> None:
     text = "alpha bravo delta echo foxtrot golf"
     assert len(salient("Where?", [text], frequencies(**dict.fromkeys(text.split(), 9)))) == CARRIED
