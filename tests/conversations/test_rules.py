@@ -36,6 +36,9 @@ def asked(question: str, *earlier: str, common: str = "") -> Understanding:
         "你好",
         "您好！",
         "谢谢你",
+        "Thanks, that helped!",
+        "OK, thank you, that's all",
+        "好的，谢谢，很有帮助",
         "who are you?",
         "你能做什么？",
     ],
@@ -52,6 +55,9 @@ def test_greetings_are_chat(text: str) -> None:
         "你好酒店的退房时间是几点？",
         "help desk phone number",
         "OK button does nothing",
+        "Thanks! And how do I reset it to factory settings?",
+        "thanks for the manual of the switch",
+        "好的谢谢，保修期是多久？",
     ],
 )
 def test_questions_that_begin_like_greetings_are_searched(text: str) -> None:
