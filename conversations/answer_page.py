@@ -22,6 +22,9 @@ from conversations.store import Started, citation_dict
 from retrieval.snippets import marked
 
 
+_MARKS = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """A citation as the page shows it."""
@@ -49,6 +52,7 @@ class AnswerPage:
     question: str
     answer: Answer
     model: str = ""
+    action: str = ""
     siblings: Sequence[int] = ()
     position: int = 1
     feedback: int | None = None
@@ -65,6 +69,7 @@ class AnswerPage:
             question=view.question.content,
             answer=answer or stored_answer(view),
             model=view.turn.model,
+            action=view.turn.action,
             siblings=tuple(view.siblings),
             position=view.position,
             feedback=view.feedback,
@@ -98,6 +103,20 @@ class AnswerPage:
     def line(self) -> str:
         """What is being done, or how it ended, in one line."""
         return progress(self.answer) if self.streaming else _outcome(self)
+
+    @property
+    def mark(self) -> str:
+        """The icon beside the line once it has ended."""
+        if self.unfounded:
+            return "search-x" if self.model == QUOTING else "info"
+        return _MARKS.get(self.answer.status, "triangle-alert")
+
+    @property
+    def unfounded(self) -> bool:
+        """Whether the documents were asked, and the answer names none of them."""
+        if self.answer.status != Message.Status.COMPLETED or self.action != "retrieve_vector":
+            return False
+        return self._cited_numbers.isdisjoint(citation["index"] for citation in self.answer.citations)
 
     @property
     def cards(self) -> list[Card]:
@@ -234,6 +253,8 @@ def _outcome(page: AnswerPage) -> str:
         text = _("Broken off") if any(texts(page.answer.blocks)) else _("No answer")
     elif status == Message.Status.INTERRUPTED:
         text = _("Interrupted")
+    elif page.unfounded:
+        text = _("Nothing found") if page.model == QUOTING else _("Answered without a source")
     elif cited and page.model == QUOTING:
         text = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited) % {"count": cited}
     elif cited:

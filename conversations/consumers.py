@@ -138,6 +138,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             page = await self._page(message.turn_id, message_id)
             if page.answer.last_seq != seq:
                 await self._send(_replacing(answer_html(page)))
+            if not page.streaming:  # it ended while the page was loading
+                await self._after(page)
             self._listen(page)
 
     async def _page(self, turn_id: int, message_id: int) -> AnswerPage:
@@ -200,7 +202,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         session = access.sessions(self.user).filter(pk=self.session_id).first()
         view = queries.turn_view(session, page.turn_id) if session is not None else None
         if view is not None:
-            page.model, page.siblings, page.position = view.turn.model, tuple(view.siblings), view.position
+            page.model, page.action = view.turn.model, view.turn.action
+            page.siblings, page.position = tuple(view.siblings), view.position
 
     async def _after(self, page: AnswerPage) -> None:
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""

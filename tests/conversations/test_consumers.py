@@ -178,6 +178,31 @@ async def test_who_comes_back_gets_the_rest(
         assert second.page.html("#turns") == await reloaded(session)
 
 
+async def test_a_page_that_loaded_while_its_answer_ended_gets_the_title_too(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    async with tab(owner, session) as first:
+        await first.ask(RESET)
+        await first.until_ended()
+        title = text(first.page, "#session-title")
+    assert title
+    message = await Message.objects.aget(role="assistant")
+    async with tab(owner, session) as second:
+        await second.send(action="resume", seen=f"{message.pk}:1")
+        await second.until(lambda page: text(page, "#session-title") == title, seconds=5)
+        assert title in text(second.page, "#sessions")
+
+
+async def test_what_was_not_found_is_said_alike_live_and_stored(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    async with tab(owner, session) as here:
+        await here.ask("What is the airspeed of an unladen swallow?")
+        await here.until_ended()
+        assert text(here.page, ".outcome").startswith("Nothing found")
+        assert here.page.html("#turns") == await reloaded(session)
+
+
 async def test_the_same_request_is_answered_once(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     request_id = str(uuid.uuid4())
     async with tab(owner, session) as here:

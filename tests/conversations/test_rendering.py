@@ -221,6 +221,22 @@ def test_the_line_says_how_it_ended(status: Any, text: str, line: str) -> None:
     assert page_of(fold([*events, DoneEvent(status=status, ms=1820)])).line == line
 
 
+@pytest.mark.parametrize(
+    ("fields", "text", "line", "icon"),
+    [
+        ({"action": "retrieve_vector", "model": "extractive"}, "Nothing on this.", "Nothing found", "search-x"),
+        ({"action": "retrieve_vector", "model": "m"}, "From general knowledge.", "Answered without a source", "info"),
+        ({"action": "retrieve_vector", "model": "m"}, "An unknown source [9].", "Answered without a source", "info"),
+        ({"action": "retrieve_vector", "model": "m"}, "30 days [1].", "Answered from 1 passage", "check"),
+        ({"action": "answer_chat", "model": "extractive"}, "Hello!", "Answered", "check"),
+    ],
+)
+def test_an_answer_that_names_no_source_is_not_ticked(fields: dict[str, str], text: str, line: str, icon: str) -> None:
+    events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
+    page = page_of(fold([*events, DoneEvent(status="completed")]), **fields)
+    assert (page.line, page.mark) == (line, icon)
+
+
 def test_a_failure_says_why_and_offers_another_try() -> None:
     html = answer_html(
         page_of(fold([ErrorEvent(code="x", message="The key was refused."), DoneEvent(status="failed")]))
