@@ -13,6 +13,7 @@ from conversations import queries, store
 from conversations.frames import table_row
 from conversations.models import ChatSession, Citation, Message
 from conversations.queries import TurnView
+from knowledge.places import place
 
 SNIPPET_LENGTH = 300
 
@@ -66,12 +67,10 @@ def _table(columns: list[Any], rows: Iterable[list[Any]]) -> str:
 
 
 def _source(source: Citation) -> str:
-    place = [source.filename, source.heading]
-    if source.page is not None:
-        place.append(_("p. %(page)s") % {"page": source.page})
+    where = [source.filename, source.heading, place(source.filename, source.page, source.heading)]
     snippet = _line(source.snippet)
     cut = snippet if len(snippet) <= SNIPPET_LENGTH else snippet[:SNIPPET_LENGTH].rstrip() + "…"
-    return f"- [{source.index}] {' · '.join(_line(part) for part in place if part)}: “{cut}”"
+    return f"- [{source.index}] {' · '.join(_line(part) for part in where if part)}: “{cut}”"
 
 
 def _line(text: str) -> str:

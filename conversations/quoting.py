@@ -83,9 +83,9 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
         pictured = position in chosen.pictures and hit.chunk_id in state.pictures
         # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
         if position in quotes and not pictured:
-            await writer.text(_paragraph(quotes[position], number))
+            await writer.text(_paragraph(quotes[position], number, _title(hit, number)))
         elif position in chosen.pictures and not pictured:
-            await writer.text(_paragraph(Quote(position, [hit.content]), number))
+            await writer.text(_paragraph(Quote(position, [hit.content]), number, _title(hit, number)))
         if position in chosen.tables:
             await writer.text(_title(hit, number))
             await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
@@ -94,8 +94,10 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
             await writer.picture(state.pictures[hit.chunk_id])
 
 
-def _paragraph(quote: Quote, number: int) -> str:
+def _paragraph(quote: Quote, number: int, title: str) -> str:
     """Return a quote as Markdown, its marker after the last sentence; what is left out shows as an ellipsis.
+
+    Code at its end follows the marker, which would stand alone below it; nothing but code stands under the title.
 
     The line breaks of the passage are kept, since in steps and lists they mean something.
     """
@@ -110,8 +112,10 @@ def _paragraph(quote: Quote, number: int) -> str:
             continue
         space = sentence[len(sentence.rstrip()) :]
         parts.append(gap + escape_markdown(sentence.strip()) + _break(space))
-    text = "".join(parts).strip()
-    return f"{text}\n\n[{number}]\n\n" if text.endswith("```") else f"{text} [{number}]\n\n"
+    words = next((end for end in range(len(parts), 0, -1) if not parts[end - 1].endswith("```\n\n")), 0)
+    text, code = "".join(parts[:words]).strip(), "".join(parts[words:]).strip()
+    above = f"{text} [{number}]\n\n" if text else title
+    return f"{above}{code}\n\n" if code else above
 
 
 def _break(space: str) -> str:

@@ -8,11 +8,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import error_words, queries
+from knowledge import error_words, places, queries
 from knowledge.models import Document
 from knowledge.sections import MARK
 
 register = template.Library()
+register.simple_tag(places.place)
 
 _FENCE = re.compile(r"^```.*\n(.*?)^```[ \t]*$\n?", re.M | re.S)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
