@@ -23,6 +23,8 @@ from markdown_it.token import Token
 MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\](?!\()|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
 _NUMBER = re.compile(r"\d+")
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
+# Letters and digits joined by hyphens, one digit among them: LS-2448P.
+_MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]*\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
 
@@ -83,10 +85,16 @@ def render_inline(text: str, context: Context | None = None) -> SafeString:
     for match in MARKER.finditer(text):
         numbers = _numbers(match)
         if all(number in context.markers for number in numbers):
-            parts += [escape(text[end : match.start()].rstrip(" ")), *(_marker(n, context) for n in numbers)]
+            parts += [_unbroken(text[end : match.start()].rstrip(" ")), *(_marker(n, context) for n in numbers)]
             end = match.end()
-    parts.append(escape(text[end:]))
+    parts.append(_unbroken(text[end:]))
     return mark_safe(_cleaner.clean("".join(parts)))
+
+
+def _unbroken(text: str) -> str:
+    """Return a cell's text escaped, each model number in an element that no line ends within."""
+    found = _MODEL_NUMBER.split(text)
+    return "".join(f'<span class="whole">{escape(p)}</span>' if i % 2 else escape(p) for i, p in enumerate(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +299,7 @@ _cleaner = nh3.Cleaner(
         "div": {"class"},
         "figure": {"class"},
         "ol": {"start"},
+        "span": {"class"},
         "sup": {"class"},
         "table": {"class"},
         "td": {"class"},

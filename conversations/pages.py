@@ -1,7 +1,7 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -30,6 +30,11 @@ LISTED_SESSIONS = 100
 # Turns on the page; earlier ones are shown on request.
 SHOWN_TURNS = 40
 SUGGESTIONS = 4
+# What to ask of the sample documents, by their file names (`ragsite.samples`).
+SAMPLE_QUESTIONS = {
+    "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
+    "云雀网络员工手册.docx": "年假有多少天？",
+}
 _NUMBERING = re.compile(r"^(?:[\d.]+|[一二三四五六七八九十]+、|第\S{1,3}[章节条])\s*")
 
 
@@ -157,9 +162,13 @@ def welcome_context(user: Any) -> dict[str, Any]:
     """Return what an empty session says: how much there is to ask, or where to begin."""
     documents = Document.objects.filter(knowledge_base__in=knowledge_access.readable(user))
     searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
+    ready = documents.filter(status__in=searchable)
+    samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
+    bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
     return {
-        "document_count": documents.filter(status__in=searchable).count(),
-        "suggestions": suggestions(user),
+        "document_count": ready.count(),
+        "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
+        "suggestions": suggestions(user, besides=bases.values()),
         "ollama": local_models(user),
         "ollama_url": settings.OLLAMA_URL,
     }
@@ -172,9 +181,9 @@ def local_models(user: Any) -> list[str]:
     return async_to_sync(notice_ollama)()
 
 
-def suggestions(user: Any) -> list[str]:
-    """Return headings of a few documents that the user may read: what one could ask about."""
-    newest = knowledge_access.documents(user).order_by("-id")[:50]
+def suggestions(user: Any, besides: Collection[int] = ()) -> list[str]:
+    """Return headings of a few documents that the user may read, besides those of some bases: what one could ask."""
+    newest = knowledge_access.documents(user).exclude(knowledge_base__in=besides).order_by("-id")[:50]
     headings = (
         Chunk.objects.filter(document__in=list(newest), heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
         .order_by("document_id", "ordinal")

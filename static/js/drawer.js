@@ -26,3 +26,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
 });
 
 document.addEventListener("click", (event) => event.target.closest("[data-drawer-close]") && close());
+
+// A page's picture stands over its sign of loading; where it can't be had, nothing is loading either.
+for (const type of ["load", "error"]) {
+  document.addEventListener(type, (event) => event.target.matches?.(".page-frame > img") && event.target.previousElementSibling?.remove(), true);
+}

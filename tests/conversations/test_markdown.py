@@ -116,3 +116,16 @@ def test_only_the_open_block_is_read_again() -> None:
     for number in range(2000):
         stream.feed(f"Paragraph {number}.\n\n")
     assert len(stream._tail) < 40
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("LS-2448P <48>", '<span class="whole">LS-2448P</span> &lt;48&gt;'),
+        ("交换机LS-2448P等", '交换机<span class="whole">LS-2448P</span>等'),
+        ("long-term", "long-term"),
+        ("3 - 4", "3 - 4"),
+    ],
+)
+def test_a_model_number_in_a_cell_is_kept_together(cell: str, shown: str) -> None:
+    assert render_inline(cell) == shown

@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from conversations import services, store, turns
 from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
+from conversations.pages import SAMPLE_QUESTIONS
 from knowledge.models import Chunk, KnowledgeBase
+from ragsite import samples
 from tests import factories
 from tests.fakes.llm import FakeLLM
 
@@ -90,6 +92,18 @@ def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, ow
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, heading_path=["Handbook", "2.1 Paid leave"])
     assert "data-suggestion>Paid leave<" in html(as_owner.get("/", follow=True))
+
+
+def test_the_samples_bring_their_questions(as_owner: Client, owner: User, stranger: User) -> None:
+    assert set(SAMPLE_QUESTIONS) <= set(samples.DOCUMENTS.values())
+    theirs, own = factories.make_knowledge_base(stranger), factories.make_knowledge_base(owner)
+    handbook, staff = SAMPLE_QUESTIONS
+    factories.make_document(theirs, handbook)
+    factories.make_chunk(factories.make_document(own, staff), heading_path=["Rules", "Working hours"])
+    page = html(as_owner.get("/", follow=True))
+    assert f"data-suggestion>{SAMPLE_QUESTIONS[staff]}<" in page
+    assert SAMPLE_QUESTIONS[handbook] not in page
+    assert "Working hours" not in page
 
 
 def test_a_turn_shows_question_answer_and_sources(as_owner: Client, session: ChatSession, turn: Turn) -> None:
