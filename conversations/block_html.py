@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 
 from conversations import markdown
 
+LONG_CELL = 16  # characters
+
 
 def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, is_open: bool) -> SafeString:
     """Return one block; an open text block keeps its last, unfinished part in an element of its own."""
@@ -51,8 +53,13 @@ def _table_html(name: str, block: dict[str, Any], context: markdown.Context) -> 
 
 def row_html(row: Iterable[Any], context: markdown.Context) -> SafeString:
     """Return one row of a table."""
-    cells = format_html_join("", "<td>{}</td>", ((markdown.render_inline(str(cell), context),) for cell in row))
-    return format_html("<tr>{}</tr>", cells)
+    return format_html("<tr>{}</tr>", format_html_join("", "{}", ((_cell_html(str(cell), context),) for cell in row)))
+
+
+def _cell_html(text: str, context: markdown.Context) -> SafeString:
+    """Return a table's cell; one with much to say is kept from being squeezed to a word per line."""
+    html = '<td class="long">{}</td>' if len(text) > LONG_CELL else "<td>{}</td>"
+    return format_html(html, markdown.render_inline(text, context))
 
 
 def _image_html(name: str, block: dict[str, Any]) -> SafeString:
