@@ -21,7 +21,7 @@ from conversations.quoting import MODEL as QUOTING
 from conversations.store import Started, citation_dict
 from retrieval.snippets import marked
 
-_MARKS = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
+_MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
 
 
 @dataclass(frozen=True, slots=True)
