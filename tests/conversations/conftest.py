@@ -1,6 +1,6 @@
 """What conversation tests share: an indexed base, and turns run to their end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -33,6 +33,15 @@ def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], fil
     for passage in passages:
         factories.make_chunk(document, passage)
     indexing.index_document(document.pk)
+
+
+@pytest.fixture(autouse=True)
+def no_turn_left() -> Iterator[None]:
+    """No test leaves a turn behind, which the next one would wait for in vain."""
+    yield
+    left, turns._runners = turns._runners, set()
+    turns._afterwards.clear()  # titles that nobody has waited for
+    assert not left
 
 
 @pytest.fixture

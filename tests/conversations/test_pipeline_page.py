@@ -4,6 +4,7 @@ import re
 
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from conversations import turns
 from conversations.pipeline.drawing import mermaid
@@ -14,7 +15,7 @@ def test_staff_see_the_graph_its_nodes_and_its_mermaid_text(as_staff: Client) ->
     for key in turns.pipeline().nodes:
         assert f">{key}</text>" in page
     assert page.count('class="edge') - page.count('class="edge-label') == len(turns.pipeline().edges)
-    assert mermaid(turns.pipeline()).splitlines()[1].strip().split("[")[0] in page
+    assert escape(mermaid(turns.pipeline())) in page
     assert "conversations.pipeline.nodes.search.Search" in page
 
 
