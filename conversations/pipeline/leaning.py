@@ -31,6 +31,7 @@ _BEGINS = re.compile(
     r"|^\s*(?:那么|那(?!曲)|还有|另外|然后|以及|例如|比如)|呢[?？]?\s*$",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(r"^\W*(?:and|but|so)?\s*(?:what|how)\s+about\b|^\W*(?:那么?|还有|而).{1,20}呢\W*$", re.IGNORECASE)
 _ASKS = re.compile(
     r"\b(what|how|which|who|whom|whose|when|where|why|is|are|does|do|did|can|could|should|will)\b"
     r"|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
@@ -56,6 +57,14 @@ def leaning(question: str) -> str:
         return "continuation"
     fragment = len(named) <= 2 and (not _ASKS.search(question) or _ASKS_A_MEASURE.search(question))
     return "fragment" if fragment or not named else ""
+
+
+def names_another(question: str) -> bool:
+    """Whether a question asks the same of something else: "what about the kit?", 那病假呢？
+
+    Single characters of the topic before, which the dictionary left of a word such as 年假, only lead back to it.
+    """
+    return bool(_ANOTHER.search(question))
 
 
 def _points(question: str) -> bool:

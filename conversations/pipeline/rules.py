@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.pipeline.leaning import leaning
+from conversations.pipeline.leaning import leaning, names_another
 from conversations.pipeline.referents import completed
 from conversations.pipeline.salience import content_terms, specificity
 from conversations.pipeline.state import PastTurn
@@ -74,7 +74,7 @@ def understand(question: str, history: Sequence[PastTurn], frequencies: Frequenc
     if weight < LEAST_WEIGHT:
         return _alone(text)
     full, carried = completed(text, [turn.question for turn in history], frequencies)
-    if full == text:
+    if full == text or (named and names_another(text) and all(len(word) == 1 for word in carried)):
         return _alone(text)
     bare = ((text, 1.0),) if named else ()
     queries = (*bare, (full, round(weight, 2) if named else 1.0))

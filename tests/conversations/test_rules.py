@@ -97,6 +97,11 @@ def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came
     assert found.carried[0] == "TL-SE2109"
 
 
+def test_another_topic_takes_no_pieces_of_the_one_before_along() -> None:
+    assert asked("那病假呢？", "年假有多少天？", common="病假").queries == (("那病假呢？", 1.0),)
+    assert "猫" in asked("它吃什么？", "猫的寿命多长？", common="吃").carried
+
+
 def test_common_words_need_the_conversation_the_more_the_fewer_they_are() -> None:
     weights = [
         asked(question, SWITCH, common="list ports speed status").queries[1][1]
