@@ -15,7 +15,7 @@ class LoadHistory(Node):
 
     key = "load_history"
     title = gettext_lazy("Recall the conversation")
-    after = ()  # beside the storing of the question
+    after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
     on_error = "skip"
     reads = ("session_id", "parent_turn_id", "continued")
     writes = ("branch", "history", "summary")

@@ -15,7 +15,7 @@ class SystemContext(Node):
 
     key = "system_context"
     title = gettext_lazy("Prepare the session")
-    after = ()  # beside the storing of the question
+    after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
     reads = ("session_id", "parent_turn_id", "question", "language")
 
     def wanted(self, state: State) -> bool:
