@@ -21,6 +21,10 @@ from ragsite import embedded
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 6.0  # seconds between asking a process group to stop and ending it
+# A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but never
+# so long that the site, which takes a few seconds to start, is away for half a minute.
+STEADY = 10.0
+LONGEST_PAUSE = 10.0
 _fork = multiprocessing.get_context("fork")
 
 
@@ -51,6 +55,11 @@ class Child:
     def alive(self) -> bool:
         """Whether the process runs."""
         return self.process is not None and self.process.is_alive()
+
+    def pause(self, now: float) -> float:
+        """Count the process's end at `now` (monotonic), and return after how many seconds to start it again."""
+        self.failures = 0 if now - self.started > STEADY else self.failures + 1
+        return min(2.0 ** (self.failures - 1), LONGEST_PAUSE) if self.failures else 0.0
 
     def ending(self) -> str:
         """Return in words how the process ended."""

@@ -31,8 +31,6 @@ from ragsite import embedded
 from ragsite.children import STOP_SIGNALS, Child, Guard, end_groups, kill_group
 
 READY_TIMEOUT = 120.0  # seconds
-STEADY = 60.0  # a child that ran this long (seconds) starts again without delay
-LONGEST_DELAY = 30.0
 DEMO_USER = "demo"
 _PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
 
@@ -128,8 +126,7 @@ class Supervisor:
         if not child.due:
             kill_group(child.pid)
             guard.unwatch(child.pid)
-            child.failures = 0 if now - child.started > STEADY else child.failures + 1
-            delay = min(2.0 ** (child.failures - 1), LONGEST_DELAY) if child.failures else 0.0
+            delay = child.pause(now)
             child.due = now + delay
             self._say(f"The {child.name} {child.ending()}; starting it again in {delay:.0f} s.")
         if now >= child.due:
