@@ -21,8 +21,8 @@ from ragsite import embedded
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE = 6.0  # seconds between asking a process group to stop and ending it
-# A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but never
-# so long that the site, which takes a few seconds to start, is away for half a minute.
+# A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but
+# never so long that the site, which takes a few seconds to start, is away for half a minute.
 STEADY = 10.0
 LONGEST_PAUSE = 10.0
 _fork = multiprocessing.get_context("fork")
