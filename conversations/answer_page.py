@@ -30,6 +30,7 @@ class Card:
 
     number: int
     filename: str
+    title: str
     heading: str
     page: int | None
     snippet: SafeString
@@ -187,7 +188,7 @@ class AnswerPage:
         verdicts = check_words.by_marker(self.answer.checks)
         for item in self.answer.citations:
             number = item["index"]
-            label = _("Source %(number)s: %(file)s") % {"number": number, "file": item["filename"]}
+            label = _("Source %(number)s: %(file)s") % {"number": number, "file": _title(item)}
             found = tuple((status, check_words.label(status)) for status in verdicts.get(number, ()))
             markers[number] = markdown.Marker(self.citation_url(number), label, found)
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
@@ -226,6 +227,7 @@ def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
     return Card(
         number=item["index"],
         filename=item["filename"],
+        title=_title(item),
         heading=item["heading"] or "",
         page=item["page"],
         snippet=marked(item["snippet"], page.question),
@@ -234,6 +236,10 @@ def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
         deleted=item["document_id"] is None,
         found_by=_found_by(item["sources"]),
     )
+
+
+def _title(item: dict[str, Any]) -> str:
+    return str(item.get("title") or item["filename"])
 
 
 def _found_by(sources: Iterable[dict[str, Any]]) -> str:

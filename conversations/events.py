@@ -119,8 +119,8 @@ class BlockEnd(Event):
 class SourcesEvent(Event):
     """The numbered passages, before the text that cites them.
 
-    Each citation is `{"index", "document_id", "chunk_id", "filename", "heading", "page", "snippet", "score",
-    "sources"}`.
+    Each citation is `{"index", "document_id", "chunk_id", "filename", "title", "heading", "page", "snippet",
+    "score", "sources"}`; `title` is what the document is called.
     """
 
     type: ClassVar[str] = "sources"

@@ -26,6 +26,7 @@ def citation(number: int, hit: Hit, question: str, key_passage: str = "") -> dic
         "document_id": hit.document_id,
         "chunk_id": hit.chunk_id,
         "filename": hit.filename,
+        "title": hit.title or hit.filename,
         "heading": hit.heading,
         "page": hit.page,
         "snippet": key_passage or snippet(hit.content, question),

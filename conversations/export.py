@@ -67,7 +67,8 @@ def _table(columns: list[Any], rows: Iterable[list[Any]]) -> str:
 
 
 def _source(source: Citation) -> str:
-    where = [source.filename, source.heading, place(source.filename, source.page, source.heading)]
+    called = [source.title, source.filename] if source.title != source.filename else [source.filename]
+    where = [*called, source.heading, place(source.filename, source.page, source.heading)]
     snippet = _line(source.snippet)
     cut = snippet if len(snippet) <= SNIPPET_LENGTH else snippet[:SNIPPET_LENGTH].rstrip() + "…"
     return f"- [{source.index}] {' · '.join(_line(part) for part in where if part)}: “{cut}”"

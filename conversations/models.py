@@ -224,6 +224,8 @@ class Citation(models.Model):
     request_id = models.UUIDField(editable=False)
     cited = models.BooleanField(_("cited"), default=False)
     filename = models.CharField(_("file name"), max_length=255)
+    # What the document was called: its own title, else its path.
+    title = models.TextField(_("title"), blank=True)
     heading = models.TextField(_("heading"), blank=True)
     page = models.PositiveIntegerField(_("page"), null=True, blank=True)
     snippet = models.TextField(_("snippet"))

@@ -38,6 +38,7 @@ class Found:
     rank: int
     score: float | None
     chunk_id: int
+    title: str
     filename: str
     page: int | None
     excerpt: str
@@ -308,7 +309,14 @@ def _found(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:
         for source in hit.get("sources", [])
     )
     if chunk is None:
-        return Found(rank, hit["score"], hit["chunk_id"], _("not available"), None, "", sources)
+        return Found(rank, hit["score"], hit["chunk_id"], _("not available"), "", None, "", sources)
     return Found(
-        rank, hit["score"], chunk.pk, chunk.document.original_filename, chunk.page, chunk.content[:160], sources
+        rank,
+        hit["score"],
+        chunk.pk,
+        chunk.document.name,
+        chunk.document.original_filename,
+        chunk.page,
+        chunk.content[:160],
+        sources,
     )

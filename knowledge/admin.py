@@ -72,9 +72,18 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
 class DocumentAdmin(admin.ModelAdmin[Document]):
     """Documents and how their ingestion went; reading anew and cancelling."""
 
-    list_display = ["original_filename", "knowledge_base", "status", "progress", "pages", "error_code", "created_at"]
+    list_display = [
+        "original_filename",
+        "title",
+        "knowledge_base",
+        "status",
+        "progress",
+        "pages",
+        "error_code",
+        "created_at",
+    ]
     list_filter = ["status", "error_code", "media_type", "language", "created_at"]
-    search_fields = ["original_filename", "knowledge_base__name", "sha256", "error_message"]
+    search_fields = ["original_filename", "title", "folder", "knowledge_base__name", "sha256", "error_message"]
     list_select_related = ["knowledge_base"]
     date_hierarchy = "created_at"
     actions = ["reingest", "cancel"]
@@ -90,7 +99,17 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
 
     def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[Any]:
         """Put what a person looks for first."""
-        first = ["original_filename", "knowledge_base", "status", "stage", "progress", "error_code", "error_message"]
+        first = [
+            "original_filename",
+            "folder",
+            "title",
+            "knowledge_base",
+            "status",
+            "stage",
+            "progress",
+            "error_code",
+            "error_message",
+        ]
         hidden = {"id", "file"}
         rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]
         return [*first, "passages", "download", *rest]

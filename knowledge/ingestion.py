@@ -21,7 +21,7 @@ from knowledge import claims, passages, services
 from knowledge.chunking import chunk
 from knowledge.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.runner import ParseLimits, parse_file
 from knowledge.signals import document_chunked, indexing_due
@@ -177,7 +177,13 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
-            held.update(stage="words", progress=STORED, pages=reading.pages, language=language_of(reading.sample))
+            held.update(
+                stage="words",
+                progress=STORED,
+                pages=reading.pages,
+                title=passages.clean(reading.title),
+                language=language_of(reading.sample),
+            )
     except BaseException:
         store.discard()
         raise
@@ -185,10 +191,11 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
 
 @dataclass(slots=True)
 class _Reading:
-    """Follows the elements of a parse: progress, the number of pages, and a sample of the text for its language."""
+    """Follows the elements of a parse: progress, the number of pages, the title, and a sample of the text."""
 
     held: Claim
     pages: int | None = None
+    title: str = ""
     sample: str = ""
 
     def progress(self, done: int, total: int | None) -> None:
@@ -197,10 +204,13 @@ class _Reading:
         self.held.report(progress=percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
-        """Pass the elements on; raises `Lost`."""
+        """Pass on what is text; raises `Lost`."""
         for element in elements:
             if self.held.lost.is_set():
                 raise Lost
+            if isinstance(element, Title):
+                self.title = element.text
+                continue
             if isinstance(element, PageBreak) and element.total:
                 self.pages = max(self.pages or 0, element.total)
             if element.page:

@@ -129,6 +129,10 @@ class Document(models.Model):
     file = models.FileField(_("file"), upload_to=document_path, max_length=255, blank=True)
     external_id = models.CharField(_("id in its corpus"), max_length=255, blank=True)
     original_filename = models.CharField(_("file name"), max_length=255)
+    # Where it lay in the folder that was taken in, with slashes: "guide/admin".
+    folder = models.CharField(_("folder"), max_length=500, blank=True)
+    # What it calls itself; empty until it is read, and where it doesn't say.
+    title = models.CharField(_("title"), max_length=300, blank=True)
     media_type = models.CharField(_("media type"), max_length=127)
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField(_("size"), help_text=_("bytes"))
@@ -173,6 +177,16 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.original_filename
+
+    @property
+    def path(self) -> str:
+        """Its file's name, after the folder that tells it from others of this name."""
+        return f"{self.folder}/{self.original_filename}" if self.folder else self.original_filename
+
+    @property
+    def name(self) -> str:
+        """What people call it by: its title, else its path."""
+        return self.title or self.path
 
 
 class Picture(models.Model):

@@ -119,10 +119,10 @@ def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
 
 
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
-    """Keep the documents whose file name holds every one of the words."""
+    """Keep the documents whose title, file name and folder hold every one of the words."""
     condition = Q()
     for word in words.split():
-        condition &= Q(original_filename__icontains=word)
+        condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
     return documents.filter(condition)
 
 
@@ -133,6 +133,8 @@ def status(document: Document) -> dict[str, Any]:
     return {
         "id": document.pk,
         "filename": document.original_filename,
+        "folder": document.folder,
+        "title": document.name,
         "status": document.status,
         "stage": document.stage,
         "progress": document.progress,

@@ -60,6 +60,8 @@ class DocumentSerializer(serializers.Serializer[Document]):
 
     id = serializers.IntegerField()
     filename = serializers.CharField()
+    folder = serializers.CharField(help_text="Where the file lay in the folder that was taken in.")
+    title = serializers.CharField(help_text="What it is called: by itself, else by its path.")
     status = serializers.ChoiceField(choices=Document.Status.choices)
     stage = serializers.CharField()
     progress = serializers.IntegerField(min_value=0, max_value=100)

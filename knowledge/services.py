@@ -27,6 +27,7 @@ from knowledge.signals import documents_unindexed
 _TASK = "knowledge.tasks.ingest_waiting"
 _TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
+_LONGEST_FOLDER = 500
 _UNKNOWN_TYPE = "application/octet-stream"
 # They change how a file name reads without being seen.
 _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -118,9 +119,12 @@ def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
 # --- Documents ------------------------------------------------------------------------------------
 
 
-def add_document(knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]") -> AddedDocument:
+def add_document(
+    knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = ""
+) -> AddedDocument:
     """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
 
+    `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
     retried when it had failed or been cancelled. A file of an unknown format is kept, and fails with its reason.
     """
@@ -132,6 +136,7 @@ def add_document(knowledge_base: KnowledgeBase, user: Actor, filename: str, file
             knowledge_base=knowledge_base,
             uploaded_by_id=user.pk,
             original_filename=clean_filename(filename),
+            folder=_clean_folder(folder),
             media_type=_media_type(filename),
             sha256=digest,
             size=file.size or 0,
@@ -154,12 +159,24 @@ def check_size(filename: str, size: int) -> None:
 
 def clean_filename(filename: str) -> str:
     """Return a file's name without folders, control characters and direction overrides, at most 255 characters."""
-    name = PurePath(filename.replace("\\", "/")).name
-    name = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cs") and c not in _BIDI_CONTROLS).strip()
+    name = _visible(PurePath(filename.replace("\\", "/")).name).strip()
     if len(name) > _LONGEST_NAME:
         suffix = PurePath(name).suffix[:20]
         name = name[: _LONGEST_NAME - len(suffix)] + suffix
     return name or _("unnamed")
+
+
+def _clean_folder(folder: str) -> str:
+    """Return a relative folder as it can be shown; of one that is too long, what is nearest to the file."""
+    parts = [_visible(part).strip() for part in folder.replace("\\", "/").split("/")]
+    parts = [part for part in parts if part and part not in (".", "..")]
+    while len("/".join(parts)) > _LONGEST_FOLDER:
+        parts = parts[1:]
+    return "/".join(parts)
+
+
+def _visible(text: str) -> str:
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs") and c not in _BIDI_CONTROLS)
 
 
 def delete_document(document: Document) -> None:

@@ -159,7 +159,7 @@ def _reorders(request: SearchRequest) -> bool:
 # What `_hit` shows of a chunk and its document; the rest of their rows stays where it is.
 _SHOWN = (
     "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "picture_id", "ordinal",
-    "document__knowledge_base_id", "document__original_filename",
+    "document__knowledge_base_id", "document__original_filename", "document__title", "document__folder",
 )  # fmt: skip
 
 
@@ -183,6 +183,7 @@ def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
         rows=chunk.table_rows,
         picture_id=chunk.picture_id,
         ordinal=chunk.ordinal,
+        title=chunk.document.name,
     )
 
 

@@ -74,6 +74,7 @@ class HitSerializer(serializers.Serializer[None]):
     document_id = serializers.IntegerField()
     knowledge_base_id = serializers.IntegerField()
     filename = serializers.CharField()
+    title = serializers.CharField(help_text="What the document is called; its path where it has no title.")
     heading = serializers.CharField()
     page = serializers.IntegerField(allow_null=True)
     kind = serializers.ChoiceField(choices=["text", "table", "image"])

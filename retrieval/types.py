@@ -55,6 +55,7 @@ class SearchRequest:
 class Hit:
     """A passage found, with all that is needed to show, quote and explain it.
 
+    `title` is what its document is called, which is the file's name or path where it has no title of its own.
     `score` is the fused one, `rerank_score` (0 to 1) that of a reranker where one judged it. `ordinal` is its place in
     the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`.
     """
@@ -75,6 +76,7 @@ class Hit:
     ordinal: int = 0
     merged: tuple[int, ...] = ()
     rerank_score: float | None = None
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the API shows it."""
@@ -83,6 +85,7 @@ class Hit:
             "document_id": self.document_id,
             "knowledge_base_id": self.knowledge_base_id,
             "filename": self.filename,
+            "title": self.title or self.filename,
             "heading": self.heading,
             "page": self.page,
             "kind": self.kind,

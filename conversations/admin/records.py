@@ -50,11 +50,12 @@ class ContextEntryAdmin(RecordAdmin):
 class CitationAdmin(RecordAdmin):
     """Sources of answers, as they were when cited."""
 
-    list_display = ["message_id", "index", "filename", "heading", "page", "score", "cited"]
+    list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
-    search_fields = ["filename", "heading", "snippet", "request_id"]
+    search_fields = ["title", "filename", "heading", "snippet", "request_id"]
     fields = readonly_fields = (
-        "message_page", "index", "cited", "filename", "heading", "page", "snippet", "score", "retrievers", "request_id",
+        "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "score",
+        "retrievers", "request_id",
     )  # fmt: skip
 
     @admin.display(description=gettext_lazy("message"))

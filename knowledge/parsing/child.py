@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import bounded, check_file
 from knowledge.parsing.registry import ParseContext, format_of
+from knowledge.parsing.titles import titled
 
 MAX_FILE = 1024**3  # bytes that one written file (a picture, a conversion) may have
 IDLE_S = 120.0  # how long the server waits for the next file
@@ -111,7 +112,8 @@ def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     path, filename = Path(job["path"]), str(job["filename"])
     context = ParseContext(Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]))
     check_file(path, Path(filename).suffix.lower().removeprefix("."))
-    for element in format_of(filename).load()(path, context):
+    kind = format_of(filename)
+    for element in titled(kind.load()(path, context), kind.titled):
         for piece in bounded(element):
             yield piece.to_dict()
 

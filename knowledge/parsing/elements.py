@@ -74,7 +74,21 @@ class PageBreak(Element):
     total: int | None = None
 
 
-KINDS: dict[str, type[Element]] = {kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak)}
+@dataclass(frozen=True, slots=True)
+class Title(Element):
+    """What the file is called by itself, and no part of its text; the last element, if there is one.
+
+    `shown` tells what readers see, such as the title of a web page, from what only its properties say.
+    """
+
+    type: ClassVar[str] = "title"
+    text: str = ""
+    shown: bool = True
+
+
+KINDS: dict[str, type[Element]] = {
+    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title)
+}
 
 
 def element_from_dict(data: dict[str, Any]) -> Element:

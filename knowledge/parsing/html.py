@@ -8,7 +8,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from knowledge.parsing.decoding import clean, decode
-from knowledge.parsing.elements import Element
+from knowledge.parsing.elements import Element, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html_walk import HtmlWalker
 from knowledge.parsing.pictures import PictureStore
@@ -53,18 +53,26 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         raise ParseError("empty", "The file is empty.")
     declared = _CHARSET.search(data[:4096])
     text = decode(data, _usable(declared.group(1).decode("ascii", "replace")) if declared else "")
-    found = list(elements_of(clean(text), PictureStore(context.output_dir)))
-    if not found:
+    root = _tree(clean(text))
+    found = [] if root is None else list(_elements_in(root, PictureStore(context.output_dir)))
+    if root is None or not found:
         raise ParseError("no_text", "The page holds no readable text.")
-    return iter(found)
+    return iter([*found, Title(text=_title(root))])
 
 
 def elements_of(source: str, pictures: PictureStore) -> Iterator[Element]:
     """Yield the elements of HTML source; none where there is nothing to read."""
     root = _tree(source)
-    if root is None:
-        return
-    title = root.findtext(".//title") or ""
+    if root is not None:
+        yield from _elements_in(root, pictures)
+
+
+def _title(root: etree._Element) -> str:
+    return root.findtext(".//title") or ""
+
+
+def _elements_in(root: etree._Element, pictures: PictureStore) -> Iterator[Element]:
+    title = _title(root)
     _show_alternatives(root)
     _drop_furniture(root)
     walker = HtmlWalker(pictures, title)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 
 MAX_ENTRIES = 20_000
@@ -146,7 +146,7 @@ def clean(text: str) -> str:
 def bounded(element: Element) -> Iterator[Element]:
     """Yield the element with clean text, cut into several where it is longer than one line of the pipe may be."""
     match element:
-        case Heading() | Paragraph() | Code():
+        case Heading() | Paragraph() | Code() | Title():
             for piece in _pieces(clean(element.text)):
                 yield replace(element, text=piece)
         case Table():

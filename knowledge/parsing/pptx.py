@@ -11,7 +11,7 @@ from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import chart_table
 from knowledge.parsing.decoding import clean
-from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
 from knowledge.parsing.pictures import PictureStore
@@ -46,8 +46,18 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
                 yield element
     except (*BROKEN, PythonPptxError) as error:
         raise broken("PowerPoint", error) from error
+    if slides and (title := _title_of(slides[0])) is not None:
+        yield Title(text=_line(title.text_frame.text))
     if not found:
         raise ParseError("no_text", "The slides hold no text, tables or pictures.")
+
+
+def _title_of(slide: Any) -> Any:
+    """Return the shape that holds a slide's title, or None."""
+    for shape in slide.shapes:
+        if shape.is_placeholder and shape.placeholder_format.type in _TITLES and _line(shape.text_frame.text):
+            return shape
+    return None
 
 
 class _Slide:
@@ -58,7 +68,7 @@ class _Slide:
 
     def run(self) -> Iterator[Element]:
         """Yield the title, the shapes from top to bottom, and the notes."""
-        title = self._title()
+        title = _title_of(self.slide)
         rest = list(self._body(title))
         if title is not None:
             yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
@@ -78,12 +88,6 @@ class _Slide:
         if self.slide.has_notes_slide:
             frame = self.slide.notes_slide.notes_text_frame
             yield from self._text(frame) if frame is not None else ()
-
-    def _title(self) -> Any:
-        for shape in self.slide.shapes:
-            if shape.is_placeholder and shape.placeholder_format.type in _TITLES and _line(shape.text_frame.text):
-                return shape
-        return None
 
     def _shape(self, shape: Any, depth: int) -> Iterator[Element]:
         if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:

@@ -25,12 +25,16 @@ Parser = Callable[[Path, ParseContext], Iterator[Element]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: its extensions, media type, and the dotted path of its parser (imported when needed)."""
+    """A file format: its extensions, media type, and the dotted path of its parser (imported when needed).
+
+    `titled` tells that its first heading is what a file is called, as it is not where headings name sheets or slides.
+    """
 
     name: str
     extensions: tuple[str, ...]
     media_type: str
     parser: str
+    titled: bool = True
 
     def load(self) -> Parser:
         """Import and return the parser function."""
@@ -44,8 +48,10 @@ _OOXML = "application/vnd.openxmlformats-officedocument"
 FORMATS: tuple[Format, ...] = (
     Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.parse"),
     Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", "knowledge.parsing.docx.parse"),
-    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.parse"),
-    Format("PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", "knowledge.parsing.pptx.parse"),
+    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.parse", titled=False),
+    Format(
+        "PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", "knowledge.parsing.pptx.parse", titled=False
+    ),
     Format("Text", ("txt", "log"), "text/plain", "knowledge.parsing.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", "knowledge.parsing.markdown.parse"),
     Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.parse"),

@@ -117,6 +117,7 @@ def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
         "chunk_id": hit.chunk_id,
         "document_id": hit.document_id,
         "filename": hit.filename,
+        "title": hit.title or hit.filename,
         "heading": hit.heading,
         "page": hit.page,
         "snippet": hit.content[:SNIPPET],

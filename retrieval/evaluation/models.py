@@ -126,8 +126,8 @@ class EvaluationResult(models.Model):
     recall_5 = models.FloatField("recall@5")
     recall_10 = models.FloatField("recall@10")
     mrr_10 = models.FloatField("MRR@10")
-    # The first ten: [{"chunk_id", "document_id", "filename", "heading", "page", "snippet", "score", "grade"}]; the
-    # grade is 0 where the hit is not a right one, and null where what it is of was counted already.
+    # The first ten: [{"chunk_id", "document_id", "filename", "title", "heading", "page", "snippet", "score", "grade"}];
+    # the grade is 0 where the hit is not a right one, and null where what it is of was counted already.
     hits = models.JSONField(_("hits"), default=list)
     # What should have been among the first ten: [{"filename", "snippet", "grade"}].
     missed = models.JSONField(_("missed"), default=list)

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, format_of
 
 
 def read(path: Path, **limits: int) -> list[Element]:
-    """Return the elements of a file, by the parser of its extension."""
+    """Return the elements of a file's text, by the parser of its extension."""
     context = ParseContext(path.parent / "pictures", path.name, **limits)
-    return list(format_of(path.name).load()(path, context))
+    found = format_of(path.name).load()(path, context)
+    return [element for element in found if not isinstance(element, Title)]
 
 
 def read_bytes(folder: Path, name: str, data: bytes | str, **limits: int) -> list[Element]:

@@ -81,6 +81,8 @@ def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, bas
     assert good == {
         "id": good["id"],
         "filename": "drinks.md",
+        "folder": "",
+        "title": "drinks.md",
         "status": "queued",
         "stage": "",
         "progress": 0,

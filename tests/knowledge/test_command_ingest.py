@@ -39,9 +39,9 @@ def run(*paths: Path, wait: bool = True, name: str = "Files") -> tuple[str, str]
 def test_a_folder_is_walked_and_queued(owner: User, folder: Path) -> None:
     out, _err = run(folder, wait=False)
     base = KnowledgeBase.objects.get(name="Files", owner=owner)
-    assert sorted(base.documents.values_list("original_filename", "status")) == [
-        ("a.txt", "queued"),
-        ("b.md", "queued"),
+    assert sorted(base.documents.values_list("folder", "original_filename", "status")) == [
+        ("", "a.txt", "queued"),
+        ("deep", "b.md", "queued"),
     ]
     assert "2 added, waiting for a worker, 0 already here, 0 failed." in out
 

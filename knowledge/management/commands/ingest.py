@@ -41,10 +41,10 @@ class Command(BaseCommand):
         """Add the files; failures are told with their reasons and make the exit code 1."""
         user = find_user(options["user"])
         base = base_to_add_to(user, options["knowledge_base"])
-        paths = list(_files(options["paths"]))
-        if not paths:
+        files = list(_files(options["paths"]))
+        if not files:
             raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
-        added, here, failures = self._add(base, user, paths)
+        added, here, failures = self._add(base, user, files)
         unread = _wait(added) if options["wait"] else []
         failures += unread
         for failure in failures:
@@ -55,16 +55,19 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _add(
-        self, base: KnowledgeBase, user: AbstractBaseUser, paths: list[Path]
+        self, base: KnowledgeBase, user: AbstractBaseUser, files: list[tuple[str, Path]]
     ) -> tuple[dict[int, Path], int, list[str]]:
-        """Return the ids of new (or newly queued) documents, how many are already here, and failures in words."""
+        """Add files, each after its folder.
+
+        Return the ids of new (or newly queued) documents, how many are already here, and failures in words.
+        """
         added: dict[int, Path] = {}
         failures: list[str] = []
         here = 0
-        for path in tqdm(paths, desc="Adding", unit="file", file=sys.stderr, disable=None):
+        for folder, path in tqdm(files, desc="Adding", unit="file", file=sys.stderr, disable=None):
             try:
                 with path.open("rb") as file:
-                    result = services.add_document(base, user, path.name, File(file, name=path.name))
+                    result = services.add_document(base, user, path.name, File(file, name=path.name), folder)
             except (OSError, services.UploadRefused) as error:
                 failures.append(f"{path}: {error}")
                 continue
@@ -75,18 +78,22 @@ class Command(BaseCommand):
         return added, here, failures
 
 
-def _files(paths: list[Path]) -> Iterator[Path]:
-    """Yield the files named, and those in folders that some parser reads; hidden ones are left out."""
+def _files(paths: list[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the files named, and those in folders that some parser reads; hidden ones are left out.
+
+    Each comes after where it lies in the folder that was named.
+    """
     for path in paths:
         if not path.exists():
             raise CommandError(f"{path} does not exist.")
         if path.is_file():
-            yield path
+            yield "", path
             continue
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             inside = (Path(folder) / name for name in sorted(names) if not name.startswith("."))
-            yield from (file for file in inside if file.suffix.lower().lstrip(".") in extensions())
+            place = Path(folder).relative_to(path).as_posix()
+            yield from ((place, file) for file in inside if file.suffix.lower().lstrip(".") in extensions())
 
 
 def _wait(paths: Mapping[int, Path]) -> list[str]:
