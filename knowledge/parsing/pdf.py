@@ -212,10 +212,11 @@ class _Reader:
         stand_ins = [_stand_in(box) for box in boxes]
         stands_for = {id(line): box for line, box in zip(stand_ins, boxes, strict=True)}
         placed: list[Block | Box] = []
+        limit = _margin(page.text.width, lines)
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
-            for block in blocks_of(rows, self._styles.body, self._tally.known):
+            for block in blocks_of(rows, self._styles.body, self._tally.known, limit):
                 while floats and floats[0][1] <= block.box[1]:
                     placed.append(floats.pop(0))
                 placed.append(block)
@@ -297,6 +298,12 @@ class _Reader:
         if tally.failed == self._total:
             raise ParseError("broken", "None of the PDF's pages can be read; the file is damaged.")
         raise ParseError("empty", "The PDF's pages hold no text.")
+
+
+def _margin(width: float, lines: Sequence[Line]) -> float:
+    """Return the x, in points, beyond which a line runs well into the right margin, taken to be as wide as the left."""
+    left = min((line.x0 for line in lines), default=0.0)
+    return width - max(left, 0.0) / 4
 
 
 def _area(figure: pictures.Figure) -> float:

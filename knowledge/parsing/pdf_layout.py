@@ -1,5 +1,6 @@
 """From the lines of a page to paragraphs in reading order: columns, rows, line joins. Pure."""
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -197,13 +198,19 @@ def _same_row(row: list[Line], line: Line) -> bool:
     return all(line.x0 >= item.x1 - 0.3 * line.size or line.x1 <= item.x0 + 0.3 * line.size for item in row)
 
 
-def blocks_of(rows: Sequence[Row], body_size: float, known: set[str] | None = None) -> list[Block]:
-    """Join rows into paragraphs. `known` are words with hyphens that are to keep them."""
+def blocks_of(
+    rows: Sequence[Row], body_size: float, known: set[str] | None = None, limit: float = math.inf
+) -> list[Block]:
+    """Join rows into paragraphs.
+
+    `known` are words with hyphens that are to keep them. Rows that end beyond `limit` (points) have run over the
+    margin, as a long address does that could not be broken: they don't tell where lines end.
+    """
     blocks: list[Block] = []
     leading = _leading(rows)
-    edge = max((row.x1 for row in rows), default=0.0)
+    edge = _right_edge(rows, limit)
     for position, row in enumerate(rows):
-        margin = max(other.x1 for other in rows[max(0, position - 6) : position + 7])
+        margin = _right_edge(rows[max(0, position - 6) : position + 7], limit)
         if blocks and not _breaks(blocks[-1], row, leading, (margin, edge), body_size):
             blocks[-1].rows.append(row)
         else:
@@ -211,6 +218,10 @@ def blocks_of(rows: Sequence[Row], body_size: float, known: set[str] | None = No
     for block in blocks:
         block.text = join_lines((row.text for row in block.rows), known)
     return blocks
+
+
+def _right_edge(rows: Sequence[Row], limit: float) -> float:
+    return max((row.x1 for row in rows if row.x1 <= limit), default=limit)
 
 
 def _leading(rows: Sequence[Row]) -> float:

@@ -67,6 +67,18 @@ def test_chinese_lines_join_without_spaces(path: Path) -> None:
     assert Paragraph(page=1, text=first + second) in elements
 
 
+def test_an_address_that_runs_over_the_margin_tears_no_paragraph(path: Path) -> None:
+    first = "本报告介绍了二零二四年度全国水文监测工作的总体情况，并对全国主要河流和湖泊在这一年的水位变化"
+    second = "进行了详细的分析和说明。"
+
+    def draw(canvas: Canvas) -> None:
+        chinese(canvas, 72, 100, first)
+        chinese(canvas, 72, 114, second)
+        text(canvas, 72, 170, "https://example.com/" + "a-very-long-address-without-an-end/" * 4)
+
+    assert _texts(_parse(make_pdf(path, draw)))[0] == first + second
+
+
 def test_columns_are_read_one_after_the_other(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "A title over both of the columns of this page", "Helvetica-Bold", 16)
