@@ -14,7 +14,7 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks, and keep the default prompts and the schedule in the database."""
         from conversations import checks, schedules  # noqa: F401
-        from conversations.prompts import create_missing
+        from conversations.prompt_versions import keep_defaults
 
-        post_migrate.connect(create_missing, sender=self)
+        post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")

@@ -1,8 +1,11 @@
 """Writing prompt templates: versions are added and activated, never changed."""
 
+from typing import Any
+
 from django.db import connection, transaction
 from django.db.models import Max
 
+from conversations.default_prompts import DEFAULTS
 from conversations.models import PromptTemplate
 
 
@@ -10,12 +13,35 @@ from conversations.models import PromptTemplate
 def save_version(purpose: str, language: str, system: str, user: str) -> PromptTemplate:
     """Store a prompt as the newest version of its purpose and language, make it the active one, and return it."""
     _lock()
-    family = PromptTemplate.objects.filter(purpose=purpose, language=language)
-    newest = family.aggregate(newest=Max("version"))["newest"] or 0
-    family.filter(active=True).update(active=False)
-    return PromptTemplate.objects.create(
-        purpose=purpose, language=language, version=newest + 1, system=system, user=user, active=True
-    )
+    return _add(PromptTemplate(purpose=purpose, language=language, system=system, user=user))
+
+
+@transaction.atomic
+def keep_defaults(**_kwargs: Any) -> None:
+    """Store the prompts of this release that the database lacks, each as a version.
+
+    One takes the place of the release's before it. Where a site has a prompt of its own in use, or went back to an
+    older one, that stays, and the admin says that there is a newer one to take up.
+    """
+    _lock()
+    last = {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(shipped=True).order_by("version")}
+    in_use = {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(active=True)}
+    for family, (system, user) in DEFAULTS.items():
+        before = last.get(family)
+        if before is None or (before.system, before.user) != (system, user):
+            added = PromptTemplate(purpose=family[0], language=family[1], system=system, user=user, shipped=True)
+            added.active = in_use.get(family) in (None, before)
+            _add(added)
+
+
+def _add(template: PromptTemplate) -> PromptTemplate:
+    """Store a prompt as the newest version of its purpose and language; an active one replaces the one in use."""
+    family = PromptTemplate.objects.filter(purpose=template.purpose, language=template.language)
+    template.version = (family.aggregate(newest=Max("version"))["newest"] or 0) + 1
+    if template.active:
+        family.filter(active=True).update(active=False)
+    template.save(force_insert=True)
+    return template
 
 
 @transaction.atomic

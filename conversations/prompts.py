@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -119,19 +118,6 @@ def _active(purpose: str, language: str) -> Prompt:
         return Prompt(row.system, row.user, row.version)
     system, user = DEFAULTS[(purpose, language)]
     return Prompt(system, user, 0)
-
-
-def create_missing(**_kwargs: Any) -> None:
-    """Store the default prompts that the database lacks, so that the admin has them to edit."""
-    present = set(PromptTemplate.objects.values_list("purpose", "language").distinct())
-    PromptTemplate.objects.bulk_create(
-        [
-            PromptTemplate(purpose=purpose, language=language, system=system, user=user)
-            for (purpose, language), (system, user) in DEFAULTS.items()
-            if (purpose, language) not in present
-        ],
-        ignore_conflicts=True,
-    )
 
 
 def _fill(template: str, variables: dict[str, str]) -> str:

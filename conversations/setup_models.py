@@ -29,6 +29,8 @@ class PromptTemplate(models.Model):
     system = models.TextField(_("system prompt"))
     user = models.TextField(_("user prompt"), blank=True)
     active = models.BooleanField(_("active"), default=True)
+    # Written by a release of the site, not by its administrators.
+    shipped = models.BooleanField(_("default"), default=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

@@ -41,19 +41,25 @@ class PromptTemplateAdmin(ModelAdmin):
 
     form = PromptTemplateForm
     change_form_template = "admin/conversations/prompttemplate/change_form.html"
-    list_display = ["purpose", "language", "version", "active", "begins", "created_at"]
-    list_filter = ["active", "purpose", "language"]
+    list_display = ["purpose", "language", "version", "active", "written", "begins", "created_at"]
+    list_filter = ["active", "shipped", "purpose", "language"]
     search_fields = ["system", "user"]
     actions = ["use"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """A version keeps its purpose and language."""
-        return ["purpose", "language", "version", "active", "created_at"] if obj else []
+        return ["purpose", "language", "version", "active", "written", "created_at"] if obj else []
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show what the version is before its texts."""
-        shown = ["version", "active", "created_at"] if obj else []
+        shown = ["version", "active", "written", "created_at"] if obj else []
         return ["purpose", "language", *shown, "system", "user"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PromptTemplate]:
+        """Tell each version's newest default with it."""
+        family = PromptTemplate.objects.filter(purpose=OuterRef("purpose"), language=OuterRef("language"), shipped=True)
+        newest = Subquery(family.order_by("-version").values("version")[:1])
+        return super().get_queryset(request).annotate(newest_default=newest)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: past answers were written with these."""
@@ -95,6 +101,15 @@ class PromptTemplateAdmin(ModelAdmin):
         saved = prompt_versions.save_version(obj.purpose, obj.language, obj.system, obj.user)
         obj.pk, obj.version, obj.active = saved.pk, saved.version, saved.active
         obj.created_at = saved.created_at
+
+    @admin.display(description=gettext_lazy("written"), ordering="shipped")
+    def written(self, template: PromptTemplate) -> str:
+        """Show by whom, and where a release came with a newer prompt than the one in use, which."""
+        by = _("by this release or one before") if template.shipped else _("on this site")
+        newest: int = getattr(template, "newest_default", None) or 0
+        if not template.active or newest <= template.version:
+            return by
+        return _("%(by)s; a newer default, version %(version)d, can be taken up") % {"by": by, "version": newest}
 
     @admin.display(description=gettext_lazy("system prompt"))
     def begins(self, template: PromptTemplate) -> str:

@@ -237,6 +237,17 @@ def test_a_prompt_that_cannot_be_used_is_refused_in_words(
     assert PromptTemplate.objects.count() == 1
 
 
+def test_a_newer_default_is_offered_beside_the_site_s_own(prompt: PromptTemplate, as_staff: Client) -> None:
+    offer = f"version {prompt.version + 1}, can be taken up"
+    assert offer not in as_staff.get(changelist("prompttemplate")).content.decode()
+    PromptTemplate.objects.create(
+        purpose=prompt.purpose, language=prompt.language, version=prompt.version + 1, shipped=True, active=False
+    )
+    address = reverse("admin:conversations_prompttemplate_change", args=[prompt.pk])
+    for page in (changelist("prompttemplate"), address):
+        assert offer in as_staff.get(page).content.decode()
+
+
 def test_prompts_are_not_deleted(prompt: PromptTemplate, as_staff: Client) -> None:
     url = reverse("admin:conversations_prompttemplate_delete", args=[prompt.pk])
     assert as_staff.post(url, {"post": "yes"}).status_code == 403

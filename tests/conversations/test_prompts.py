@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations import prompts
+from conversations import prompt_versions, prompts
 from conversations.default_prompts import DEFAULTS
 from conversations.models import PromptTemplate
 
@@ -104,5 +104,45 @@ def test_the_database_holds_every_prompt_and_the_active_one_is_used() -> None:
     PromptTemplate.objects.filter(purpose="answer", language="en").update(active=False)
     PromptTemplate.objects.create(purpose="answer", language="en", version=2, system="Be brief.", user="{{ question }}")
     assert prompts.get_prompt("answer", "en").system == "Be brief."
-    prompts.create_missing()
+    prompt_versions.keep_defaults()
     assert PromptTemplate.objects.filter(purpose="answer", language="en").count() == 2
+
+
+def _release(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    """Migrate to a release whose English prompt for titles is another one."""
+    monkeypatch.setitem(DEFAULTS, ("title", "en"), (system, "{{ question }}"))
+    prompt_versions.keep_defaults()
+
+
+def _titles() -> list[tuple[int, str, bool]]:
+    rows = PromptTemplate.objects.filter(purpose="title", language="en", version__gt=1).order_by("version")
+    return [(row.version, row.system, row.active) for row in rows]
+
+
+@pytest.mark.django_db
+def test_a_release_s_new_prompt_takes_the_place_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = PromptTemplate.objects.count()
+    for _time in range(2):
+        _release(monkeypatch, "Two words.")
+    assert _titles() == [(2, "Two words.", True)]
+    assert PromptTemplate.objects.count() == before + 1
+    _release(monkeypatch, "Three words.")
+    assert _titles() == [(2, "Two words.", False), (3, "Three words.", True)]
+
+
+@pytest.mark.django_db
+def test_a_prompt_of_the_site_s_own_stays_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompt_versions.save_version("title", "en", "Our own.", "{{ question }}")
+    _release(monkeypatch, "Two words.")
+    assert _titles() == [(2, "Our own.", True), (3, "Two words.", False)]
+    prompt_versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=3))
+    _release(monkeypatch, "Three words.")
+    assert _titles()[-1] == (4, "Three words.", True)
+
+
+@pytest.mark.django_db
+def test_who_went_back_to_an_older_default_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _release(monkeypatch, "Two words.")
+    prompt_versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=1))
+    _release(monkeypatch, "Three words.")
+    assert [active for *_rest, active in _titles()] == [False, False]
