@@ -177,9 +177,10 @@ def _reporter(
 
 def _describe(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Answer:
     if isinstance(error, ParseError):
-        return {"type": "error", "code": error.code, "message": error.message}
-    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(trace)[-6:]]
-    place = " < ".join(reversed(places))
+        cause = error.__cause__
+        place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
+        return {"type": "error", "code": error.code, "message": error.message, "place": place}
+    place = _place(trace)
     if isinstance(error, ModuleNotFoundError):
         message = f"A part that reads this kind of file is not installed ({error.name})."
         return {"type": "error", "code": "missing_tool", "message": message, "place": place}
@@ -192,6 +193,12 @@ def _describe(kind: type[BaseException], error: BaseException, trace: TracebackT
         }
     message = f"The file is damaged or uses something that can't be read ({kind.__name__})."
     return {"type": "error", "code": "broken", "message": message, "place": place}
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Return where an error came from, innermost first."""
+    frames = traceback.extract_tb(trace)[-6:]
+    return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
 
 
 if __name__ == "__main__":

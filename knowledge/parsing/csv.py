@@ -15,6 +15,7 @@ from knowledge.parsing.tables import in_batches
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
 _LONGEST_FIELD = 1_000_000  # characters
+_LONG_RECORD = 20  # lines; a longer one is looked at twice
 _QUOTED = re.compile(r'"[^"\n]*"')
 
 
@@ -26,14 +27,37 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def _rows(text: str, delimiter: str, max_rows: int) -> Iterator[list[str]]:
     csv.field_size_limit(_LONGEST_FIELD)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    for number, row in enumerate(_records(text.splitlines(keepends=True), delimiter), 1):
+        if number > max_rows:
+            raise ParseError("too_many_rows", f"The file has more than {max_rows:,} rows. Split it into parts.")
+        yield [cell.strip() for cell in row]
+
+
+def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """Yield the rows; a quotation mark that is never closed is text, instead of taking in all that follows."""
+    start = 0
+    while start < len(lines):
+        reader = csv.reader((lines[number] for number in range(start, len(lines))), delimiter=delimiter)
+        try:
+            row: list[str] | None = next(reader)
+        except csv.Error as error:
+            if reader.line_num == 1:
+                raise ParseError("broken", f"Line {start + 1} is not valid CSV: {error}.") from error
+            row = None
+        record = lines[start : start + reader.line_num]
+        if row is None or (len(record) > _LONG_RECORD and not _is_sound(record, delimiter)):
+            record = record[:1]
+            row = next(csv.reader(record, delimiter=delimiter, quoting=csv.QUOTE_NONE))
+        yield row
+        start += len(record)
+
+
+def _is_sound(record: list[str], delimiter: str) -> bool:
+    """Whether the quotation marks of a row open and close its fields."""
     try:
-        for number, row in enumerate(reader, 1):
-            if number > max_rows:
-                raise ParseError("too_many_rows", f"The file has more than {max_rows:,} rows. Split it into parts.")
-            yield [cell.strip() for cell in row]
-    except csv.Error as error:
-        raise ParseError("broken", f"Line {reader.line_num} is not valid CSV: {error}.") from error
+        return next(csv.reader(record, delimiter=delimiter, strict=True)) != []
+    except csv.Error:
+        return False
 
 
 def _delimiter(text: str, filename: str) -> str:

@@ -35,7 +35,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         reader = _Reader(document.part, PictureStore(context.output_dir))
         found = list(_join_code(with_captions(reader.run())))
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
-        raise broken("Word", error) from error
+        raise broken(error) from error
     if not found:
         raise ParseError("no_text", "The document holds no text, tables or pictures.")
     return iter(found)

@@ -59,7 +59,7 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
             _check_sizes(parts, kind)
             _refuse_entities(package, parts, kind)
     except BROKEN as error:
-        raise broken(kind, error) from error
+        raise broken(error) from error
     if not any(part.filename.lstrip("/").startswith(main_part) for part in parts):
         raise ParseError("broken", f"This is not a {kind} file: it is another kind of archive, or parts are missing.")
 
@@ -85,10 +85,11 @@ def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kin
                 raise ParseError("broken", f"The {kind} file declares XML entities, which no Office program writes.")
 
 
-def broken(kind: str, error: BaseException) -> ParseError:
-    """Return the `ParseError` for what a library could not read."""
-    detail = " ".join(str(error).split())[:120]
-    return ParseError("broken", f"The {kind} file is damaged and can't be read" + (f" ({detail})." if detail else "."))
+def broken(error: BaseException) -> ParseError:
+    """Return the `ParseError` for what a library could not read; to be raised from `error`, which the log tells."""
+    if isinstance(error, etree.XMLSyntaxError) and "depth" in str(error):
+        return ParseError("broken", "The file is nested too deeply to be read.")
+    return ParseError("broken", "The file is damaged and can't be read. Opening and saving it in its program may help.")
 
 
 def blob(part: Any, relation: str | None) -> bytes:

@@ -45,7 +45,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
                 found = True
                 yield element
     except (*BROKEN, PythonPptxError) as error:
-        raise broken("PowerPoint", error) from error
+        raise broken(error) from error
     if slides and (title := _title_of(slides[0])) is not None:
         yield Title(text=_line(title.text_frame.text))
     if not found:

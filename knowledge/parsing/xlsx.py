@@ -49,7 +49,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             found = found or not isinstance(element, PageBreak)
             yield element
     except (*BROKEN, InvalidFileException) as error:
-        raise broken("Excel", error) from error
+        raise broken(error) from error
     if not found:
         raise ParseError("no_text", "The workbook's sheets are empty.")
 

@@ -13,6 +13,7 @@ from docx.shared import Pt
 
 from knowledge.parsing.docx_styles import Numbering
 from knowledge.parsing.elements import Code, Picture
+from knowledge.parsing.errors import ParseError
 from knowledge.parsing.numerals import numeral
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
 
@@ -232,3 +233,10 @@ def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
     laughs = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x>&b;</x>'
     assert refused(with_part(good, bad, "word/document.xml", laughs)) == "broken"
     assert refused(with_part(good, bad, "word/media/bomb.bin", bytes(60_000_000))) == "too_large"
+
+
+def test_a_document_nested_too_deeply_says_so(tmp_path: Path) -> None:
+    good = saved(docx.Document(), tmp_path)
+    nested = f"<w:document {nsdecls('w')}>{'<w:sdt>' * 3000}{'</w:sdt>' * 3000}</w:document>".encode()
+    with pytest.raises(ParseError, match="nested too deeply"):
+        read(with_part(good, tmp_path / "bad.docx", "word/document.xml", nested))

@@ -159,6 +159,23 @@ def test_chinese_csv_in_gbk(tmp_path: Path) -> None:
     ]
 
 
+def test_a_quotation_mark_that_is_never_closed_takes_in_no_other_rows(tmp_path: Path) -> None:
+    rows = [f"part {number},{number}" for number in range(60)]
+    rows[3] = '"19 inch rack,3'
+    (table,) = read_bytes(tmp_path, "a.csv", "name,count\n" + "\n".join(rows))
+    assert isinstance(table, Table)
+    assert len(table.rows) == 60
+    assert table.rows[3] == ('"19 inch rack', "3")
+    assert table.rows[59] == ("part 59", "59")
+
+
+def test_a_long_field_in_quotation_marks_stays_whole(tmp_path: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(60))
+    (table,) = read_bytes(tmp_path, "a.csv", f'name,text\na,"{text}"\nb,"a ""word"""\n')
+    assert isinstance(table, Table)
+    assert table.rows == (("a", text), ("b", 'a "word"'))
+
+
 def test_numbers_alone_have_no_header(tmp_path: Path) -> None:
     assert read_bytes(tmp_path, "a.csv", "1,2\n3,4\n") == [Table(rows=(("1", "2"), ("3", "4")))]
 
