@@ -1,5 +1,6 @@
 """Model profiles: where their models are, how purposes ask them, and trying one with a short question."""
 
+import asyncio
 import time
 from dataclasses import dataclass, replace
 
@@ -8,8 +9,10 @@ from django.utils.translation import gettext as _
 
 from conversations.models import ModelProfile
 from ragsite.llm import secrets
+from ragsite.llm.embedding import EmbeddingModel, OpenAIEmbedder
 from ragsite.llm.errors import LLMError
 from ragsite.llm.types import ChatMessage, Endpoint
+from retrieval.models import EmbeddingSpace
 
 # Seconds that an administrator waits for an answer.
 PATIENCE = 20.0
@@ -67,8 +70,29 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
     )
 
 
+def embedding_model() -> EmbeddingModel | None:
+    """Return the model of the enabled profile for embedding, or None; raises `LLMError` when its key can't be read."""
+    profile = ModelProfile.objects.filter(purpose=ModelProfile.Purpose.EMBEDDING, enabled=True).first()
+    if profile is None:
+        return None
+    endpoint = endpoint_of(profile)
+    return EmbeddingModel("openai", endpoint.model, endpoint.base_url, endpoint.api_key)
+
+
+def what_search_uses(profile: ModelProfile) -> str:
+    """Tell what a saved profile for embedding does, and how to have the search change to its model."""
+    space = EmbeddingSpace.objects.filter(active=True).first()
+    if space is not None and (space.provider, space.model) == (EmbeddingSpace.Provider.OPENAI, profile.model):
+        return _("Search uses %(space)s, and reaches it as this profile says.") % {"space": space}
+    told = _(
+        "Search uses %(space)s. To change it to this model, run “manage.py reembed --provider openai” on the server; "
+        "search goes on meanwhile."
+    )
+    return told % {"space": space or settings.EMBEDDING_MODEL}
+
+
 async def try_profile(profile: ModelProfile) -> Outcome:
-    """Ask the profile's model for one word, or to judge two passages; an embedding model is looked up in a list."""
+    """Ask the profile's model for one word, or to judge two passages; an embedding model gets a word to compute."""
     began = time.monotonic()
     try:
         reply = await _ask(_hurried(endpoint_of(profile)), profile.purpose)
@@ -91,18 +115,21 @@ def _hurried(endpoint: Endpoint) -> Endpoint:
 async def _ask(endpoint: Endpoint, purpose: str) -> str:
     if purpose == ModelProfile.Purpose.RERANK and settings.RERANK_METHOD != "llm":
         return await _judge(endpoint)
+    if purpose == ModelProfile.Purpose.EMBEDDING:
+        return await asyncio.to_thread(_embed, endpoint)
     from ragsite.llm.chat import ChatClient  # HTTP is loaded when it is wanted, not with the admin
 
     client = ChatClient(endpoint)
     try:
-        if purpose == ModelProfile.Purpose.EMBEDDING:
-            models = await client.models()
-            present = endpoint.model in models
-            return _("the model is listed") if present else _("reachable, but the model is not in its list")
         reply = await client.complete([ChatMessage("user", "Reply with the word: ready")], max_tokens=256)
         return " ".join(reply.text.split()) or _("(an empty reply)")
     finally:
         await client.aclose()
+
+
+def _embed(endpoint: Endpoint) -> str:
+    vector = OpenAIEmbedder(endpoint).embed_query("ready")
+    return _("a vector of %(count)d numbers") % {"count": len(vector)}
 
 
 async def _judge(endpoint: Endpoint) -> str:

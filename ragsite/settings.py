@@ -170,6 +170,8 @@ EMBEDDING_DIMENSION = env.integer("EMBEDDING_DIMENSION", 0, minimum=1, maximum=4
 EMBEDDING_LANGUAGES = env.languages("EMBEDDING_LANGUAGES", ("en", "zh"))
 # Seconds until an endpoint has to answer a batch.
 EMBEDDING_TIMEOUT = env.decimal("EMBEDDING_TIMEOUT", 60.0, minimum=0.1)
+# Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
+EMBEDDING_PROFILE = "conversations.profiles.embedding_model"
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", 0)
 BUNDLED_MODEL_DIR = BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.

@@ -8,6 +8,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
+from ragsite.llm.errors import LLMError
 from retrieval.rerank_options import METHODS
 
 
@@ -37,15 +38,16 @@ def search_uses_the_settings_model(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
     """Tell when passages have their vectors from another embedding model than the one that the settings name."""
+    from retrieval import spaces
     from retrieval.models import EmbeddingSpace
 
     if "default" not in (databases or ()):
         return []
     try:
         space = EmbeddingSpace.objects.filter(active=True).first()
-    except DatabaseError:  # not migrated yet
-        return []
-    if space is None or space.is_configured:
+        if space is None or space.is_configured or spaces.profile_of(space) is not None:
+            return []
+    except (DatabaseError, LLMError):  # not migrated yet; or the search will tell of a key that can't be read
         return []
     return [
         Warning(

@@ -1,5 +1,7 @@
 """The search index beside the documents: narrow rows, without text."""
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -10,6 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+
+if TYPE_CHECKING:
+    from ragsite.llm.embedding import EmbeddingModel
 
 __all__ = [
     "TERM_DIMENSIONS",
@@ -49,6 +54,8 @@ class EmbeddingSpace(models.Model):
     languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
     active = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # How the admin has the model's endpoint reached; `spaces.active_space` looks it up.
+    profile: "EmbeddingModel | None" = None
 
     class Meta:
         """One space is searched at a time."""

@@ -3,11 +3,14 @@
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from django.conf import settings
 from django.db import connection, transaction
+from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
 from ragsite.llm import secrets
@@ -30,12 +33,25 @@ _cache_lock = threading.Lock()
 def active_space() -> EmbeddingSpace:
     """Return the space that is searched and filled; the first time, make the one of the settings' model.
 
-    Raises `LLMError` when that model can't be found.
+    Raises `LLMError` when that model can't be found, or the key of its profile can't be read.
     """
     global _seen
     space = EmbeddingSpace.objects.filter(active=True).first() or _first_space()
+    space.profile = profile_of(space)
     _seen = (time.monotonic(), space)
     return space
+
+
+def profile() -> EmbeddingModel | None:
+    """Return the endpoint's model as the admin has it, or None; raises `LLMError` when its key can't be read."""
+    ask: Callable[[], EmbeddingModel | None] = import_string(settings.EMBEDDING_PROFILE)
+    return ask()
+
+
+def profile_of(space: EmbeddingSpace) -> EmbeddingModel | None:
+    """Return what the admin's profile says of a space's model, or None where it is of another one."""
+    named = profile() if space.provider == EmbeddingSpace.Provider.OPENAI else None
+    return named if named is not None and named.model == space.model else None
 
 
 def seen() -> EmbeddingSpace | None:
@@ -88,11 +104,13 @@ def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
 def embedder_of(space: EmbeddingSpace) -> Embedder:
     """Return the model that computes a space's vectors.
 
-    Address and key are those of the settings as long as these name the model, so that a key can be changed; else those
-    that the space was made with, so that it goes on being searched. Raises `LLMError`.
+    Address and key are those of the admin's profile, or of the settings, as long as these name the model, so that a
+    key can be changed; else those that the space was made with, so that it goes on being searched. Raises `LLMError`.
     """
     if space.provider == EmbeddingSpace.Provider.LOCAL:
         return get_embedder(EmbeddingModel(space.provider, space.model))
+    if space.profile is not None:
+        return get_embedder(replace(space.profile, dimension=space.dimension))
     if space.is_configured:
         return get_embedder(replace(configured(), dimension=space.dimension))
     key = secrets.decrypt(bytes(space.encrypted_key))

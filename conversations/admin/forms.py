@@ -84,6 +84,10 @@ class ModelProfileForm(ProfileForm):
             if stored
             else _("Kept encrypted; it can't be shown again.")
         )
+        self.fields["purpose"].help_text = _(
+            "A profile for embedding says how the endpoint is reached; “manage.py reembed --provider openai” has the "
+            "search change to its model."
+        )
         for name in ("temperature", "max_tokens"):
             self.fields[name].required = False
             self.fields[name].help_text = _("Empty for what suits the purpose.")

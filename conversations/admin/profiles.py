@@ -42,6 +42,12 @@ class ModelProfileAdmin(ModelAdmin):
         for profile in queryset:
             self._try(request, profile)
 
+    def save_model(self, request: HttpRequest, obj: ModelProfile, form: Any, change: bool) -> None:
+        """Say with which model the search goes on, which a profile for embedding does not change by itself."""
+        super().save_model(request, obj, form, change)
+        if obj.enabled and obj.purpose == ModelProfile.Purpose.EMBEDDING:
+            self.message_user(request, profiles.what_search_uses(obj), messages.INFO)
+
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         """Test after saving when that was asked for."""
         return self._tested(request, obj) or super().response_add(request, obj, post_url_continue)

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from ragsite.llm.embedding import EmbeddingModel, configured
 from ragsite.llm.errors import LLMError
-from retrieval import reembedding
+from retrieval import reembedding, spaces
 from retrieval.models import EmbeddingSpace
 from retrieval.partitions import Busy
 
@@ -29,8 +29,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the model; what is left out comes from the settings. An endpoint's key is EMBEDDING_API_KEY."""
-        parser.add_argument("--model", default=settings.EMBEDDING_MODEL, help="its name or folder (%(default)s)")
+        """Take the model; what is left out comes from the settings, of an endpoint first from its profile in the admin.
+
+        The key comes from where the address does: the profile, or EMBEDDING_API_KEY.
+        """
+        parser.add_argument("--model", help="its name or folder")
         parser.add_argument(
             "--provider",
             choices=EmbeddingSpace.Provider.values,
@@ -38,7 +41,7 @@ class Command(BaseCommand):
             help="%(default)s",
         )
         parser.add_argument(
-            "--base-url", type=_url, default=settings.EMBEDDING_BASE_URL, metavar="URL", help="of an endpoint"
+            "--base-url", type=_url, metavar="URL", help="of an endpoint (that of the admin's profile for embedding)"
         )
         parser.add_argument("--dimension", type=_dimension, metavar="N", help="numbers per vector (the model's own)")
         parser.add_argument(
@@ -48,8 +51,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Change the model; failures are told with what to do."""
-        model = _model(options)
         try:
+            model = _model(options)
             space = self._reembed(model)
             dropped = [] if options["keep_old"] else reembedding.drop_others()
         except LLMError as error:
@@ -63,7 +66,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Search uses {space} now.")
         if dropped:
             self.stdout.write(f"Dropped: {', '.join(dropped)}.")
-        if not space.is_configured:
+        if not space.is_configured and spaces.profile_of(space) is None:
             self.stdout.write(
                 f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
                 "that its settings say the same."
@@ -82,26 +85,34 @@ class Command(BaseCommand):
 
 
 def _model(options: dict[str, Any]) -> EmbeddingModel:
-    """Return the model that the options name; what they leave out comes from the settings where these mean the same.
+    """Return the model that the options name; what they leave out comes from where the address does.
 
-    Raises `CommandError`.
+    Raises `CommandError`, and `LLMError` when a profile's key can't be read.
     """
-    remote = options["provider"] == "openai"
-    if remote and not (options["base_url"] and options["model"]):
-        raise CommandError("An endpoint takes --base-url and --model, or EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
-    model = EmbeddingModel(
-        provider=options["provider"],
-        model=options["model"] or "bundled",
-        base_url=options["base_url"] if remote else "",
-        api_key=settings.EMBEDDING_API_KEY if remote else "",
-        dimension=options["dimension"],
-        languages=options["languages"],
-    )
-    known = configured()
-    if (model.provider, model.model) != (known.provider, known.model):
+    known = _known(options)
+    remote = known.provider == "openai"
+    name = options["model"] or known.model
+    if remote and not (known.base_url and name):
+        raise CommandError(
+            "An endpoint takes --base-url and --model, a profile for embedding in the admin, or EMBEDDING_BASE_URL and "
+            "EMBEDDING_MODEL."
+        )
+    model = replace(known, model=name, dimension=options["dimension"], languages=options["languages"])
+    if name != known.model:
         return model
     languages = known.languages if model.languages is None else model.languages
     return replace(model, dimension=model.dimension or known.dimension, languages=languages)
+
+
+def _known(options: dict[str, Any]) -> EmbeddingModel:
+    """Return what is known without the options: of the endpoint at their address, or of a model in this process."""
+    if options["provider"] != "openai":
+        return configured() if configured().provider == "local" else EmbeddingModel("local", "bundled")
+    wanted = options["base_url"]
+    for known in (spaces.profile(), configured()):
+        if known is not None and known.provider == "openai" and wanted in (None, known.base_url):
+            return known
+    return EmbeddingModel("openai", "", wanted or "", settings.EMBEDDING_API_KEY)
 
 
 def _url(text: str) -> str:
