@@ -67,6 +67,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         with override(self.language):
             await self._send(await in_database(pages.list_of, self.user, self.session_id))
 
+    async def session_summarised(self, message: dict[str, Any]) -> None:
+        """Let the page fetch the new summary of the branch that it shows."""
+        await self._send(render_to_string("conversations/_summary_news.html", {"session_id": self.session_id}))
+
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Do what a form asks; what can't be done is said in a toast."""
         form = _form(text_data)

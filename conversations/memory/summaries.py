@@ -80,11 +80,12 @@ def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> lis
     return list(branch[start : min(missing[-1] + AHEAD + 1, len(branch) - 1)][:AT_ONCE])
 
 
-async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], language: str) -> None:
-    """Make the next summary of a branch where one is due: by a model, or else by rules."""
+async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], language: str) -> bool:
+    """Make the next summary of a branch where one is due, by a model or else by rules; return whether there is one."""
     draft = await in_database(_draft, session_id, branch, cut)
-    if draft is not None:
-        await in_database(_store, draft, await _written(draft, language) or extract(draft))
+    if draft is None:
+        return False
+    return await in_database(_store, draft, await _written(draft, language) or extract(draft))
 
 
 def extract(draft: Draft) -> str:
@@ -160,16 +161,16 @@ def _messages(draft: Draft, language: str, window: Window) -> list[ChatMessage]:
 
 
 @transaction.atomic
-def _store(draft: Draft, text: str) -> None:
+def _store(draft: Draft, text: str) -> bool:
     """Store a summary, unless the one before it, or a turn in it, was changed or removed meanwhile."""
     before = draft.previous
     if before is not None:
         unchanged = ContextEntry.objects.select_for_update().filter(pk=before.pk, content=before.content)
         if not unchanged.exists():
-            return
+            return False
     ends = {draft.first_turn_id, draft.last_turn_id}
     if not text or Turn.objects.filter(pk__in=ends).count() != len(ends):
-        return
+        return False
     entry = ContextEntry(
         session_id=draft.session_id,
         turn_id=draft.last_turn_id,
@@ -180,6 +181,7 @@ def _store(draft: Draft, text: str) -> None:
         covers_from_id=draft.first_turn_id,
     )
     ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)
+    return True
 
 
 def _line(text: str, length: int) -> str:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access
 from conversations.history import branch_of
@@ -74,13 +74,17 @@ def forget_all(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def summary(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change or clear the summary of a branch: `turn` is its end, `entry` the summary that was shown."""
+    """Return the summary of the branch that ends at `parent_turn_id`, as it is by now; POST changes or clears it.
+
+    There `turn` is the branch's end, and `entry` the summary that was shown.
+    """
     session = access.get_session(request.user, pk)
-    turn, shown = (request.POST.get(name, "") for name in ("turn", "entry"))
+    posted = request.method == "POST"
+    turn = request.POST.get("turn", "") if posted else request.GET.get("parent_turn_id", "")
     branch = branch_of(session.pk, int(turn) if turn.isdigit() and len(turn) < 19 else None)
-    error = _written(request, session.pk, branch, shown)
+    error = _written(request, session.pk, branch, request.POST.get("entry", "")) if posted else ""
     if not getattr(request, "htmx", False):
         if error:
             messages.error(request, error)
@@ -92,7 +96,7 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
         "summary": summaries.entry_of(session.pk, branch),
         "last_turn_id": branch[-1] if branch else None,
         "summary_error": error,
-        "summary_open": True,
+        "summary_open": posted,
     }
     return render(request, "conversations/_summary.html", context)
 

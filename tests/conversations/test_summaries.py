@@ -1,15 +1,17 @@
 """Summaries of what no longer fits: when they are due, how they are made, and what their user makes of them."""
 
+import asyncio
 from collections.abc import Collection
 from typing import Any
 
 import pytest
+from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from conversations import services, turns
+from conversations import services, titles, turns
 from conversations.history import branch_of
 from conversations.memory import summaries
 from conversations.memory.summaries import Draft, due, entry_of, extract, keep_up, summary_of
@@ -109,6 +111,18 @@ class TestMaking:
         fake_llm.enqueue("Nine [1].")
         await run_turn(owner, session, "And the TL-SE2109 again, how many ports?")
         assert "<summary>\nThey spoke of q0 to q2.\n</summary>" in fake_llm.calls[-1].messages[0].content
+
+    async def test_the_pages_of_the_session_are_told(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    ) -> None:
+        made = await in_database(line, session, 5)
+        layer = get_channel_layer()
+        await layer.group_add(titles.group(session.pk), page := await layer.new_channel())
+        fake_llm.enqueue("Nine [1].", "They spoke of q0 to q2.")
+        await run_turn(owner, session, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
+        async with asyncio.timeout(10):
+            assert await layer.receive(page) == {"type": "session.summarised"}
+        assert await ContextEntry.objects.filter(type="summary").aexists()
 
     async def test_it_does_not_hold_up_the_answer(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
@@ -230,6 +244,13 @@ class TestPageAndApi:
         aside = make_turn(told.session, root, "aside")
         page = as_owner.get(reverse("session", args=[told.session_id]), {"turn": aside.pk}).content.decode()
         assert "Oldest." in page and "of ports" not in page
+
+    def test_a_page_fetches_that_of_its_branch(self, as_owner: Client, told: ContextEntry) -> None:
+        url, htmx = reverse("summary", args=[told.session_id]), {"HX-Request": "true"}
+        late = as_owner.get(url, {"parent_turn_id": self.leaf(told)}, headers=htmx).content.decode()
+        assert "They &lt;b&gt;spoke&lt;/b&gt; of ports." in late and "<details" in late and " open" not in late
+        early = as_owner.get(url, {"parent_turn_id": told.session.turns.earliest("id").pk}, headers=htmx)
+        assert "Oldest." in early.content.decode()
 
     def test_its_user_changes_it(self, as_owner: Client, told: ContextEntry) -> None:
         url = reverse("summary", args=[told.session_id])

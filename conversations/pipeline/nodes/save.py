@@ -2,11 +2,12 @@
 
 from functools import partial
 
+from channels.layers import get_channel_layer
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from conversations import calibration, quoting, services, store
+from conversations import calibration, quoting, services, store, titles
 from conversations.events import plain_text
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
@@ -52,9 +53,11 @@ class Save(Node):
 
 
 async def _summarise(state: State, started: Started) -> None:
+    """Keep the branch's summary up with it, and tell the pages that show the session."""
     branch = [*state.branch, started.turn_id]
     cut = state.details.get("budget", {}).get("cut_turns", [])
-    await summaries.keep_up(started.session_id, branch, cut, state.question_language)
+    if await summaries.keep_up(started.session_id, branch, cut, state.question_language):
+        await get_channel_layer().group_send(titles.group(started.session_id), {"type": "session.summarised"})
 
 
 @transaction.atomic
