@@ -34,6 +34,16 @@ def from_general_knowledge(state: State) -> str:
         return _("**From general knowledge, not from your documents:**") + "\n\n"
 
 
+def ended_early(state: State, reason: str) -> str:
+    """Say, below an answer, that its end is missing, by the `finish_reason` that the model gave; else nothing."""
+    with translation.override(reply_language(state)):
+        if reason == "length":
+            return _("**The answer reached the length that it is allowed, and ends here.**")
+        if reason == "content_filter":
+            return _("**The provider's content filter ended the answer here.**")
+        return ""
+
+
 def reply_language(state: State) -> str:
     """Return the catalogue for words of ours inside an answer."""
     return "zh-hans" if state.question_language == "zh" else "en"

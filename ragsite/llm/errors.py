@@ -13,6 +13,8 @@ LLMError
 │   └── ContextTooLong     the prompt doesn't fit the model's window
 ├── ProviderError      ↻   5xx, or an error reported in the middle of a stream
 ├── StreamCut          ↻   the answer broke off before its end
+├── NoAnswer           ↻   the reply ended well, and held no answer
+├── TooLong            ↻   the answer runs on without an end
 └── BadReply               the reply isn't what the protocol says
 
 ↻ marks what may succeed when tried again (`retryable`).
@@ -148,6 +150,22 @@ class StreamCut(LLMError):
     code = "stream_cut"
     retryable = True
     text = _("The answer broke off before its end. What came is kept; try again for a whole one.")
+
+
+class NoAnswer(LLMError):
+    """The reply ended well, and held no answer."""
+
+    code = "no_answer"
+    retryable = True
+    text = _("The language model ended without writing an answer. Try again.")
+
+
+class TooLong(LLMError):
+    """The answer runs on without an end."""
+
+    code = "answer_too_long"
+    retryable = True
+    text = _("The answer ran on without an end and was broken off. What came is kept.")
 
 
 class BadReply(LLMError):

@@ -4,29 +4,34 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
 from ragsite.llm.connection import Incoming
-from ragsite.llm.errors import BadReply, StreamCut, TimedOut
+from ragsite.llm.errors import BadReply, StreamCut, TimedOut, TooLong
 from ragsite.llm.replies import ReplyParser
 from ragsite.llm.sse import MAX_FRAME_BYTES, SSEDecoder
-from ragsite.llm.types import Piece
+from ragsite.llm.types import Piece, TextPiece, ThinkPiece
 
 # How long to wait for usage and the end of the stream once the model has said that it is finished.
 AFTER_FINISH = 5.0
 # How long to wait for the end of a body after its `[DONE]`, so that the connection can be used again.
 AFTER_DONE = 0.1
+# Characters of an answer, and of what is thought before it. A server that sends more is running away: rendering and
+# storing that would hold up everyone else's answers.
+MAX_TEXT = 200_000
+MAX_THINKING = 400_000
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator[Piece]:
     """Yield the pieces of a reply as they arrive, its end (usage, finish) last.
 
-    Raises `StreamCut` after what came when the reply ends before the answer does, `BadReply` for what
-    can't be read, `TimedOut` for a silence, and what the reply itself reports.
+    Raises `StreamCut` after what came when the reply ends before the answer does, `TooLong` when it doesn't end,
+    `BadReply` for what can't be read, `TimedOut` for a silence, and what the reply itself reports.
     """
     body = _Body(parser)
+    measure = _Measure()
     try:
         async with aclosing(incoming.chunks()) as chunks:
             async for chunk in chunks:
-                for piece in body.feed(chunk):
+                for piece in measure.of(body.feed(chunk)):
                     yield piece
                 if parser.ended:
                     incoming.hurry(AFTER_DONE if parser.done else AFTER_FINISH)
@@ -34,10 +39,28 @@ async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator
         # What breaks after the model has finished breaks nothing.
         if not parser.ended:
             raise
-    for piece in body.close():
+    for piece in measure.of(body.close()):
         yield piece
     for piece in parser.finish():
         yield piece
+
+
+class _Measure:
+    """Passes pieces on as long as they are not too many."""
+
+    def __init__(self) -> None:
+        self._left = {TextPiece: MAX_TEXT, ThinkPiece: MAX_THINKING}
+
+    def of(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """Yield the pieces, the last as far as it goes; raises `TooLong`."""
+        for piece in pieces:
+            if isinstance(piece, TextPiece | ThinkPiece):
+                left = self._left[type(piece)]
+                self._left[type(piece)] -= len(piece.text)
+                if len(piece.text) > left:
+                    yield type(piece)(piece.text[:left])
+                    raise TooLong
+            yield piece
 
 
 class _Body:
@@ -79,7 +102,7 @@ class _Body:
             # Half a frame at the end is a cut, if there were whole ones before.
             if not parser.seen:
                 raise
-        if not parser.seen and self._decoder:
+        if not parser.seen and (self._decoder or self._json):
             raise BadReply("No answer in the reply.")
         if not parser.ended:
             raise StreamCut

@@ -15,7 +15,8 @@ _DONE = "[DONE]"
 class ReplyParser:
     """Frames of a stream, or the one body of a reply, to pieces of text and thinking.
 
-    `finish()` gives the end; `ended` tells whether the server said that it was the end.
+    `finish()` gives the end; `ended` tells whether the server said that it was the end, and `seen` whether anything
+    of an answer's shape has come.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -37,7 +38,7 @@ class ReplyParser:
         for item in self._objects(data):
             if not isinstance(item, dict):
                 raise BadReply("Not a JSON object.", where=http.host(self._endpoint))
-            self.seen = True
+            self.seen = self.seen or "choices" in item
             if item.get("error"):
                 raise http.from_object(item["error"], self._endpoint)
             self._count(item.get("usage"))

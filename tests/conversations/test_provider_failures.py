@@ -15,7 +15,7 @@ from conversations import broker, turns
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message, ModelProfile
 from knowledge.models import KnowledgeBase
-from ragsite.llm import chat
+from ragsite.llm import chat, reading
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
 
@@ -36,6 +36,7 @@ HELLO = frame("Hold the button [1]. ")
 async def profile(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> ModelProfile:
     """The provider, for answers alone: small questions are answered by the rules."""
     monkeypatch.setattr(chat, "MAX_WAIT", 0.7)
+    monkeypatch.setattr(reading, "MAX_TEXT", 150)
     return await ModelProfile.objects.acreate(
         purpose="answer", base_url=provider.base_url, model="m", idle_timeout=0.5, total_timeout=5
     )
@@ -83,7 +84,10 @@ FAILURES: dict[str, tuple[Misbehave, str, str | None]] = {
         lambda p: p.garbage(HELLO, b'data: {"error": {"message": "overloaded"}}\n\n'), "Hold the button [1].",
         "provider_error",
     ),
-    "nothing but thinking": (lambda p: p.reply("", "Hm."), "", "bad_reply"),
+    "nothing but thinking": (lambda p: p.reply("", "Hm."), "", "no_answer"),
+    "no end": (lambda p: p.garbage(*[frame("on and ")] * 30), "on and on", "answer_too_long"),
+    "its length is used up": (lambda p: p.reply("Hold the", finish="length"), "reached the length", None),
+    "a content filter": (lambda p: p.reply("Hold the", finish="content_filter"), "content filter ended", None),
     "cut within a marker": (lambda p: p.garbage(frame("Hold [")), "Hold [", "stream_cut"),
     "cut within a table": (lambda p: p.garbage(frame("Ports:\n\n| a | b |\n|---|---|\n| 1 | 2")), "1 | 2",
                            "stream_cut"),

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ragsite.llm import errors
+from ragsite.llm import errors, reading
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.types import Endpoint, FinishPiece, Piece, TextPiece, ThinkPiece, UsagePiece
 from tests.fakes.provider import FakeProvider
@@ -336,6 +336,16 @@ class TestGarbage:
         pieces, error = await collect(client)
         assert text_of(pieces) == "Hello"
         assert isinstance(error, errors.BadReply)
+
+    async def test_an_answer_without_an_end_is_broken_off(
+        self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reading, "MAX_TEXT", 7)
+        provider.garbage(text_frame("Hello"), text_frame(" again"), text_frame(" and again"), STOP, DONE)
+        pieces, error = await collect(client)
+        assert text_of(pieces) == "Hello a"
+        assert isinstance(error, errors.TooLong)
+        assert len(provider.requests) == 1
 
     async def test_giant_body(self, provider: FakeProvider, client: ChatClient) -> None:
         provider.garbage(b'{"x": "', *[b"x" * 1_000_000] * 10)

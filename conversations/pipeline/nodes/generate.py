@@ -15,8 +15,8 @@ from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
 from ragsite.llm.chat import ChatClient
-from ragsite.llm.errors import BadReply, LLMError
-from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
+from ragsite.llm.errors import BadReply, LLMError, NoAnswer
+from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
 
 
 class Generate(Node):
@@ -64,7 +64,7 @@ class Generate(Node):
 
     async def _stream(self, client: ChatClient, state: State, writer: BlockWriter, emit: Emit) -> None:
         reader, parts = AnswerReader(), PartWriter(state, writer)
-        empty = True
+        empty, reason = True, ""
         try:
             async with aclosing(client.stream(state.messages, max_tokens=state.answer_tokens or None)) as pieces:
                 async for piece in pieces:
@@ -76,6 +76,8 @@ class Generate(Node):
                             await emit(ThinkEvent(text=piece.text))
                         case UsagePiece():
                             self._count(piece, state)
+                        case FinishPiece():
+                            reason = piece.reason
         except LLMError:
             await _write(reader.close(), parts)
             await parts.finish()
@@ -83,7 +85,8 @@ class Generate(Node):
         await _write(reader.close(), parts)
         await parts.finish()
         if empty:
-            raise BadReply(_("It ended without an answer."))
+            raise NoAnswer
+        await writer.text(quoting.ended_early(state, reason))
 
     @staticmethod
     def _count(usage: UsagePiece, state: State) -> None:
