@@ -44,8 +44,8 @@ _SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}]|[{_SIGNS}])"
 _EMOJI = r"\u2600-\u26ff\U0001f000-\U0001faff"
 _TOKEN = re.compile(
     rf"""
-    (?P<url>(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*)
-    | (?P<email>[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)
+    (?P<url>(?i:(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*))
+    | (?P<email>[\w.+-]++@(?i:[a-z0-9-]+(?:\.[a-z0-9-]+)+))
     | (?P<han>[{_HAN}]+)
     | (?P<unspaced>[{_UNSPACED}]+)
     | (?P<emoji>[{_EMOJI}])
@@ -53,10 +53,11 @@ _TOKEN = re.compile(
     | (?P<word>{_SCRIPTLESS}+(?:['’]{_SCRIPTLESS}+)+(?!{_SCRIPTLESS}))
     | (?P<code>[._#@$]?{_SCRIPTLESS}+(?:[-_./:+#@&\\]+{_SCRIPTLESS}+)*(?:\+\+|\#)?)
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 # The same without names: what kind a token is of is looked up once per token, not each time that it is met.
-_SPLIT = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
+# Most are plain words, and so those are tried first.
+_SPLIT = re.compile(r"[A-Za-z]++(?=[\s,;)])|" + re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
 # What a reader leaves out: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 # Where a code falls into parts, coarsest first: paths and addresses; names with dots (not within numbers); words.

@@ -30,10 +30,11 @@ UNION ALL
 SELECT term, knowledge_base_id, document_frequency FROM retrieval_termfrequency
 WHERE knowledge_base_id = ANY(%(bases)s) AND term = ANY(%(terms)s) AND document_frequency > 0
 """
+# Ordered by the score that is shown: by its negative, it would be computed twice for each passage.
 _SCORE = f"""
 SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
 FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
-ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
+ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
 
 

@@ -55,11 +55,12 @@ SELECT coalesce(sum(vectors) FILTER (WHERE knowledge_base_id = ANY(%s)), 0), coa
 FROM retrieval_embeddingspace AS space LEFT JOIN retrieval_vectorcount AS known ON known.space_id = space.id
 WHERE space.id = %s GROUP BY space.id
 """
-# Without the cast of the index's expression, so that the planner can't take the index.
+# Without the cast of the index's expression, so that the planner can't take the index; and ordered by what is shown, so
+# that it is computed once.
 _EXACT = """
-SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) FROM {table}
+SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similarity FROM {table}
 WHERE knowledge_base_id = ANY(%(bases)s)
-ORDER BY embedding <=> %(vector)s::halfvec({dimension}), chunk_id LIMIT %(k)s
+ORDER BY similarity DESC, chunk_id LIMIT %(k)s
 """
 _GRAPH = """
 SELECT chunk_id, 1 - distance FROM (
