@@ -26,8 +26,8 @@ class Ranking:
     """What one side found for one query: (chunk id, score) best first, in `ms`.
 
     `weight` is its vote in the fusion: that of the query and of the side, or 0 for a side that has no say.
-    `understood` is the share of the query, from 0 to 1, that is in a language which the side knows. `note` tells, for
-    a person, why a side failed or has no vote.
+    `understood` is the share of the query, from 0 to 1, that is in a language which the side knows, and `unknown` the
+    languages that it doesn't. `note` tells, for a person, why a side failed or has no vote.
     """
 
     type: Side
@@ -38,6 +38,7 @@ class Ranking:
     note: str = ""
     failed: bool = False
     understood: float = 1.0
+    unknown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""How much of a query an embedding model understands. Pure."""
+"""How much of a text an embedding model understands. Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Set
 
+# The languages that are told apart.
+LANGUAGES = frozenset({"en", "zh"})
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 # A Chinese word is two characters, more often than not.
 _HAN_PER_WORD = 2
 
 
-def understood(text: str, knows: Callable[[str], bool]) -> float:
-    """Return the share of a text's words, from 0 to 1, that are in a language for which `knows("en")`, `"zh"` holds.
+def understood(text: str, unknown: Set[str]) -> float:
+    """Return the share of a text's words, from 0 to 1, that are not in one of the unknown `LANGUAGES`.
 
     A text without a word that tells its language, such as a number, is understood.
     """
@@ -18,4 +20,4 @@ def understood(text: str, knows: Callable[[str], bool]) -> float:
     chinese = len(_HAN.findall(text)) / _HAN_PER_WORD
     if not english + chinese:
         return 1.0
-    return (english * knows("en") + chinese * knows("zh")) / (english + chinese)
+    return (english * ("en" not in unknown) + chinese * ("zh" not in unknown)) / (english + chinese)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
+from retrieval import languages
 from retrieval.analysis import pieces, terms
 from retrieval.fusion import Ranking, Side
 from retrieval.types import Hit
@@ -37,15 +38,16 @@ class Features:
     """What speaks for a hit, each from 0 to 1.
 
     `fused` and `bm25` are its scores against the best hit's, `cosine` its similarity (of a hit that the vectors did
-    not find, the lowest of those that they did) times the share of the query that the embedding model understands. Of
-    several queries these two are means by the queries' weights: with the best instead, what fits the history of a
-    conversation outran what fits the question (measured on later turns and on unrelated ones, see `bench_followups`).
-    `coverage`, `heading` and `opening` are shares of the query's terms: in the passage under its headings, in the
-    headings alone, in its first words under them; `rare_heading` weighs those in the headings by their rarity among
-    the hits, so that of all functions the one that is asked for comes first. `pairs` is the share of the query's pairs
-    of neighbouring terms that are neighbours in the passage. `feedback` is the share of what the first hits speak of
-    beside the query (as in Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001), and `document` how many
-    of the hits are of its document, against the document with most.
+    not find, the lowest of those that they did) times the share of the query that the embedding model understands, and
+    the share of the hits: names in Latin letters are near to any Chinese passage that holds some. Of several queries
+    these two are means by the queries' weights: with the best instead, what fits the history of a conversation outran
+    what fits the question (measured on later turns and on unrelated ones, see `bench_followups`). `coverage`,
+    `heading` and `opening` are shares of the query's terms: in the passage under its headings, in the headings alone,
+    in its first words under them; `rare_heading` weighs those in the headings by their rarity among the hits, so that
+    of all functions the one that is asked for comes first. `pairs` is the share of the query's pairs of neighbouring
+    terms that are neighbours in the passage. `feedback` is the share of what the first hits speak of beside the query
+    (as in Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001), and `document` how many of the hits are
+    of its document, against the document with most.
     """
 
     fused: float
@@ -108,13 +110,13 @@ def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> lis
     best_fused = max(hit.score for hit in hits) or 1.0
     words = _mean(hits, [_against_best(each, hits) for each in _of_side(rankings, "bm25")], lambda scores: 0.0)
     nearness = _mean(hits, _of_side(rankings, "vector"), lambda scores: min(scores, default=0.0))
-    understood = max((ranking.understood for ranking in rankings if ranking.type == "vector"), default=1.0)
+    trust = _understood(hits, [ranking for ranking in rankings if ranking.type == "vector"])
 
     def features(hit: Hit, passage: _Passage) -> Features:
         return Features(
             fused=hit.score / best_fused,
             bm25=words[hit.chunk_id],
-            cosine=understood * max(0.0, nearness[hit.chunk_id]),
+            cosine=trust * max(0.0, nearness[hit.chunk_id]),
             coverage=len(wanted & passage.known) / len(wanted),
             heading=len(wanted & set(passage.heading)) / len(wanted),
             rare_heading=share(passage.heading, weights),
@@ -126,6 +128,15 @@ def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> lis
 
     ranked = [(hit, features(hit, passage).worth) for hit, passage in zip(hits, passages, strict=True)]
     return sorted(ranked, key=lambda item: -item[1])
+
+
+def _understood(hits: Sequence[Hit], rankings: Sequence[Ranking]) -> float:
+    """Return how far similarities are to be trusted, from 0 to 1, of a model that may not know all of the languages."""
+    query = max((ranking.understood for ranking in rankings), default=1.0)
+    unknown = frozenset[str]().union(*(ranking.unknown for ranking in rankings))
+    if query == 1:
+        return 1.0
+    return query * sum(languages.understood(hit.content, unknown) for hit in hits) / len(hits)
 
 
 def _shared_pairs(asked: frozenset[tuple[str, str]], passage: _Passage) -> float:

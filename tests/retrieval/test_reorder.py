@@ -1,5 +1,6 @@
 """Reordering the first hits: what covers the question goes up, and nothing is lost."""
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +29,9 @@ FILLER = hit(1, "The canteen serves lunch at noon. Ports are a kind of wine.")
 ANSWER = hit(2, "The switch has nine ports.")
 
 
-def order(query: str, *hits: Hit, understood: float = 1.0) -> list[int]:
+def order(query: str, *hits: Hit, understood: float = 1.0, unknown: Set[str] = frozenset()) -> list[int]:
     near = [(found.chunk_id, source.score) for found in hits for source in found.sources]
-    ranking = Ranking("vector", Query(query), 1.0, near, 0.0, understood=understood)
+    ranking = Ranking("vector", Query(query), 1.0, near, 0.0, understood=understood, unknown=frozenset(unknown))
     return [found.chunk_id for found, _worth in reorder(query, hits, [ranking])]
 
 
@@ -56,6 +57,12 @@ def test_nearness_counts_by_how_much_of_the_query_is_understood() -> None:
     near, wordy = hit(5, "Something else.", cosine=0.9), hit(6, "One port.", cosine=0.2)
     assert order("ports", near, wordy) == [5, 6]
     assert order("ports", near, wordy, understood=0.1) == [6, 5]
+
+
+def test_nearness_counts_by_how_much_of_the_hits_is_understood() -> None:
+    near, wordy = hit(5, "别的内容，说的是完全不同的事情。", cosine=0.9), hit(6, "端口在背面。", cosine=0.2)
+    assert order("switch 端口", near, wordy, understood=0.5) == [5, 6]
+    assert order("switch 端口", near, wordy, understood=0.5, unknown={"zh"}) == [6, 5]
 
 
 def test_a_hit_that_the_vectors_missed_counts_as_the_farthest_that_they_found() -> None:

@@ -206,14 +206,14 @@ async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
     assert [hit.chunk_id for hit in (await search(request(base, text, focus=focus))).hits] == ids
 
 
-async def test_vectors_vote_by_the_share_of_the_query_that_they_understand(base: KnowledgeBase) -> None:
+async def test_vectors_vote_by_the_square_of_the_share_of_the_query_that_they_understand(base: KnowledgeBase) -> None:
     def vote(result: SearchResult) -> tuple[float, float]:
         (vector,) = [ranking for ranking in result.rankings if ranking.type == "vector"]
         return vector.weight, vector.understood
 
     mixed = "gigabit switch 有几个端口"  # two words that the model knows, two and a half that it doesn't
-    assert vote(await search(request(base, mixed))) == pytest.approx((2 / 4.5, 2 / 4.5))
-    assert vote(await search(request(base, mixed, vector_weight=0.5))) == pytest.approx((1 / 4.5, 2 / 4.5))
+    assert vote(await search(request(base, mixed))) == pytest.approx(((2 / 4.5) ** 2, 2 / 4.5))
+    assert vote(await search(request(base, mixed, vector_weight=0.5))) == pytest.approx(((2 / 4.5) ** 2 / 2, 2 / 4.5))
     assert vote(await search(request(base, "gigabit switch"))) == (1.0, 1.0)
     assert vote(await search(request(base, mixed, mode="vector"))) == (1.0, 1.0)
 
