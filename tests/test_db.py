@@ -1,6 +1,8 @@
 """Database work on other threads."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.conf import settings
@@ -9,6 +11,7 @@ from django.utils.translation import get_language, override
 
 from ragsite import db
 from ragsite.db import in_database
+from ragsite.embedded_backend.base import DatabaseWrapper
 
 
 @pytest.mark.django_db(transaction=True)
@@ -48,3 +51,25 @@ async def test_a_connection_that_the_server_ended_is_replaced() -> None:
     seen = {await in_database(backend) for _ in range(4)}
     await asyncio.to_thread(end_others)
     assert not seen & {await in_database(backend) for _ in range(4)}
+
+
+@pytest.mark.django_db
+def test_a_database_that_many_want_at_once_is_made_by_one_of_them() -> None:
+    """As on a first start, where the web server comes beside what prepares the database."""
+    together = threading.Barrier(4)
+
+    def connect(_: int) -> str:
+        wrapper = DatabaseWrapper(connection.settings_dict | {"NAME": "wanted"}, "wanted")
+        together.wait()
+        with wrapper.cursor() as cursor:
+            cursor.execute("SELECT current_database()")
+            name = cursor.fetchone()[0]
+        wrapper.close()
+        return name
+
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(connect, range(4))) == ["wanted"] * 4
+    finally:
+        with connection._nodb_cursor() as cursor:
+            cursor.execute("DROP DATABASE IF EXISTS wanted")

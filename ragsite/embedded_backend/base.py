@@ -1,5 +1,6 @@
 """Django's PostgreSQL backend, which starts the embedded server when a connection is first wanted."""
 
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -33,4 +34,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with psycopg.connect(
             host=conn_params["host"], user=conn_params.get("user"), dbname="postgres", autocommit=True
         ) as connection:
-            connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
+            # The processes of a first start come here at the same moment: whoever is late finds it made.
+            with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+                connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
