@@ -27,7 +27,7 @@ from conversations.events import (
     fold,
 )
 from conversations.models import Message
-from ragsite.db import in_database
+from ragsite.db import AWAY, in_database
 
 # Seconds without an event after which the database is asked whether the turn still lives.
 PATIENCE = 2.0
@@ -99,7 +99,11 @@ async def _next(layer: Any, channel: str, seq: int) -> Event | None:
 async def _missing(message_id: int, seq: int, until: int = 0) -> Log:
     """Return the logged events after `seq`, waiting for the log to reach `until`."""
     while True:
-        log = await _log(message_id)
+        try:
+            log = await _log(message_id)
+        except AWAY:  # restarting, as a rule; the turn waits for it too
+            await asyncio.sleep(PATIENCE)
+            continue
         found = [event for event in log.events if event.seq > seq]
         if log.final or not until or (found and found[-1].seq >= until):
             return Log(found, log.final)

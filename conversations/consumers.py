@@ -20,7 +20,7 @@ from conversations import access, broker, pages, queries, titles, turns
 from conversations.answer_page import AnswerPage
 from conversations.events import Answer, DoneEvent
 from conversations.rendering import Stream, answer_html, toast_html, turn_html
-from ragsite.db import in_database
+from ragsite.db import AWAY, away_message, in_database
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +84,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._refuse(form, refusal.message)
             except (Http404, KeyError, ValueError):
                 await self._refuse(form, _("This is no longer there. Please reload the page."))
+            except AWAY:
+                logger.warning("The database is away")
+                await self._refuse(form, away_message())
 
     def _handlers(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[None]]]:
         return {

@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 from django.db import transaction
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from conversations import broker, qa_log, store
 from conversations.coalesce import Coalescer
@@ -20,13 +21,16 @@ from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
 from ragsite import logs
-from ragsite.db import in_database
+from ragsite.db import AWAY, in_database
 
 logger = logging.getLogger(__name__)
 
 # Seconds.
 CHECKPOINT_INTERVAL = 1.0
 HEARTBEAT_INTERVAL = 4.0
+# How long the end of an answer waits for a database that is away, and how long between two tries.
+STORE_PATIENCE = 60.0
+STORE_AGAIN = 1.0
 
 
 class TurnRunner:
@@ -77,8 +81,7 @@ class TurnRunner:
         finally:
             broker.running.pop(self.message_id, None)
             self._on_end(self)
-            if not self.started.done():
-                self.started.cancel()
+            self._refuse(store.TurnRefused("interrupted", _("The server is stopping. Try again in a moment.")))
 
     async def _run(self) -> None:
         """Drive the pipeline; the turn boundary: whatever goes wrong becomes a state that the user sees."""
@@ -94,10 +97,12 @@ class TurnRunner:
         except NodeFailed as failure:
             status, error = "failed", self._error(failure)
             if self.state.started is None:
-                self.started.set_exception(failure.cause)
-        except Exception:
+                self._refuse(failure.cause)
+        except Exception as trouble:
             logger.exception("The turn failed")
             status, error = "failed", failures.internal_error()
+            if self.state.started is None:
+                self._refuse(trouble)
         finally:
             keeper.cancel()
             with suppress(asyncio.CancelledError):
@@ -107,6 +112,11 @@ class TurnRunner:
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
             if status != "interrupted":
                 await self._do_later()
+
+    def _refuse(self, error: Exception) -> None:
+        """Tell whoever waits for the turn to start that it does not."""
+        if not self.started.done():
+            self.started.set_exception(error)
 
     async def _do_later(self) -> None:
         """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
@@ -152,7 +162,12 @@ class TurnRunner:
             if not self._events or quiet:
                 continue
             last = time.monotonic()
-            if not await self._checkpoint():
+            try:
+                alive = await self._checkpoint()
+            except AWAY:
+                logger.warning("The database is away; the answer waits to be stored")
+                continue
+            if not alive:
                 # Someone ended it: a stop from another process, or the session is gone.
                 return self.stop()
 
@@ -176,10 +191,24 @@ class TurnRunner:
         done = DoneEvent(status=status, usage=self.state.usage, ms=ms, checks=self.state.checks)
         done = done.numbered(self._answer.last_seq + 1)
         self._answer.apply(done)
-        await in_database(self._store, done)
+        await self._stored(done)
         self._events.append(done)
         await broker.publish(self.message_id, done)
         qa_log.write(self.state, done, error)
+
+    async def _stored(self, done: DoneEvent) -> None:
+        """Store the end, when the database is back; without one, whoever sees the answer next finds it interrupted."""
+        deadline = time.monotonic() + STORE_PATIENCE
+        while True:
+            try:
+                await in_database(self._store, done)
+            except AWAY:
+                if time.monotonic() > deadline:
+                    logger.exception("The end of the answer could not be stored")
+                    return
+                await asyncio.sleep(STORE_AGAIN)
+            else:
+                return
 
     @transaction.atomic
     def _store(self, done: DoneEvent) -> None:

@@ -14,17 +14,26 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# What a database raises that is away: restarting, or not to be reached.
+AWAY = (OperationalError, InterfaceError)
 
 # A server process grows with what it has seen; after this time it is let go.
 KEEP_SECONDS = 600.0
 
 _executor: ThreadPoolExecutor | None = None
 _kept = threading.local()  # the thread's connections whose age is set
+
+
+def away_message() -> str:
+    """Say that the database is away, and what to do."""
+    return _("The database can't be reached at this moment. Please try again in a moment.")
 
 
 def _threads() -> ThreadPoolExecutor:
@@ -77,7 +86,7 @@ def shut_down() -> None:
         together.wait()
         connections.close_all()
 
-    for _ in range(settings.DATABASE_THREADS):
+    for _thread in range(settings.DATABASE_THREADS):
         _executor.submit(close)
     _executor.shutdown(wait=True)
     _executor = None

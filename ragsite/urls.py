@@ -13,6 +13,7 @@ from ragsite.context import SITE_NAME
 _LOGIN: dict[str, Any] = {"redirect_authenticated_user": True, "extra_context": {"site_name": SITE_NAME}}
 
 handler404 = "ragsite.views.not_found"
+handler500 = "ragsite.views.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),

@@ -1,4 +1,6 @@
-"""Pages about the person who is signed in: password, tokens, look."""
+"""Pages about the person who is signed in: password, tokens, look; and what is answered when something fails."""
+
+import sys
 
 from django import forms
 from django.conf import settings
@@ -9,6 +11,7 @@ from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,6 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
+from ragsite.db import AWAY, away_message
 from ragsite.models import ApiToken
 from ragsite.tokens import create_token
 
@@ -121,3 +125,18 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         detail = _("There is nothing at %(path)s.") % {"path": request.path}
         return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
     return page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer for what failed, without the database: 503 when that is what is away, else 500; in the API's shape too."""
+    if isinstance(sys.exc_info()[1], AWAY):
+        status, code, message = 503, "database_away", away_message()
+    else:
+        status, code, message = 500, "error", _("It has been noted. Please try again.")
+    if request.path.startswith("/api/"):
+        response: HttpResponse = JsonResponse({"detail": message, "code": code}, status=status)
+    else:
+        response = HttpResponse(render_to_string("500.html", {"message": message}), status=status)
+    if status == 503:
+        response["Retry-After"] = "5"
+    return response

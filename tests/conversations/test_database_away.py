@@ -1,0 +1,109 @@
+"""PostgreSQL goes away while answers are written: they wait for it, and whoever asks meanwhile is told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.test import AsyncClient, Client
+
+from conversations import broker, runner, store, turns
+from conversations.events import DoneEvent, ErrorEvent
+from conversations.models import ChatSession, Message
+from knowledge.models import KnowledgeBase
+from tests.conversations.conftest import run_turn
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How do I restore the factory settings of the switch?"
+WORDS = "can't be reached at this moment"
+
+
+def away(times: int, then: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """Return a function that fails so often, as when the database is away, and then does what it should."""
+    left = [times]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        left[0] -= 1
+        if left[0] >= 0 or then is None:
+            raise OperationalError("the connection is closed")
+        return then(*args, **kwargs)
+
+    return call
+
+
+async def test_an_answer_waits_to_be_stored(
+    owner: User,
+    session: ChatSession,
+    handbook: KnowledgeBase,
+    provider: FakeProvider,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
+    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 0.02)
+    monkeypatch.setattr(runner, "STORE_AGAIN", 0.02)
+    monkeypatch.setattr(store, "checkpoint", away(3, store.checkpoint))
+    monkeypatch.setattr(store, "finish", away(2, store.finish))
+    provider.reply("Hold the button for ten seconds [1].", delay=0.02)
+    done = (await run_turn(owner, session, QUESTION))[-1]
+    message = await Message.objects.aget(turn__session=session, role="assistant")
+    assert isinstance(done, DoneEvent) and done.status == message.status == "completed"
+    assert message.content == "Hold the button for ten seconds [1]."
+
+
+async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "STORE_PATIENCE", 0.0)
+    monkeypatch.setattr(store, "finish", away(1))
+    assert isinstance((await run_turn(owner, session, QUESTION))[-1], DoneEvent)
+
+
+async def test_a_listener_waits_too(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await run_turn(owner, session, QUESTION)
+    message = await Message.objects.aget(turn__session=session, role="assistant")
+    monkeypatch.setattr(broker, "PATIENCE", 0.02)
+    monkeypatch.setattr(broker, "_stored_log", away(2, broker._stored_log))
+    events = [event async for event in broker.listen(message.pk)]
+    assert isinstance(events[-1], DoneEvent) and not any(isinstance(event, ErrorEvent) for event in events)
+
+
+@pytest.mark.parametrize("place", ["find_request", "open_turn"])
+async def test_a_question_that_can_not_be_stored_is_refused_at_once(
+    owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    for module in ("conversations.store", "conversations.pipeline.nodes.save_question"):
+        monkeypatch.setattr(f"{module}.{place}", away(1), raising=False)
+    client = AsyncClient(raise_request_exception=False)
+    await client.aforce_login(owner)
+    address = f"/api/chat/sessions/{session.pk}/content"
+    response = await client.post(address, {"question": QUESTION}, content_type="application/json")
+    assert response.status_code == 503
+    assert response.json()["code"] == "database_away" and WORDS in response.json()["detail"]
+    await turns.wait_for_all()
+
+
+def test_pages_and_programs_are_told(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(owner)
+    monkeypatch.setattr("conversations.access.sessions", away(1))
+    page, reply = client.get("/shared/"), client.get("/api/chat/sessions")
+    assert (page.status_code, reply.status_code) == (503, 503)
+    assert WORDS.replace("'", "&#x27;") in page.content.decode()
+    assert reply.json()["code"] == "database_away" and reply["Retry-After"] == "5"
+
+
+def test_what_else_fails_is_answered_in_shape(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> None:
+        raise ZeroDivisionError
+
+    client = Client(raise_request_exception=False)
+    client.force_login(owner)
+    monkeypatch.setattr("conversations.access.sessions", fail)
+    reply = client.get("/api/chat/sessions")
+    assert (reply.status_code, set(reply.json()), reply.json()["code"]) == (500, {"detail", "code"}, "error")
