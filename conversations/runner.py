@@ -21,16 +21,13 @@ from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
 from ragsite import logs
-from ragsite.db import AWAY, in_database
+from ragsite.db import AWAY, in_database, patiently
 
 logger = logging.getLogger(__name__)
 
 # Seconds.
 CHECKPOINT_INTERVAL = 1.0
 HEARTBEAT_INTERVAL = 4.0
-# How long the end of an answer waits for a database that is away, and how long between two tries.
-STORE_PATIENCE = 60.0
-STORE_AGAIN = 1.0
 
 
 class TurnRunner:
@@ -198,17 +195,10 @@ class TurnRunner:
 
     async def _stored(self, done: DoneEvent) -> None:
         """Store the end, when the database is back; without one, whoever sees the answer next finds it interrupted."""
-        deadline = time.monotonic() + STORE_PATIENCE
-        while True:
-            try:
-                await in_database(self._store, done)
-            except AWAY:
-                if time.monotonic() > deadline:
-                    logger.exception("The end of the answer could not be stored")
-                    return
-                await asyncio.sleep(STORE_AGAIN)
-            else:
-                return
+        try:
+            await patiently(self._store, done)
+        except AWAY:
+            logger.exception("The end of the answer could not be stored")
 
     @transaction.atomic
     def _store(self, done: DoneEvent) -> None:

@@ -24,6 +24,10 @@ T = TypeVar("T")
 # What a database raises that is away: restarting, or not to be reached.
 AWAY = (OperationalError, InterfaceError)
 
+# Seconds that what must be stored waits for it, and between two tries.
+PATIENCE = 60.0
+PAUSE = 1.0
+
 # A server process grows with what it has seen; after this time it is let go.
 KEEP_SECONDS = 600.0
 
@@ -60,6 +64,21 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
             _look_after_connections()
 
     return await asyncio.get_running_loop().run_in_executor(_threads(), work)
+
+
+async def patiently(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run as `in_database` does, again and again while the database is away.
+
+    For what must not be lost and may be done twice. Raises what is in `AWAY` after `PATIENCE`.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return await in_database(function, *args, **kwargs)
+        except AWAY:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(PAUSE)
 
 
 def _look_after_connections() -> None:

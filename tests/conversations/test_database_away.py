@@ -12,6 +12,7 @@ from conversations import broker, runner, store, turns
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message
 from knowledge.models import KnowledgeBase
+from ragsite import db
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
 
@@ -44,20 +45,22 @@ async def test_an_answer_waits_to_be_stored(
 ) -> None:
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
     monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 0.02)
-    monkeypatch.setattr(runner, "STORE_AGAIN", 0.02)
+    monkeypatch.setattr(db, "PAUSE", 0.02)
     monkeypatch.setattr(store, "checkpoint", away(3, store.checkpoint))
     monkeypatch.setattr(store, "finish", away(2, store.finish))
+    monkeypatch.setattr(store, "save_citations", away(2, store.save_citations))
     provider.reply("Hold the button for ten seconds [1].", delay=0.02)
     done = (await run_turn(owner, session, QUESTION))[-1]
     message = await Message.objects.aget(turn__session=session, role="assistant")
     assert isinstance(done, DoneEvent) and done.status == message.status == "completed"
     assert message.content == "Hold the button for ten seconds [1]."
+    assert await message.citations.filter(cited=True).acount() == 1
 
 
 async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "STORE_PATIENCE", 0.0)
+    monkeypatch.setattr(db, "PATIENCE", 0.0)
     monkeypatch.setattr(store, "finish", away(1))
     assert isinstance((await run_turn(owner, session, QUESTION))[-1], DoneEvent)
 

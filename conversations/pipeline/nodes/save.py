@@ -15,7 +15,7 @@ from conversations.models import ChatSession, ContextEntry, Turn
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from conversations.store import Started
-from ragsite.db import in_database
+from ragsite.db import in_database, patiently
 from ragsite.llm.tokens import count_tokens
 
 
@@ -39,7 +39,7 @@ class Save(Node):
         if state.started is None:
             return state
         text = plain_text(state.answer.blocks)
-        await in_database(_save, state, state.started, text)
+        await patiently(_save, state, state.started, text)
         if state.usage.get("prompt_tokens"):
             reported = state.usage["prompt_tokens"]
             state.later.append(partial(in_database, calibration.learn, state.model, state.messages, reported))
