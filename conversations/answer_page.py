@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from django.urls import reverse
@@ -56,6 +56,7 @@ class AnswerPage:
     siblings: Sequence[int] = ()
     position: int = 1
     feedback: int | None = None
+    _made: tuple[list[dict[str, Any]], list[Card]] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, view: TurnView, answer: Answer | None = None) -> Self:
@@ -116,18 +117,25 @@ class AnswerPage:
         """Whether the documents were asked, and the answer names none of them."""
         if self.answer.status != Message.Status.COMPLETED or self.action != "retrieve_vector":
             return False
-        return self._cited_numbers.isdisjoint(citation["index"] for citation in self.answer.citations)
+        return self.cited_count == 0
 
     @property
     def cards(self) -> list[Card]:
-        """Every source, by number."""
-        return [_card(self, citation) for citation in self.answer.citations]
+        """Every source, by number; made once, for they come all at once and are shown in several places."""
+        if self._made is None or self._made[0] is not self.answer.citations:
+            self._made = self.answer.citations, [_card(self, citation) for citation in self.answer.citations]
+        return self._made[1]
 
     @property
     def cited(self) -> list[Card]:
         """The sources that the text names."""
         numbers = self._cited_numbers
         return [card for card in self.cards if card.number in numbers]
+
+    @property
+    def cited_count(self) -> int:
+        """How many sources the text names."""
+        return len(self._cited_numbers & {citation["index"] for citation in self.answer.citations})
 
     @property
     def also_read(self) -> list[Card]:
@@ -251,7 +259,7 @@ def _found_by(sources: Iterable[dict[str, Any]]) -> str:
 
 def _outcome(page: AnswerPage) -> str:
     status = page.answer.status
-    cited = len(page.cited)
+    cited = page.cited_count
     if status == Message.Status.STOPPED:
         text = _("Stopped")
     elif status == Message.Status.FAILED:

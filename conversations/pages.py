@@ -27,8 +27,8 @@ from ragsite.llm.default import default_endpoint, notice_ollama
 
 # Sessions in the side bar; older ones are found by searching.
 LISTED_SESSIONS = 100
-# Turns on the page; earlier ones are shown on request.
-SHOWN_TURNS = 40
+# Turns on the page, and how many earlier ones are shown at a time on request.
+SHOWN_TURNS = 20
 SUGGESTIONS = 4
 # What to ask of the sample documents, by their file names (`ragsite.samples`).
 SAMPLE_QUESTIONS = {
@@ -96,6 +96,20 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
         "summary": summaries.entry_of(session.pk, path),
         "last_turn_id": path[-1] if path else None,
         "streaming": any(page.streaming for page in answers),
+    }
+
+
+def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> dict[str, Any]:
+    """Return the `SHOWN_TURNS` turns of a branch that come before one of its turns."""
+    turns = queries.tree(session)
+    path = turns.branch(turn_id)
+    end = path.index(before) if before in path else 0
+    hidden = max(0, end - SHOWN_TURNS)
+    return {
+        "session": session,
+        "answers": [AnswerPage.of(view) for view in queries.views(session, turns, path[hidden:end])],
+        "hidden_turns": hidden,
+        "last_turn_id": path[-1] if path else None,
     }
 
 

@@ -24,8 +24,12 @@ def chat(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one branch of a session: through `?turn=`, or the newest."""
+    """Show one branch of a session: through `?turn=`, or the newest; for htmx also only what is `?before=` a turn."""
     chat_session = access.get_session(request.user, pk)
+    before = number(request, "before")
+    if before is not None and is_htmx(request):
+        earlier = pages.earlier_context(chat_session, number(request, "turn"), before)
+        return render(request, "conversations/_earlier.html", earlier)
     turns = pages.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
     if _wants(request, "turns"):
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})

@@ -41,7 +41,7 @@ def test_two_hundred_turns(
     settings.LLM_BASE_URL = base_url
     with django_assert_max_num_queries(MOST):
         page = as_owner.get(reverse("session", args=[long_session.pk]) + query).content.decode()
-    assert page.count('<article class="turn"') == (200 if query else 40)
+    assert page.count('<article class="turn"') == (200 if query else 20)
     assert page.count('class="siblings"') == (20 if query else 4)
 
 

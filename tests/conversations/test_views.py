@@ -157,8 +157,23 @@ def test_long_sessions_show_their_end_first(as_owner: Client, session: ChatSessi
     page = html(as_owner.get(address))
     assert "Question 44." in page
     assert "Question 4." not in page
-    assert "Show 5 earlier turns" in page
+    assert "Show 25 earlier turns" in page
     assert "Question 4." in html(as_owner.get(address + "?all"))
+
+
+def test_earlier_turns_come_in_steps(as_owner: Client, session: ChatSession) -> None:
+    made: list[Turn] = []
+    for number in range(45):
+        made.append(make_turn(session, f"Question {number}.", made[-1] if made else None))
+    address = reverse("session", args=[session.pk])
+    step = f"before={made[25].pk}&amp;turn={made[-1].pk}"
+    assert step in html(as_owner.get(address))
+    earlier = html(as_owner.get(f"{address}?{step.replace('&amp;', '&')}", headers={"HX-Request": "true"}))
+    assert [f"Question {number}." in earlier for number in (4, 5, 24, 25)] == [False, True, True, False]
+    assert "Show 5 earlier turns" in earlier and "<html" not in earlier
+    last = html(as_owner.get(f"{address}?before={made[5].pk}", headers={"HX-Request": "true"}))
+    assert "Question 0." in last and "earlier turn" not in last
+    assert "Question" not in html(as_owner.get(f"{address}?before=1", headers={"HX-Request": "true"}))
 
 
 def test_versions_of_a_turn_are_stepped_through(as_owner: Client, session: ChatSession) -> None:
