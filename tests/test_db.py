@@ -59,7 +59,7 @@ def test_a_database_that_many_want_at_once_is_made_by_one_of_them() -> None:
     together = threading.Barrier(4)
 
     def connect(_: int) -> str:
-        wrapper = DatabaseWrapper(connection.settings_dict | {"NAME": "wanted"}, "wanted")
+        wrapper = DatabaseWrapper(connection.settings_dict | {"NAME": "wanted"})
         together.wait()
         with wrapper.cursor() as cursor:
             cursor.execute("SELECT current_database()")
@@ -72,4 +72,4 @@ def test_a_database_that_many_want_at_once_is_made_by_one_of_them() -> None:
             assert list(threads.map(connect, range(4))) == ["wanted"] * 4
     finally:
         with connection._nodb_cursor() as cursor:
-            cursor.execute("DROP DATABASE IF EXISTS wanted")
+            cursor.execute("DROP DATABASE IF EXISTS wanted WITH (FORCE)")

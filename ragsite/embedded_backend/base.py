@@ -31,9 +31,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @staticmethod
     def _create_database(conn_params: dict[str, Any]) -> None:
         name = conn_params["dbname"]
-        with psycopg.connect(
-            host=conn_params["host"], user=conn_params.get("user"), dbname="postgres", autocommit=True
-        ) as connection:
-            # The processes of a first start come here at the same moment: whoever is late finds it made.
-            with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-                connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
+        created = psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
+        where = {"host": conn_params["host"], "user": conn_params.get("user"), "dbname": "postgres"}
+        # The processes of a first start come here at the same moment: whoever is late finds it made.
+        late = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
+        with psycopg.connect(**where, autocommit=True) as connection, late:
+            connection.execute(created)
