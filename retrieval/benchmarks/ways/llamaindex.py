@@ -20,6 +20,10 @@ INSERT INTO {_TABLE} (text, metadata_, node_id, embedding)
 SELECT chunk.content, '{{{{}}}}', chunk.id::text, vector.embedding::vector({{dimension}})
 FROM knowledge_chunk AS chunk JOIN retrieval_vector AS vector ON vector.chunk_id = chunk.id
 """
+_INDEXES = f"""
+SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
+WHERE indrelid = '{_TABLE}'::regclass AND NOT indisunique
+"""
 
 
 class LlamaIndex(Way):
@@ -55,19 +59,19 @@ class LlamaIndex(Way):
 
     @staticmethod
     def _make(dimension: int) -> None:
-        """Have the store make its table; its index of vectors is built over all rows, which takes less long."""
+        """Have the store make its table; its indexes are built over all rows, which takes less long."""
         store = _store(dimension, perform_setup=True)
         store._initialize()
         store.client.dispose()
-        index = f"{_TABLE}_embedding_idx"
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_get_indexdef(%s::regclass)", [index])
-            definition = cursor.fetchone()[0]
-            cursor.execute(f"DROP INDEX {index}")
+            cursor.execute(_INDEXES)
+            indexes = dict(cursor.fetchall())
+            cursor.execute(f"DROP INDEX {', '.join(indexes)}")
             cursor.execute(_FILL.format(dimension=dimension))
             cursor.execute("SET LOCAL maintenance_work_mem = '4GB'")
             cursor.execute("SET LOCAL max_parallel_maintenance_workers = 1")
-            cursor.execute(definition)
+            for definition in indexes.values():
+                cursor.execute(definition)
         with connection.cursor() as cursor:
             cursor.execute(f"VACUUM ANALYZE {_TABLE}")
 
