@@ -10,8 +10,6 @@ from django.utils.translation import gettext as _
 
 from conversations import markdown
 
-LONG_CELL = 16  # characters
-
 
 def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, is_open: bool) -> SafeString:
     """Return one block; an open text block keeps its last, unfinished part in an element of its own."""
@@ -58,7 +56,7 @@ def row_html(row: Iterable[Any], context: markdown.Context) -> SafeString:
 
 def _cell_html(text: str, context: markdown.Context) -> SafeString:
     """Return a table's cell; one with much to say is kept from being squeezed to a word per line."""
-    html = '<td class="long">{}</td>' if len(text) > LONG_CELL else "<td>{}</td>"
+    html = '<td class="long">{}</td>' if len(text) > markdown.LONG_CELL else "<td>{}</td>"
     return format_html(html, markdown.render_inline(text, context))
 
 

@@ -25,6 +25,8 @@ _NUMBER = re.compile(r"\d+")
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 # Letters and digits joined by hyphens, one digit among them: LS-2448P.
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]*\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
+# Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
+LONG_CELL = 16
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
 
@@ -234,7 +236,16 @@ class _Renderer(RendererHTML):
         return _cell(tokens[index])
 
     def td_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        return _cell(tokens[index])
+        env["in_cell"] = True
+        return _cell(tokens[index], is_long=len(tokens[index + 1].content) > LONG_CELL)
+
+    def td_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        env["in_cell"] = False
+        return "</td>\n"
+
+    def text(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        content = tokens[index].content
+        return _unbroken(content) if env.get("in_cell") else escape(content)
 
     def heading_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return f"<{_heading(tokens[index])}>"
@@ -263,9 +274,11 @@ def _heading(token: Token) -> str:
     return f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
 
 
-def _cell(token: Token) -> str:
+def _cell(token: Token, *, is_long: bool = False) -> str:
     match = _ALIGNED.search(str(token.attrGet("style") or ""))
-    return f'<{token.tag} class="align-{match[1]}">' if match else f"<{token.tag}>"
+    classes = [f"align-{match[1]}"] if match else []
+    classes += ["long"] if is_long else []
+    return f'<{token.tag} class="{" ".join(classes)}">' if classes else f"<{token.tag}>"
 
 
 def _opening_link(tokens: Sequence[Token], index: int) -> Token:

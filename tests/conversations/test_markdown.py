@@ -129,3 +129,9 @@ def test_only_the_open_block_is_read_again() -> None:
 )
 def test_a_model_number_in_a_cell_is_kept_together(cell: str, shown: str) -> None:
     assert render_inline(cell) == shown
+
+
+def test_a_markdown_table_keeps_model_numbers_and_long_cells_readable() -> None:
+    html = render("Take an LS-2448P.\n\n| Model | For |\n|---|--:|\n| **LS-2448P** | a rack with much & more in it |\n")
+    assert html.count('<span class="whole">LS-2448P</span>') == 1 and "<p>Take an LS-2448P.</p>" in html
+    assert '<td class="align-right long">a rack with much &amp; more in it</td>' in html
