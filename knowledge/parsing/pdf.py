@@ -10,7 +10,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from knowledge.parsing import pdf_pictures as pictures
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf_layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf_shapes import Shapes, read_shapes
@@ -44,8 +44,16 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         if total > context.max_pages:
             raise ParseError("too_many_pages", f"The PDF has {total:,} pages; at most {context.max_pages:,} are read.")
         yield from levelled(stitched(_Reader(document, context).elements()))
+        yield Title(text=_said_title(document), shown=False)
     finally:
         document.close()
+
+
+def _said_title(document: pdfium.PdfDocument) -> str:
+    try:
+        return document.get_metadata_value("Title")
+    except ValueError:  # no UTF-16, as PDF wants it
+        return ""
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
