@@ -7,10 +7,10 @@ import pytest_django
 from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
 from django.db import connection, connections
-from django.test import Client
+from django.test import Client, TransactionTestCase
 
 from retrieval import spaces
-from tests import factories
+from tests import factories, flush
 
 pytest_plugins = ["tests.fakes.fixtures"]
 
@@ -68,8 +68,12 @@ def fresh_space() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[None]:
-    """Before the test database is dropped, let go of the connections of the database threads, and of any others."""
-    yield
+    """Make the database easy to empty; before it is dropped, let go of the database threads' connections and others."""
+    with django_db_blocker.unblock():
+        flush.keep()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", flush.restore)
+        yield
     from ragsite import db
 
     db.shut_down()

@@ -4,13 +4,15 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
-# Always a new folder, which is removed at the end; never the site's own that RAGSITE_DATA_DIR may name. Processes that
-# the tests start share it.
+# Always a new folder, which is removed at the end; never the site's own that RAGSITE_DATA_DIR may name. Each worker of
+# pytest-xdist has its own part of it, with its own server, and shares that with the processes that its tests start.
 _shared = os.environ.get("RAGSITE_TESTS_DIR")
 _folder = _shared or tempfile.mkdtemp(prefix="ragsite-tests-")
 _owner = None if _shared else os.getpid()
-os.environ["RAGSITE_TESTS_DIR"] = os.environ["RAGSITE_DATA_DIR"] = _folder
+os.environ["RAGSITE_TESTS_DIR"] = _folder
+os.environ["RAGSITE_DATA_DIR"] = str(Path(_folder, os.environ.get("PYTEST_XDIST_WORKER", "alone")))
 
 
 def _remove() -> None:
@@ -31,3 +33,5 @@ from ragsite.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402
 POSTGRES_MEMORY_MB = 128
 EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Every client that a test makes would look through all static files; the browser tests see them served.
+SERVESTATIC_USE_FINDERS = SERVESTATIC_USE_STATIC_ROOT = False

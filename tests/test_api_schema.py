@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
+from pytest_django import Settings
 
 DOCUMENTED = {
     "/api/chat/sessions": {"get", "post"},
@@ -93,7 +94,8 @@ def test_both_ways_to_authenticate_are_declared(schema: Any) -> None:
     assert schemes["token"]["name"] == "Authorization" and any(scheme["in"] == "cookie" for scheme in schemes.values())
 
 
-def test_the_schema_and_its_page_are_served(db: None, as_owner: Client) -> None:
+def test_the_schema_and_its_page_are_served(settings: Settings, as_owner: Client) -> None:
+    settings.SERVESTATIC_USE_FINDERS = True
     assert as_owner.get("/api/schema/").status_code == 200
     page = as_owner.get("/api/docs/")
     assert page.status_code == 200
@@ -108,3 +110,10 @@ def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> 
     assert response.status_code == 404
     assert response.json() == {"detail": "There is nothing at /api/nonsense.", "code": "not_found"}
     assert b"<main" in as_owner.get("/nonsense").content
+
+
+@pytest.mark.parametrize("address", ["/api/search", "/api/chat/conversation", "/api/evaluation-sets"])
+def test_json_that_is_nested_too_deeply_is_refused(as_owner: Client, address: str) -> None:
+    response = as_owner.post(address, "[" * 100_000, content_type="application/json")
+    assert response.status_code == 400
+    assert response.json() == {"detail": "The JSON is nested too deeply.", "code": "parse_error"}
