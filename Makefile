@@ -58,7 +58,7 @@ types: install-dev
 test: lint types browser
 	$(BIN)/python manage.py check --settings tests.settings
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings tests.settings
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
 
 lock: install-dev
 	$(COMPILE) pyproject.toml --output-file requirements.txt

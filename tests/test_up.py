@@ -15,6 +15,8 @@ import pytest
 
 from tests.site import Site, processes, run_up
 
+pytestmark = pytest.mark.xdist_group("up")
+
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:

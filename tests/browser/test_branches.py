@@ -9,7 +9,7 @@ from tests.browser.conftest import ask, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def new_chat(page: Page) -> None:

@@ -340,7 +340,7 @@ async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     asking = asyncio.create_task(turns.start_turn(owner, turns.Ask(session.pk, RESET)))
-    while not turns.running():
+    while not turns.running() and not asking.done():
         await asyncio.sleep(0)
     asking.cancel()
     await turns.wait_for_all()
