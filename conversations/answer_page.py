@@ -39,6 +39,17 @@ class Card:
     deleted: bool
     found_by: str
 
+    @property
+    def below(self) -> str:
+        """The headings that the passage stands under within its document, without the title."""
+        first, _arrow, rest = self.heading.partition(" › ")
+        return rest if first == self.title else self.heading
+
+    @property
+    def section(self) -> str:
+        """The innermost of these headings; it tells passages of a document without pages apart."""
+        return self.below.rpartition(" › ")[2]
+
 
 @dataclass
 class AnswerPage:

@@ -271,3 +271,19 @@ def test_nothing_in_an_answer_needs_inline_script_or_style() -> None:
 @pytest.mark.parametrize(("ms", "text"), [(12, "12 ms"), (1820, "1.8 s"), (65_000, "1 min 5 s")])
 def test_durations(ms: int, text: str) -> None:
     assert duration(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "below", "section"),
+    [
+        ("13.3. Locking", "13.3. Locking › Row Locks › FOR UPDATE", "Row Locks › FOR UPDATE", "FOR UPDATE"),
+        ("SELECT", "SELECT", "", ""),
+        ("SELECT", "SELECTION › Rows", "SELECTION › Rows", "Rows"),
+        ("Handbook.pdf", "Leave", "Leave", "Leave"),
+        ("Handbook.pdf", "", "", ""),
+    ],
+)
+def test_a_card_s_headings_do_not_say_the_title_again(title: str, heading: str, below: str, section: str) -> None:
+    given = CITATIONS[0] | {"title": title, "heading": heading}
+    (card,) = page_of(fold([SourcesEvent(seq=1, citations=[given]).to_dict()])).cards
+    assert (card.title, card.below, card.section) == (title, below, section)
