@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
 
+from conversations.pipeline.bases import look_up
 from conversations.pipeline.rules import queries_with_rewrite, understand
-from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import PastTurn
 from ragsite.db import in_database
-from retrieval import fulltext
 from retrieval.evaluation.metrics import ndcg, recall
-from retrieval.fulltext import Frequencies
 from retrieval.search import Query, SearchRequest, search
 
 RANKS = 5
@@ -50,12 +48,14 @@ class Ask:
     focus: str
 
 
-Way = Callable[[Case, Frequencies], Ask]
+# Of a question and the number of a base; may read the database.
+Way = Callable[[Case, int], Ask]
 
 
-def _by_rules(question: str, earlier: Sequence[str], frequencies: Frequencies) -> Ask:
-    history = [PastTurn(number, text, "") for number, text in enumerate(earlier[-RECALLED:])]
-    found = understand(question, history, frequencies)
+def _by_rules(question: str, earlier: Sequence[str], base_id: int) -> Ask:
+    recalled = earlier[-RECALLED:]
+    history = [PastTurn(number, text, "") for number, text in enumerate(recalled)]
+    found = understand(question, history, look_up(question, recalled, [base_id]))
     return Ask(found.queries, found.focus) if found.queries else _one(question)
 
 
@@ -64,15 +64,15 @@ def _one(text: str) -> Ask:
 
 
 WAYS: dict[str, Way] = {
-    "the question alone": lambda case, known: _one(case.question),
-    "by the rules": lambda case, known: _by_rules(case.question, case.earlier, known),
-    "all questions joined": lambda case, known: _one("\n".join([*case.earlier, case.question])),
-    "people's rewriting": lambda case, known: _one(case.rewrite),
-    "people's rewriting and the question": lambda case, known: Ask(
+    "the question alone": lambda case, base_id: _one(case.question),
+    "by the rules": lambda case, base_id: _by_rules(case.question, case.earlier, base_id),
+    "all questions joined": lambda case, base_id: _one("\n".join([*case.earlier, case.question])),
+    "people's rewriting": lambda case, base_id: _one(case.rewrite),
+    "people's rewriting and the question": lambda case, base_id: Ask(
         queries_with_rewrite(case.question, case.rewrite), case.rewrite
     ),
-    "stand-alone, first": lambda case, known: _one(case.rewrite),
-    "stand-alone, after unrelated questions": lambda case, known: _by_rules(case.rewrite, case.unrelated, known),
+    "stand-alone, first": lambda case, base_id: _one(case.rewrite),
+    "stand-alone, after unrelated questions": lambda case, base_id: _by_rules(case.rewrite, case.unrelated, base_id),
 }
 
 
@@ -119,18 +119,13 @@ async def measure(questions: Sequence[Case], base_id: int, progress: Callable[[]
 
     async def work() -> None:
         for case in waiting:
-            known = await in_database(_frequencies, case, base_id)
-            for way, ask in WAYS.items():
-                scores[way].append((bool(case.earlier), await _score(ask(case, known), case, base_id)))
+            for way, asks in WAYS.items():
+                ask = await in_database(asks, case, base_id)
+                scores[way].append((bool(case.earlier), await _score(ask, case, base_id)))
             progress()
 
     await asyncio.gather(*(work() for _ in range(SIDE_BY_SIDE)))
     return [_row(way, scores[way]) for way in WAYS]
-
-
-def _frequencies(case: Case, base_id: int) -> Frequencies:
-    texts = (case.question, case.rewrite, *case.earlier, *case.unrelated)
-    return fulltext.frequencies({term for text in texts for term in content_terms(text)}, [base_id])
 
 
 async def _score(ask: Ask, case: Case, base_id: int) -> tuple[float, float]:

@@ -1,26 +1,38 @@
-"""What a turn may be answered from: the knowledge bases of its session, and how rare its words are in them."""
+"""What a turn may be answered from: the knowledge bases of its session, and what they hold of its words."""
+
+from collections.abc import Sequence
 
 from django.contrib.auth import get_user_model
 
 from conversations.models import ChatSession
+from conversations.pipeline.evidence import Known
+from conversations.pipeline.rules import undecided
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import State
 from knowledge import access
 from retrieval import fulltext
 from retrieval.fulltext import Frequencies
 from retrieval.sides import asked
+from retrieval.together import held_together
 
 
-async def word_frequencies(state: State) -> Frequencies:
-    """Return how frequent the words of a later question, and of those before it, are in what may be searched.
+async def known_words(state: State) -> Known:
+    """Return what may be searched holds of the words of a later question and of those before it.
 
     Raises `SearchFailed` when the database doesn't answer.
     """
-    texts = [turn.question for turn in state.history]
-    if not texts:
-        return Frequencies(0, {})
-    wanted = {term for text in (state.question, *texts) for term in content_terms(text)}
-    return await asked(_frequencies, state.user_id, state.session_id, wanted)
+    earlier = [turn.question for turn in state.history]
+    if not earlier:
+        return Known(Frequencies(0, {}))
+    return await asked(_of_session, state.user_id, state.session_id, state.question, earlier)
+
+
+def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
+    """Return what knowledge bases hold of the words of a question and of those before it (oldest first)."""
+    wanted = {term for text in (question, *earlier) for term in content_terms(text)}
+    frequencies = fulltext.frequencies(wanted, knowledge_base_ids)
+    text = undecided(question, earlier, frequencies)
+    return Known(frequencies, held_together(text, wanted, knowledge_base_ids) if text else ())
 
 
 def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
@@ -36,5 +48,5 @@ def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
     return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)
 
 
-def _frequencies(user_id: int, session_id: int, wanted: set[str]) -> Frequencies:
-    return fulltext.frequencies(wanted, searchable(user_id, session_id)[0])
+def _of_session(user_id: int, session_id: int, question: str, earlier: Sequence[str]) -> Known:
+    return look_up(question, earlier, searchable(user_id, session_id)[0])

@@ -10,6 +10,7 @@ from conversations import asking, broker, prompts, services, turns
 from conversations.default_prompts import DEFAULTS
 from conversations.events import Event
 from conversations.models import ChatSession
+from conversations.pipeline.evidence import Known
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
@@ -104,7 +105,7 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
 def unknown_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nodes that run without a database know nothing of how rare words are."""
 
-    async def nothing(state: State) -> Frequencies:
-        return Frequencies(0, {})
+    async def nothing(state: State) -> Known:
+        return Known(Frequencies(0, {}))
 
-    monkeypatch.setattr(understand, "word_frequencies", nothing)
+    monkeypatch.setattr(understand, "known_words", nothing)

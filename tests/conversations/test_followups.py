@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from conversations import tracing
 from conversations.models import ChatSession, Turn
-from conversations.pipeline.bases import searchable, word_frequencies
+from conversations.pipeline.bases import known_words, searchable
 from conversations.pipeline.state import PastTurn, State
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
@@ -79,16 +79,17 @@ async def test_words_are_counted_in_the_bases_of_the_session_alone(
 
     mine = await in_database(others)
     state = State(owner.pk, session.pk, "Which?", history=[PastTurn(1, "Which switch?", "")])
-    known = await word_frequencies(state)
+    known = (await known_words(state)).frequencies
     assert (known.size, known.holding["switch"]) == (6, 4)
     await session.knowledge_bases.aadd(mine)
-    known = await word_frequencies(state)
+    known = (await known_words(state)).frequencies
     assert (known.size, known.holding["switch"]) == (2, 2)
 
 
 async def test_a_first_question_asks_for_no_frequencies(owner: User, session: ChatSession, monkeypatch: Any) -> None:
     monkeypatch.setattr(fulltext, "frequencies", None)
-    assert (await word_frequencies(State(owner.pk, session.pk, "Which switch?"))).size == 0
+    known = await known_words(State(owner.pk, session.pk, "Which switch?"))
+    assert (known.frequencies.size, known.passages) == (0, ())
 
 
 def test_a_session_searches_what_it_chose_of_what_its_user_may_read(

@@ -1,10 +1,13 @@
 """Understanding without a model."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.rules import LEAST_WEIGHT, Understanding, queries_with_rewrite, understand
+from conversations.pipeline.evidence import Known
+from conversations.pipeline.rules import LEAST_WEIGHT, Understanding, queries_with_rewrite, undecided, understand
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import PastTurn
 from retrieval.fulltext import Frequencies
@@ -22,7 +25,7 @@ def frequencies(*texts: str, common: str = "") -> Frequencies:
 
 def asked(question: str, *earlier: str, common: str = "") -> Understanding:
     history = [PastTurn(number, text, "An answer.") for number, text in enumerate(earlier)]
-    return understand(question, history, frequencies(question, *earlier, common=common))
+    return understand(question, history, Known(frequencies(question, *earlier, common=common)))
 
 
 @pytest.mark.parametrize(
@@ -144,3 +147,31 @@ def test_whatever_is_said_there_is_something_to_do(question: str, earlier: list[
     assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.focus)
     assert all(text.strip() and 0 < weight <= 1 for text, weight in found.queries)
     assert not found.queries or found.queries[-1][0] == found.focus
+
+
+BOUGHT = "微软什么时候收购了动视暴雪？"
+COST = "花了多少钱？"
+
+
+def joined(question: str, *earlier: str, passages: Sequence[str]) -> Understanding:
+    """Ask where the question's words are rare enough to stand alone, and these are the passages found with both."""
+    known = Known(frequencies(question, *earlier), [set(content_terms(passage)) for passage in passages])
+    return understand(question, [PastTurn(1, text, "") for text in earlier], known)
+
+
+def test_what_passages_hold_together_tells_that_a_question_leaves_out_its_subject() -> None:
+    alone = joined(COST, BOUGHT, passages=["他花了钱。", "微软收购了动视暴雪。"])
+    leans = joined(COST, BOUGHT, passages=["微软收购动视暴雪花了687亿美元的钱。"])
+    (_bare, (full, weight)) = leans.queries
+    assert weight > dict(alone.queries).get(full, 0.0) and {"微软", "暴雪"} <= set(leans.carried)
+
+
+def test_of_a_long_question_not_even_passages_with_both_tell_that_it_leans() -> None:
+    question = "What is the warranty period of the rack mounting kit?"
+    assert joined(question, SWITCH, passages=[f"{question} {SWITCH}"]).queries == ((question, 1.0),)
+
+
+def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself() -> None:
+    known = frequencies(COST, BOUGHT, SWITCH)
+    assert undecided(COST, [BOUGHT], known).endswith(COST)
+    assert [undecided(text, [SWITCH], known) for text in ("What does it cost?", "的", COST + SWITCH)] == ["", "", ""]

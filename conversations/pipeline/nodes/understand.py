@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import asking
 from conversations.pipeline import rules
-from conversations.pipeline.bases import word_frequencies
+from conversations.pipeline.bases import known_words
 from conversations.pipeline.graph import PREVIOUS, Emit, Node
 from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
@@ -57,7 +57,7 @@ class Understand(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""
-        ruled = rules.understand(state.question, state.history, await word_frequencies(state))
+        ruled = rules.understand(state.question, state.history, await known_words(state))
         asked = await self._ask(state, ruled)
         leans = leans_on(state.question)
         if asked.plan is not None:
