@@ -130,7 +130,8 @@ def term_id(term: str) -> int:
 def _token_terms(token: str) -> tuple[str, ...]:
     match = _TOKEN.match(token)
     kind = (match and match.lastgroup) or "code"
-    return tuple(term[:LONGEST_TERM] for term in _KINDS[kind](token))
+    # Of an address that is no more than `http://www.`, nothing is left.
+    return tuple(term[:LONGEST_TERM] for term in _KINDS[kind](token) if term)
 
 
 def _chinese(run: str) -> Iterator[str]:
