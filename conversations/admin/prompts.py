@@ -105,7 +105,7 @@ class PromptTemplateAdmin(ModelAdmin):
     @admin.display(description=gettext_lazy("written"), ordering="shipped")
     def written(self, template: PromptTemplate) -> str:
         """Show by whom, and where a release came with a newer prompt than the one in use, which."""
-        by = _("by this release or one before") if template.shipped else _("on this site")
+        by = _("shipped") if template.shipped else _("on this site")
         newest: int = getattr(template, "newest_default", None) or 0
         if not template.active or newest <= template.version:
             return by
