@@ -18,7 +18,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
 
 from django.conf import settings
 from django.core import checks
@@ -203,9 +202,7 @@ class Supervisor:
 
 def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> None:
     """Serve HTTP and WebSockets with Daphne until asked to stop."""
-    from daphne.server import Server  # first, since it installs the reactor
-    from django.core import checks
-    from twisted.internet import reactor
+    from ragsite import http_server
 
     grave = [message for message in checks.run_checks() if message.is_serious() and not message.is_silenced()]
     for message in grave:
@@ -221,8 +218,7 @@ def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> 
         host, port = listener.getsockname()[:2]
         listener.close()
         endpoint = f"tcp6:port={port}:interface={host.replace(':', chr(92) + ':')}"
-    cast(Any, reactor).addSystemEventTrigger("before", "shutdown", _interrupt_turns)
-    Server(application, endpoints=[endpoint], server_name="ragsite").run()
+    http_server.serve(application, endpoint, before_shutdown=_interrupt_turns)
 
 
 def _interrupt_turns() -> object:

@@ -67,6 +67,13 @@ def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
     assert "sessionid" not in _sign_in(site.url, "wrong").cookies
 
 
+def test_forms_are_left_to_django(site: Site) -> None:
+    """The server before it would read them whole into memory, and refuse what it can't read without a word."""
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    refused = httpx.post(f"{site.url}/api/search", content=b"no form", headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+
+
 def test_a_second_start_on_the_same_folder_is_refused(site: Site) -> None:
     ended = run_up(site.data_dir, "--port", "0")
     assert ended.returncode == 1
