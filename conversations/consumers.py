@@ -256,7 +256,7 @@ def _form(text: str | None) -> dict[str, Any]:
         return {}
     try:
         form = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return form if isinstance(form, dict) else {}
 

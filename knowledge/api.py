@@ -128,7 +128,9 @@ class DocumentList(generics.ListAPIView[Document]):
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
         found = queries.search_documents(found, self.request.query_params.get("q", ""))
         wanted = self.request.query_params.get("status")
-        return found.filter(status=wanted) if wanted else found
+        if not wanted:
+            return found
+        return found.filter(status=wanted) if wanted in Document.Status else found.none()
 
     @extend_schema(
         request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}

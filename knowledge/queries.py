@@ -121,7 +121,7 @@ def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
     """Keep the documents whose title, file name and folder hold every one of the words."""
     condition = Q()
-    for word in words.split():
+    for word in words.replace("\x00", " ").split():  # PostgreSQL takes no U+0000
         condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
     return documents.filter(condition)
 

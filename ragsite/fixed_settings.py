@@ -92,6 +92,11 @@ REST_FRAMEWORK = {
         "ragsite.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
+    "DEFAULT_PARSER_CLASSES": [
+        "ragsite.json_parser.JSONParser",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
     "PAGE_SIZE": 50,

@@ -11,7 +11,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
 from rest_framework.exceptions import NotFound, ValidationError
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -39,7 +38,6 @@ class SetList(generics.ListAPIView[EvaluationSet]):
 
     serializer_class = EvaluationSetSerializer
     queryset = EvaluationSet.objects.none()
-    parser_classes = [JSONParser, MultiPartParser, FormParser]
 
     def get_queryset(self) -> QuerySet[EvaluationSet]:
         """Return them by name, those of one base with `?knowledge_base=`."""

@@ -242,9 +242,10 @@ async def test_what_makes_no_sense_is_said_and_harms_nothing(
         await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
 
 
-async def test_noise_is_answered_too(owner: User, session: ChatSession) -> None:
+@pytest.mark.parametrize("noise", ["not json", "[" * 100_000])
+async def test_noise_is_answered_too(owner: User, session: ChatSession, noise: str) -> None:
     async with tab(owner, session) as here:
-        await here.socket.send_to(text_data="not json")
+        await here.socket.send_to(text_data=noise)
         await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
 
 

@@ -131,6 +131,8 @@ def test_documents_are_listed(
     assert listed["results"][1]["chunks"] == 1
     found = as_colleague.get(f"{BASES}/{base.pk}/documents", {"status": "failed"}).json()["results"]
     assert [document["filename"] for document in found] == ["bad.txt"]
+    for odd in ({"status": "none"}, {"status": "\x00"}, {"q": "nowhere\x00"}):
+        assert as_colleague.get(f"{BASES}/{base.pk}/documents", odd).json()["count"] == 0
 
 
 def test_chunks_and_the_file_are_read(as_colleague: Client, base: KnowledgeBase) -> None:
