@@ -57,7 +57,7 @@ def _sign_in(url: str, password: str) -> httpx.Client:
 def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
     assert httpx.get(f"{site.url}/healthz").text == "ok"
     assert httpx.get(f"{site.url}/readyz").text == "ok"
-    site.wait_for(re.compile("Press Ctrl-C"), 5)
+    site.wait_for(re.compile("Press Ctrl-C"), 30)
     kept = site.data_dir / "demo-password"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     password = kept.read_text().strip()
@@ -89,7 +89,7 @@ def test_a_child_that_dies_is_started_again(site: Site) -> None:
         if any(c.laddr.port == port for c in process.net_connections("tcp") if c.status == "LISTEN")
     )
     web.kill()
-    site.wait_for(re.compile("The web server was ended by SIGKILL; starting it again in 1 s"), 10)
+    site.wait_for(re.compile("The web server was ended by SIGKILL; starting it again in 1 s"), 30)
     assert httpx.get(f"{site.url}/readyz", timeout=30).text == "ok"
 
 
@@ -103,7 +103,7 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
         assert password not in "".join(again.output)
         assert "sessionid" in _sign_in(again.url, password).cookies
         again.process.kill()
-        again.process.wait(10)
+        again.process.wait(30)
         with Site(site.data_dir) as after_the_kill:
             assert "sessionid" in _sign_in(after_the_kill.url, password).cookies
     _wait_until_gone(site.data_dir, 1)

@@ -90,7 +90,7 @@ def text(page: Page, selector: str) -> str:
 async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     opened = Tab(user, session)
     await opened.load()
-    connected, _code = await opened.socket.connect()
+    connected, _code = await opened.socket.connect(timeout=30)
     assert connected
     try:
         yield opened
@@ -164,7 +164,7 @@ async def test_who_comes_back_gets_the_rest(
     fake_llm.enqueue([TextPiece("One.\n\nTwo."), 1.5, TextPiece("\n\nThree [1].")])
     first = Tab(owner, session)
     await first.load()
-    await first.socket.connect()
+    await first.socket.connect(timeout=30)
     await first.ask(RESET)
     await first.until(lambda page: "One." in text(page, ".prose"))
     await first.socket.disconnect()
@@ -275,14 +275,14 @@ async def test_others_answers_are_out_of_reach(
 @pytest.mark.parametrize("who", ["stranger", "anonymous"])
 async def test_only_the_owner_is_let_in(owner: User, stranger: User, session: ChatSession, who: str) -> None:
     visitor = Tab(stranger if who == "stranger" else AnonymousUser(), session)
-    assert await visitor.socket.connect() == (False, 4404)
+    assert await visitor.socket.connect(timeout=30) == (False, 4404)
 
 
 async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession) -> None:
     foreign = Tab(owner, session, {"host": "rag.example", "origin": "https://evil.example"})
-    assert await foreign.socket.connect() == (False, 4403)
+    assert await foreign.socket.connect(timeout=30) == (False, 4403)
     own = Tab(owner, session, {"host": "rag.example", "origin": "https://rag.example"})
-    assert (await own.socket.connect())[0]
+    assert (await own.socket.connect(timeout=30))[0]
     await own.socket.disconnect()
 
 
@@ -292,7 +292,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     fake_llm.enqueue([TextPiece("Begun"), 0.7, TextPiece(" and ended.")])
     here = Tab(owner, session)
     await here.load()
-    await here.socket.connect()
+    await here.socket.connect(timeout=30)
     await here.ask(RESET)
     await here.until(lambda page: "Begun" in text(page, ".prose"))
     await here.socket.disconnect()

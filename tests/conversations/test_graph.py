@@ -21,7 +21,7 @@ async def test_independent_nodes_run_side_by_side() -> None:
     meeting = asyncio.Barrier(2)
 
     async def meet(state: State, emit: Emit) -> None:
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(20):
             await meeting.wait()
 
     graph = Graph([make_node("a"), make_node("left", meet, after=("a",)), make_node("right", meet, after=("a",)),
@@ -118,7 +118,7 @@ async def test_many_events_and_then_a_failure_all_arrive() -> None:
 
     seen = []
     with pytest.raises(NodeFailed):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             async for event in Graph([make_node("a", chatter)]).stream(make_state()):
                 seen.append(event)
     assert len(seen) == 600

@@ -120,7 +120,7 @@ class TestMaking:
         await layer.group_add(titles.group(session.pk), page := await layer.new_channel())
         fake_llm.enqueue("Nine [1].", "They spoke of q0 to q2.")
         await run_turn(owner, session, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert await layer.receive(page) == {"type": "session.summarised"}
         assert await ContextEntry.objects.filter(type="summary").aexists()
 

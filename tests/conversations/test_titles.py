@@ -107,7 +107,7 @@ async def test_open_pages_learn_of_it(
         await asking.ask(RESET)
         await asking.until_ended()
         assert text(asking.page, "#session-title").startswith("How do I restore")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             for here in (asking, other):
                 await here.until(lambda page: text(page, "#session-title") == "Restoring a switch")
     await turns.wait_for_all()

@@ -100,7 +100,7 @@ class FakeProvider:
         """Answer the next request with exactly these bytes, written one chunk at a time."""
         self._scripts.append(Script(chunks=list(chunks), headers={"Content-Type": content_type}, hold_open=hold_open))
 
-    def wait_for_disconnect(self, count: int = 1, timeout: float = 5.0) -> bool:
+    def wait_for_disconnect(self, count: int = 1, timeout: float = 30.0) -> bool:
         """Wait until clients have gone away in the middle of so many answers."""
         with self._changed:
             return self._changed.wait_for(lambda: self.disconnects >= count, timeout)

@@ -249,7 +249,7 @@ def test_deleting_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Calla
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_are_one(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
-    started = threading.Barrier(2, timeout=10)
+    started = threading.Barrier(2, timeout=30)
     runs: list[int] = []
 
     def once(*args: Any, **kwargs: Any) -> Iterator[Element]:
@@ -387,7 +387,7 @@ def test_the_heart_beats_whatever_the_worker_does(base: KnowledgeBase, monkeypat
         Document.objects.filter(pk=document.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=5))
         _until(lambda: Document.objects.get(pk=document.pk).heartbeat_at > timezone.now() - timedelta(seconds=5))
         services.cancel_document(document)
-        assert held.lost.wait(5)
+        assert held.lost.wait(30)
 
 
 def test_chunks_keep_what_the_database_can_not_hold_out(base: KnowledgeBase, tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_counts_are_right_at_every_moment_of_workers_that_die(owner: User, monke
                 for process in (first, second):
                     os.kill(process.pid or 0, signal.SIGKILL)
             assert_consistent()
-        steady.join(20)
+        steady.join(60)
         assert steady.exitcode == 0  # no deadlock, no count below zero
     index.index(row for document in documents for row in rows_of(document))
     for searched in (base, other):
@@ -191,7 +191,7 @@ def test_deleting_a_document_while_it_is_indexed(owner: User, monkeypatch: pytes
         with transaction.atomic():
             index.delete([gone.pk])
             gone.delete()
-        process.join(20)
+        process.join(60)
         assert process.exitcode == 0
     assert_consistent()
     assert_counts_are_right(base, corpus_of(base))

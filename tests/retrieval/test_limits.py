@@ -39,7 +39,7 @@ async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
     first, second = Visit(gate), Visit(gate)
     await first.inside.wait()
     with pytest.raises(SearchOverloaded):
-        await asyncio.wait_for(Visit(gate).task, 5)
+        await asyncio.wait_for(Visit(gate).task, 30)
     for visit in (first, second):
         visit.leave.set()
         await visit.task
@@ -57,7 +57,7 @@ async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> No
     first.leave.set()
     await first.task
     last = Visit(gate)
-    await asyncio.wait_for(last.inside.wait(), 5)
+    await asyncio.wait_for(last.inside.wait(), 30)
     last.leave.set()
     await last.task
 
