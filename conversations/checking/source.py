@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conversations.checking.facts import names
+from conversations.checking.polarity import Word, read
 from conversations.checking.quantities import Quantity, quantities
 from knowledge.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.analysis import terms
 
 # Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
-_CLAUSE = re.compile(r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)")
+_CLAUSE = re.compile(
+    r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)|(?<=[,:：])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff][,:：])(?=\S)"
+)
 # Shorter than this, a clause is an aside or an item of a list, and stays with its neighbour. In terms.
 _SHORTEST = 2
+# A clause speaks of the same as a claim's from this share of its words on.
+ABOUT = 0.2
 
 
 def content_terms(text: str) -> set[str]:
@@ -84,15 +89,20 @@ class Source:
 
     def share(self, wanted: Set[str], clause: Clause) -> float:
         """Return the share of some terms that a clause holds, each weighed by its rarity among the clauses."""
-        whole = sum(map(self._weight, wanted)) or 1.0
-        return sum(self._weight(term) for term in wanted if term in clause.terms) / whole
+        whole = sum(map(self.weight, wanted)) or 1.0
+        return sum(self.weight(term) for term in wanted if term in clause.terms) / whole
 
     def basis(self, wanted: Set[str]) -> Clause | None:
         """Return the clause that holds most of some terms, or None where none holds any."""
         best = max(self.clauses, key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
         return best if best is not None and self.share(wanted, best) > 0 else None
 
-    def _weight(self, term: str) -> float:
+    def about(self, wanted: Set[str]) -> list[tuple[Word, ...]]:
+        """Return the words of each clause that shares enough of some terms to speak of the same."""
+        return [read(clause.text) for clause in self.clauses if self.share(wanted, clause) >= ABOUT]
+
+    def weight(self, term: str) -> float:
+        """Return how rare a term is among the clauses."""
         frequency = self._frequencies[term]
         return math.log(1 + (len(self.clauses) - frequency + 0.5) / (frequency + 0.5))
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from conversations.checking.claims import Claim, claims
 from conversations.checking.facts import is_named, is_quoted, names, quotations
-from conversations.checking.polarity import contradicts
+from conversations.checking.polarity import contradicts, negations, read
 from conversations.checking.quantities import Quantity, fold, quantities
 from conversations.checking.source import Clause, Source, content_terms, split_clauses
 from ragsite.language import language_of
@@ -21,10 +21,12 @@ Problem = Literal["quotation", "number", "name", "polarity", "words", "language"
 
 # Share of a claim's words that its passages must hold to be supported, and to be found at all.
 ENOUGH, SOME = 0.35, 0.25
-# A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
-MISPLACED = 0.7
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
+# From this share of the words of each on, two clauses say the same, but for what negates them.
+SAME = 0.6
+# A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
+MISPLACED = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def _misplaced(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
     """
     for clause in split_clauses(said):
         basis = source.basis(content_terms(clause))
-        if basis is None:
+        if basis is None or source.share(content_terms(clause), basis) < RESTS:
             continue
         mine = quantities(clause)
         for quantity in mine:
@@ -139,6 +141,11 @@ def _is_elsewhere(clause: str, holding: Sequence[Clause], basis: Clause, source:
 
 
 def _contradicted(clause: str, source: Source) -> bool:
+    """Whether words of a clause have the other sign in the source, or only what negates it tells it from one there."""
     wanted = content_terms(clause)
+    if contradicts(read(clause), source.about(wanted), source.weight):
+        return True
     basis = source.basis(wanted)
-    return basis is not None and source.share(wanted, basis) >= RESTS and contradicts(clause, basis.text)
+    if basis is None or min(source.share(wanted, basis), source.share(basis.terms, Clause(clause, wanted))) < SAME:
+        return False
+    return negations(clause) % 2 != negations(basis.text) % 2

@@ -118,6 +118,38 @@ def test_what_is_wrong_is_named(sentence: str, status: str, problem: tuple[str, 
     assert problem is None or problem in problems
 
 
+RULES = (
+    "Loop prevention is disabled by default; to enable it, open the Monitoring page. Glass and paint must not be put "
+    "into household bins. Orders over 50 EUR are free of charge. 访客网络默认关闭，可在“无线设置”页面开启。"
+    "样品中未检出铅和镉。工作满一年不满十年的员工享有5天年假，试用期员工不享受年假。"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "true"),
+    [
+        ("Loop prevention is disabled by default and enabled on the Monitoring page.", True),
+        ("Loop prevention is enabled by default.", False),
+        ("Glass and paint may not be put into household bins.", True),
+        ("Glass and paint can be put into household bins.", False),
+        ("Orders over 50 EUR are at no charge.", True),
+        ("访客网络默认是关闭的，要在“无线设置”页面开启。", True),
+        ("访客网络默认是开启的，可以到“无线设置”页面关闭。", False),
+        ("样品中没有检出铅和镉。", True),
+        ("样品中检出了铅和镉。", False),
+        ("工作满一年不满十年的员工，享有5天年假。", True),
+        ("试用期员工享受年假。", False),
+    ],
+)
+def test_each_word_is_held_against_the_same_word_where_its_neighbours_are_alike(sentence: str, true: bool) -> None:
+    status, problems = judged(sentence, RULES)
+    assert (status, problems) == (("supported", []) if true else ("partly", [("polarity", "")]))
+
+
+def test_an_address_of_which_no_word_is_left_does_no_harm() -> None:
+    assert judged("See http://www. for the ports.", "The ports are listed at http://www.")[0] == "supported"
+
+
 def test_a_sentence_in_another_language_is_held_to_its_numbers_and_names() -> None:
     assert judged("TL-SE2109 有 9 个端口。")[0] == "supported"
     assert judged("TL-SE2109 有 12 个端口。") == ("not_found", [("number", "12")])
@@ -130,11 +162,11 @@ def test_a_marker_is_judged_by_its_own_passages() -> None:
 
 
 def test_the_verdicts_on_labelled_pairs() -> None:
-    """Measured: of 60 true sentences 45 are supported, of 240 false ones 169 doubted."""
+    """Measured: of 60 true sentences 50 are supported, of 240 false ones 170 doubted."""
     counts: Counter[tuple[bool, bool]] = Counter()
     for line in PAIRS.read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
         status, _problems = judged(pair["sentence"], pair["passage"])
         counts[pair["label"] == "true", status == "supported"] += 1
-    assert counts[True, True] >= 42
-    assert counts[False, False] >= 160
+    assert counts[True, True] >= 48
+    assert counts[False, False] >= 165
