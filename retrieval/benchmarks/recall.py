@@ -59,7 +59,7 @@ class Filled:
 
 
 def run(options: Options, say: Say) -> None:
-    """Fill a database, and print recall and times for each filter; then again when half of it is deleted."""
+    """Fill a database, and print recall and times for each filter; again when half is deleted, and when mended."""
     sentences = _sentences(options)
     with scratch.database("ragsite_bench_recall", keep=False):
         scratch.empty()
@@ -74,7 +74,7 @@ def run(options: Options, say: Say) -> None:
         for title, change in (
             ("", _vacuum),
             ("\nHalf of all deleted", _delete_half),
-            ("\nVacuumed after that", _vacuum),
+            ("\nIndex built anew and vacuumed after that", _rebuild),
         ):
             seconds = _seconds(partial(change, filled))
             say(f"{title} ({seconds:.1f} s)" if title else "")
@@ -142,6 +142,16 @@ def _delete_half(filled: Filled) -> None:
 def _vacuum(filled: Filled) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"VACUUM ANALYZE {filled.space.table_name}")
+
+
+def _rebuild(filled: Filled) -> None:
+    """Build the index anew before the vacuum, as pgvector advises.
+
+    Else that looks up new neighbours for nearly every vector that is left, one after the other and on disk: of 100,000
+    with half of them gone, that took 1,054 s, and recall@10 over everything was 0.997.
+    """
+    partitions.build_index(filled.space)
+    _vacuum(filled)
 
 
 def _table(filled: Filled, questions: NDArray[np.float32], depth: int) -> str:
