@@ -110,7 +110,7 @@ class TurnRunner:
             if status != "interrupted":
                 await self._do_later()
 
-    def _refuse(self, error: Exception) -> None:
+    def _refuse(self, error: BaseException) -> None:
         """Tell whoever waits for the turn to start that it does not."""
         if not self.started.done():
             self.started.set_exception(error)
