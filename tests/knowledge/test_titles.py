@@ -157,3 +157,12 @@ def test_pages_show_the_title_with_the_file_beside_it(base: KnowledgeBase, as_ow
         assert "SELECT &lt;b&gt;" in page and "sql-select.html" in page
     api = as_owner.get(reverse("api-document", args=[document.pk])).json()
     assert (api["title"], api["filename"]) == ("SELECT <b>", "sql-select.html")
+
+
+@pytest.mark.django_db
+def test_the_document_s_page_says_its_title_once(base: KnowledgeBase, as_owner: Client) -> None:
+    document = factories.make_document(base, "a.html", title="Tea")
+    for path in (["Tea"], ["Tea", "Green"]):
+        factories.make_chunk(document, "Steep it.", heading_path=path)
+    page = as_owner.get(reverse("document", args=[document.pk])).content.decode()
+    assert page.count('role="heading"') == 1 and ">Green</p>" in page and ">Tea</h1>" in page
