@@ -73,10 +73,12 @@ def report(model: str, estimated: int, reported: int) -> None:
     """Learn from a prompt of `estimated` tokens by the site's own count that its provider counted as `reported`."""
     if moved(1.0, estimated, reported) is None:
         return
-    TokenCalibration.objects.bulk_create(
-        [TokenCalibration(model=model[:200], factor=first_guess(model))], ignore_conflicts=True
-    )
-    row = TokenCalibration.objects.select_for_update().get(model=model[:200])
+    rows = TokenCalibration.objects.select_for_update().filter(model=model[:200])
+    row = rows.first()
+    if row is None:
+        new = TokenCalibration(model=model[:200], factor=first_guess(model))
+        TokenCalibration.objects.bulk_create([new], ignore_conflicts=True)
+        row = rows.get()
     row.factor = moved(row.factor, estimated, reported) or row.factor
     row.samples += 1
     row.save(update_fields=["factor", "samples", "updated_at"])

@@ -26,20 +26,25 @@ class Coalescer:
     async def stream(self) -> AsyncIterator[Event]:
         """Yield the events; an error of the source is raised after what came before it."""
         upcoming: asyncio.Future[Event] | None = None
+        failure: BaseException | None = None
         try:
             while True:
-                upcoming = upcoming or asyncio.ensure_future(anext(self._events))
-                await asyncio.wait({upcoming}, timeout=self._patience())
-                if upcoming.done():
+                if upcoming is None and self.pending is None:
+                    event = await anext(self._events, None)  # nothing is held back that could fall due meanwhile
+                else:
+                    upcoming = upcoming or asyncio.ensure_future(anext(self._events))
+                    arrived, _waiting = await asyncio.wait({upcoming}, timeout=self._patience())
+                    if not arrived:
+                        yield self._give_due()
+                        continue
                     event, failure = _outcome(upcoming)
                     upcoming = None
-                    if event is None:
-                        break
-                    for ready in self._take(event):
-                        yield ready
+                if event is None:
+                    break
+                for ready in self._take(event):
+                    yield ready
                 if self.pending is not None and time.monotonic() >= self._due:
-                    self._due = time.monotonic() + self._interval
-                    yield self._give()
+                    yield self._give_due()
         finally:
             await _cancel(upcoming)
         if self.pending is not None:
@@ -60,6 +65,10 @@ class Coalescer:
             return [before] if before is not None else []
         self.pending = Delta(id=event.id, text=(before.text or "") + event.text)
         return []
+
+    def _give_due(self) -> Delta:
+        self._due = time.monotonic() + self._interval
+        return self._give()
 
     def _give(self) -> Delta:
         given, self.pending = self.pending, None

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db.models import QuerySet
 
 from conversations.models import Message, Turn
 from conversations.pipeline.state import PastTurn
@@ -14,6 +15,8 @@ CACHE_SECONDS = 300
 _THINK = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
 # Code keeps its brackets.
 _CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
+# Of these some column changes whenever a message does; they are narrow beside its texts.
+_CHANGING = ("id", "status", "last_seq")
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
 
 
@@ -21,7 +24,7 @@ def branch_of(session_id: int, leaf: int | None) -> list[int]:
     """Return the ids of all turns from the first to the leaf, oldest first; empty when it is not of the session."""
     if leaf is None:
         return []
-    parents = dict(Turn.objects.filter(session_id=session_id).values_list("id", "parent_turn_id"))
+    parents = dict(Turn.objects.filter(session_id=session_id).order_by().values_list("id", "parent_turn_id"))
     path: list[int] = []
     turn: int | None = leaf if leaf in parents else None
     while turn is not None:
@@ -41,19 +44,20 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
     if not ids or limit <= 0:
         return []
     key = f"history:{session_id}"
-    stamp = (limit, _stamp(ids))
-    cached = cache.get(key)
-    if cached is not None and cached[0] == stamp:
-        return [PastTurn(*item) for item in cached[1]]
-    turns = complete_turns(ids)[-limit:]
-    cache.set(key, (stamp, [(turn.turn_id, turn.question, turn.answer) for turn in turns]), CACHE_SECONDS)
+    of_branch, stamp, kept = cache.get(key) or (None, None, [])
+    if of_branch == (limit, ids) and stamp == list(_messages(ids).values_list(*_CHANGING)):
+        return [PastTurn(*item) for item in kept]
+    rows = list(_messages(ids).values("turn_id", "role", "content", *_CHANGING))
+    turns = grouped(ids, rows)[-limit:]
+    stamp = [tuple(row[name] for name in _CHANGING) for row in rows]
+    kept = [(turn.turn_id, turn.question, turn.answer) for turn in turns]
+    cache.set(key, ((limit, ids), stamp, kept), CACHE_SECONDS)
     return turns
 
 
 def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return those of the turns that have a whole question and answer, in their order, as a model is given them."""
-    rows = Message.objects.filter(turn_id__in=turn_ids).values("turn_id", "role", "content", "status")
-    return grouped(turn_ids, rows)
+    return grouped(turn_ids, _messages(turn_ids).values("turn_id", "role", "content", "status"))
 
 
 def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[PastTurn]:
@@ -79,7 +83,5 @@ def strip_markers(text: str) -> str:
     return _CODE_OR_MARKER.sub(lambda match: match[1] or "", text).strip()
 
 
-def _stamp(turn_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Return what changes whenever a message of the turns does; narrow rows, without their texts."""
-    messages = Message.objects.filter(turn_id__in=turn_ids).order_by("id")
-    return list(messages.values_list("id", "status", "last_seq"))
+def _messages(turn_ids: Sequence[int]) -> QuerySet[Message]:
+    return Message.objects.filter(turn_id__in=turn_ids).order_by("id")

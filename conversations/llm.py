@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from conversations import in_force
 from conversations.models import ModelProfile
 from conversations.profiles import endpoint_of, manner
-from ragsite.db import in_database
 from ragsite.llm import prompt_tokens
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
@@ -16,15 +16,12 @@ from ragsite.llm.types import Endpoint
 
 def profile_endpoint(purpose: str) -> Endpoint | None:
     """Return the enabled profile of a purpose as an endpoint, or None."""
-    profile = ModelProfile.objects.filter(purpose=purpose, enabled=True).first()
-    if profile is None:
-        return None
-    return endpoint_of(profile)
+    return _of_setup(in_force.setup(), purpose)
 
 
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return where the model of a purpose is; None means that no model is configured for it."""
-    return await in_database(profile_endpoint, purpose) or await default_endpoint_for(purpose)
+    return _of_setup(await in_force.asetup(), purpose) or await default_endpoint_for(purpose)
 
 
 async def default_endpoint_for(purpose: str) -> Endpoint | None:
@@ -54,3 +51,8 @@ async def client_for(purpose: str) -> ChatClient | None:
     """Return a chat client for a purpose, to be closed after use; None when no model is configured."""
     endpoint = await endpoint_for(purpose)
     return ChatClient(endpoint) if endpoint is not None else None
+
+
+def _of_setup(setup: in_force.Setup, purpose: str) -> Endpoint | None:
+    profile = setup.profiles.get(purpose)
+    return endpoint_of(profile) if profile is not None else None

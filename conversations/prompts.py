@@ -7,8 +7,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from conversations import in_force
 from conversations.default_prompts import DEFAULTS
-from conversations.models import PromptTemplate
 
 # What each purpose's prompt may use, beside `date`.
 VARIABLES: dict[str, set[str]] = {
@@ -113,7 +113,7 @@ def asking_for_blocks(prompt: Prompt, purpose: str, language: str) -> Prompt:
 
 
 def _active(purpose: str, language: str) -> Prompt:
-    row = PromptTemplate.objects.filter(purpose=purpose, language=language, active=True).first()
+    row = in_force.setup().prompts.get((purpose, language))
     if row is not None:
         return Prompt(row.system, row.user, row.version)
     system, user = DEFAULTS[(purpose, language)]

@@ -8,13 +8,12 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 
 from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from conversations import broker, qa_log, store
+from conversations import broker, in_force, qa_log, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
 from conversations.pipeline import failures
@@ -27,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds.
 CHECKPOINT_INTERVAL = 1.0
+# Blocks that end within this time share a checkpoint; the last save of the answer is one too.
+BLOCK_PAUSE = 0.1
 HEARTBEAT_INTERVAL = 4.0
 
 
@@ -44,6 +45,7 @@ class TurnRunner:
         self._written = 0  # how many events the database has
         self._began = time.perf_counter()
         self._block_ended = asyncio.Event()
+        self._writing = asyncio.Lock()
         self._coalescer = Coalescer(graph.stream(state))
         self._on_end = on_end
         self._task = asyncio.create_task(self._guarded())
@@ -73,7 +75,11 @@ class TurnRunner:
 
     async def _guarded(self) -> None:
         try:
-            with translation.override(self.state.language), logs.about_request(self.state.request_id):
+            with (
+                translation.override(self.state.language),
+                logs.about_request(self.state.request_id),
+                in_force.looked_at_once(),
+            ):
                 await self._run()
         finally:
             broker.running.pop(self.message_id, None)
@@ -154,13 +160,15 @@ class TurnRunner:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECKPOINT_INTERVAL):
                     await self._block_ended.wait()
+                    await asyncio.sleep(BLOCK_PAUSE)
             self._block_ended.clear()
             quiet = self._written == len(self._events) and time.monotonic() - last < HEARTBEAT_INTERVAL
             if not self._events or quiet:
                 continue
             last = time.monotonic()
             try:
-                alive = await self._checkpoint()
+                # What has begun to be written goes on when this is cancelled; the end waits for it.
+                alive = await asyncio.shield(self._checkpoint())
             except AWAY:
                 logger.warning("The database is away; the answer waits to be stored")
                 continue
@@ -169,11 +177,13 @@ class TurnRunner:
                 return self.stop()
 
     async def _checkpoint(self) -> bool:
-        new = self._events[self._written :]
-        alive = await in_database(store.checkpoint, self.message_id, self._answer, [item.to_dict() for item in new])
-        if alive:
-            self._written += len(new)
-        return alive
+        """Store the events that the database hasn't; False when the answer was ended by someone else."""
+        async with self._writing:
+            new = self._events[self._written :]
+            alive = await in_database(store.checkpoint, self.message_id, self._answer, [item.to_dict() for item in new])
+            if alive:
+                self._written += len(new)
+            return alive
 
     async def _end(self, status: FinalStatus, error: ErrorEvent | None) -> None:
         """Close what is open, save what there is, and say how it ended; `done` is stored before it is sent."""
@@ -186,9 +196,10 @@ class TurnRunner:
             await self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
         done = DoneEvent(status=status, usage=self.state.usage, ms=ms, checks=self.state.checks)
-        done = done.numbered(self._answer.last_seq + 1)
-        self._answer.apply(done)
-        await self._stored(done)
+        async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
+            done = done.numbered(self._answer.last_seq + 1)
+            self._answer.apply(done)
+            await self._stored(done)
         self._events.append(done)
         await broker.publish(self.message_id, done)
         qa_log.write(self.state, done, error)
@@ -204,7 +215,7 @@ class TurnRunner:
     def _store(self, done: DoneEvent) -> None:
         assert self.state.started is not None
         new = [event.to_dict() for event in (*self._events[self._written :], done)]
-        store.save_trace(self.state.started.turn_id, [asdict(entry) for entry in self.state.trace])
+        store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
         store.finish(self.message_id, self._answer, new)
 
     def _error(self, failure: NodeFailed) -> ErrorEvent:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -113,13 +114,13 @@ def shortened(text: str) -> str:
     return text
 
 
-def title_after_answer(session: ChatSession, question: str) -> None:
-    """Replace a title that is still automatic by one made from the first question."""
-    title = title_from_question(question)
+def note_answer(session_id: int, title: str = "") -> None:
+    """Store that a session was answered in now; a title replaces one that is still automatic."""
+    changes: dict[str, Any] = {"last_activity_at": timezone.now()}
     if title:
-        ChatSession.objects.filter(pk=session.pk, title_is_automatic=True).update(
-            title=title[:TITLE_LENGTH], title_is_automatic=False
-        )
+        made = Case(When(title_is_automatic=True, then=Value(title[:TITLE_LENGTH])), default=F("title"))
+        changes |= {"title": made, "title_is_automatic": False}
+    ChatSession.objects.filter(pk=session_id).update(**changes)
 
 
 def _cleaned(text: str) -> str:

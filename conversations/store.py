@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Func, JSONField, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -77,18 +77,26 @@ def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
     )
 
 
-@transaction.atomic
 def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
-    The owner's turns are opened one after the other, so that two tabs can't pass the limit together, and the
-    same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
+    The same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
     """
+    try:
+        return _open_turn(session, question, parent_turn_id, request_id)
+    except (IntegrityError, TurnRefused):
+        # It may be there already, and be itself the one over the limit.
+        existing = find_request(session.pk, request_id)
+        if existing is None:
+            raise
+        raise AlreadyAsked(existing) from None
+
+
+@transaction.atomic
+def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
+    """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
-    existing = find_request(session.pk, request_id)
-    if existing is not None:
-        raise AlreadyAsked(existing)
     _refuse_over_limit(session)
     now = timezone.now()
     turn = Turn.objects.create(session=session, request_id=request_id, parent_turn_id=parent_turn_id)
@@ -257,9 +265,13 @@ def _still_there(citations: list[dict[str, Any]]) -> tuple[set[int], set[int]]:
 
 
 def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
-    """Store what ran for a turn, in order."""
+    """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
     TraceStep.objects.bulk_create(
-        [TraceStep(turn_id=turn_id, order=order, **step) for order, step in enumerate(steps)], ignore_conflicts=True
+        [
+            TraceStep(turn_id=turn_id, order=order, **step | {"detail": Value(step["detail"], TraceStep.detail.field)})
+            for order, step in enumerate(steps)
+        ],
+        ignore_conflicts=True,
     )
 
 

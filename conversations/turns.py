@@ -58,10 +58,7 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
-    state = await in_database(_prepare, user, ask)
-    if isinstance(state, Started):
-        return state
-    return await _launch(state)
+    return await _launch(await in_database(_prepare, user, ask))
 
 
 async def stop_turn(user: Any, message_id: int) -> bool:
@@ -164,11 +161,8 @@ def _ended(runner: TurnRunner) -> None:
         task.add_done_callback(_afterwards.discard)
 
 
-def _prepare(user: Any, ask: Ask) -> State | Started:
+def _prepare(user: Any, ask: Ask) -> State:
     session = access.get_session(user, ask.session_id)
-    existing = store.find_request(session.pk, ask.request_id)
-    if existing is not None:
-        return existing
     return State(
         user_id=user.pk,
         session_id=session.pk,

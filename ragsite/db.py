@@ -7,6 +7,7 @@ behind one thread.
 
 import asyncio
 import contextvars
+import select
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
@@ -92,6 +94,19 @@ def _look_after_connections() -> None:
             setattr(_kept, connection.alias, connection.connection)
             connection.close_at = time.monotonic() + KEEP_SECONDS
         connection.close_if_unusable_or_obsolete()
+        connection.health_check_done = _is_quiet(connection)  # type: ignore[attr-defined]  # which the stubs lack
+
+
+def _is_quiet(connection: BaseDatabaseWrapper) -> bool:
+    """Whether nothing has come from the server since the last call, so that a `SELECT 1` before the next tells nothing.
+
+    A server that ends a connection says so, or closes it; either can be read.
+    """
+    if connection.connection is None or connection.connection.closed:
+        return False
+    poll = select.poll()
+    poll.register(connection.connection.fileno(), select.POLLIN)
+    return not poll.poll(0)
 
 
 def shut_down() -> None:

@@ -44,7 +44,9 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     older = [turn for turn in branch if turn not in taken]
     if not older:
         return Found()
-    space = await in_database(spaces.active_space)
+    space = spaces.seen()
+    if space is None:
+        space = await in_database(spaces.active_space)
     if space.knows(language_of(question)):
         vector = await asyncio.to_thread(spaces.embed_query, space, question)
         turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))

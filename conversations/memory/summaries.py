@@ -56,8 +56,8 @@ class Draft:
 
 def summary_of(session_id: int, branch: Sequence[int]) -> str:
     """Return the summary of a branch's beginning; empty when there is none, or it was cleared."""
-    entry = entry_of(session_id, branch)
-    return entry.content if entry is not None else ""
+    contents = dict(_entries(session_id, branch).values_list("turn_id", "content"))
+    return next((contents[turn] for turn in reversed(branch) if turn in contents), "")
 
 
 def entry_of(session_id: int, branch: Sequence[int]) -> ContextEntry | None:
@@ -82,6 +82,8 @@ def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> lis
 
 async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], language: str) -> bool:
     """Make the next summary of a branch where one is due, by a model or else by rules; return whether there is one."""
+    if not due(branch, None, cut):
+        return False  # whatever there is already
     draft = await in_database(_draft, session_id, branch, cut)
     if draft is None:
         return False

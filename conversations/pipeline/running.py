@@ -30,7 +30,8 @@ class NodeRun:
     async def body(self) -> None:
         """Run the node within its time."""
         self._ran = True
-        await asyncio.wait_for(self._node.run(self._state, self._emit), self._node.timeout)
+        async with asyncio.timeout(self._node.timeout):
+            await self._node.run(self._state, self._emit)
 
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""

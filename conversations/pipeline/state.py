@@ -37,6 +37,10 @@ class NodeTrace:
     ms: float
     detail: dict[str, Any] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by their names; the detail, which may be large, is not copied."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(frozen=True, slots=True)
 class PictureInfo:

@@ -76,7 +76,7 @@ async def test_a_listener_waits_too(
     assert isinstance(events[-1], DoneEvent) and not any(isinstance(event, ErrorEvent) for event in events)
 
 
-@pytest.mark.parametrize("place", ["find_request", "open_turn"])
+@pytest.mark.parametrize("place", ["default_parent", "open_turn"])
 async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

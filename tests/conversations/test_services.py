@@ -33,7 +33,7 @@ def test_titles_are_unique_per_user_only(owner: User, stranger: User) -> None:
 
 def test_a_given_title_is_kept(owner: User) -> None:
     session = services.create_session(owner, "  Switches ")
-    services.title_after_answer(session, "What is a port?")
+    services.note_answer(session.pk, "What is a port")
     session.refresh_from_db()
     assert (session.title, session.title_is_automatic) == ("Switches", False)
 
@@ -49,8 +49,8 @@ def test_a_given_title_is_kept(owner: User) -> None:
 )  # fmt: skip
 def test_an_automatic_title_follows_the_first_question(owner: User, question: str, title: str) -> None:
     session = services.create_session(owner)
-    services.title_after_answer(session, question)
-    services.title_after_answer(session, "another question")
+    services.note_answer(session.pk, services.title_from_question(question))
+    services.note_answer(session.pk, "another question")
     session.refresh_from_db()
     assert session.title == title
 

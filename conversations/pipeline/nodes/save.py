@@ -4,14 +4,13 @@ from functools import partial
 
 from channels.layers import get_channel_layer
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from conversations import calibration, quoting, services, store, titles
 from conversations.events import plain_text
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
-from conversations.models import ChatSession, ContextEntry, Turn
+from conversations.models import ContextEntry, Turn
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from conversations.store import Started
@@ -72,11 +71,8 @@ def _save(state: State, started: Started, text: str) -> None:
         model=state.model or quoting.MODEL,
         token_count=count_tokens(state.question) + tokens,
     )
-    session = ChatSession.objects.filter(pk=started.session_id).only("title_is_automatic").first()
-    if session is not None:
-        if text and state.action == "retrieve_vector" and session.title_is_automatic:
-            services.title_after_answer(session, state.question)
-        ChatSession.objects.filter(pk=session.pk).update(last_activity_at=timezone.now())
+    found = text and state.action == "retrieve_vector"
+    services.note_answer(started.session_id, services.title_from_question(state.question) if found else "")
 
 
 def _keep_for_models(started: Started, text: str, tokens: int) -> None:

@@ -1,0 +1,83 @@
+"""The prompts and model profiles that administrators have in force: read anew whenever one has changed.
+
+The database is asked whether one has each time, which costs little, so that a change counts at once in every process.
+A turn asks once, and goes on as it began.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from django.db import connection
+
+from conversations.setup_models import ModelProfile, PromptTemplate
+from ragsite.db import in_database
+
+# The transaction that wrote a row last, and the row's place, which also differs within one transaction.
+_STAMP = """
+SELECT 'prompt', id, xmin::text, ctid::text FROM conversations_prompttemplate WHERE active
+UNION ALL SELECT 'profile', id, xmin::text, ctid::text FROM conversations_modelprofile WHERE enabled
+ORDER BY 1, 2
+"""
+
+Stamp = tuple[tuple[str, int, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Active prompts by purpose and language, and enabled profiles by purpose; `stamp` tells it from others."""
+
+    stamp: Stamp
+    prompts: Mapping[tuple[str, str], PromptTemplate]
+    profiles: Mapping[str, ModelProfile]
+
+
+@dataclass(slots=True)
+class _Look:
+    """What someone saw who looks once, or nothing yet."""
+
+    found: Setup | None = None
+
+
+_newest: Setup | None = None
+_look: ContextVar[_Look | None] = ContextVar("look", default=None)
+
+
+@contextmanager
+def looked_at_once() -> Iterator[None]:
+    """Within, also in tasks and on database threads, the setup is the one that was first asked for."""
+    token = _look.set(_Look())
+    try:
+        yield
+    finally:
+        _look.reset(token)
+
+
+def setup() -> Setup:
+    """Return what is in force. Asks the database."""
+    look = _look.get()
+    if look is None:
+        return _read()
+    look.found = look.found or _read()
+    return look.found
+
+
+async def asetup() -> Setup:
+    """Return what is in force; who has looked already is not kept waiting."""
+    look = _look.get()
+    return look.found if look is not None and look.found is not None else await in_database(setup)
+
+
+def _read() -> Setup:
+    global _newest
+    with connection.cursor() as cursor:
+        cursor.execute(_STAMP)
+        stamp = tuple(cursor.fetchall())
+    if _newest is None or _newest.stamp != stamp:
+        _newest = Setup(
+            stamp,
+            {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(active=True)},
+            {row.purpose: row for row in ModelProfile.objects.filter(enabled=True)},
+        )
+    return _newest

@@ -1,0 +1,80 @@
+"""Checkpoints of an answer: a block that ended is stored soon, and no event twice."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import broker, store, turns
+from conversations.events import BlockEnd, BlockStart, Event
+from conversations.models import ChatSession, Message
+from conversations.pipeline.graph import Emit, Graph, Node
+from conversations.pipeline.nodes.save_question import SaveQuestion
+from conversations.pipeline.state import State
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Blocks(Node):
+    """Writes two blocks, one right after the other, and goes on for a while."""
+
+    key = "blocks"
+    seconds = 1.0
+
+    async def run(self, state: State, emit: Emit) -> State:
+        for name in ("b1", "b2"):
+            await emit(BlockStart(id=name, kind="text"))
+            await emit(BlockEnd(id=name))
+        await asyncio.sleep(self.seconds)
+        return state
+
+
+@pytest.fixture
+def pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "pipeline", lambda: Graph([SaveQuestion(), Blocks()]))
+
+
+async def ended(started: turns.Started) -> tuple[Message, list[Event]]:
+    events = [event async for event in broker.listen(started.assistant_message_id)]
+    await turns.wait_for_all()
+    return await Message.objects.aget(pk=started.assistant_message_id), events
+
+
+async def test_blocks_that_end_together_share_a_checkpoint(
+    owner: User, session: ChatSession, pipeline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored: list[int] = []
+    checkpoint = store.checkpoint
+
+    def remembered(message_id: int, answer: Any, events: list[dict[str, Any]]) -> bool:
+        stored.append(len(events))
+        return checkpoint(message_id, answer, events)
+
+    monkeypatch.setattr(store, "checkpoint", remembered)
+    monkeypatch.setattr(Blocks, "seconds", 0.5)
+    message, events = await ended(await turns.start_turn(owner, turns.Ask(session.pk, "What?")))
+    assert len(stored) == 1 and stored[0] == len(events) - 1  # all but `done`
+    assert message.status == "completed"
+
+
+async def test_an_end_while_a_checkpoint_is_written_stores_no_event_twice(
+    owner: User, session: ChatSession, pipeline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    checkpoint = store.checkpoint
+
+    def slow(*arguments: Any) -> bool:
+        loop.call_soon_threadsafe(begun.set)
+        time.sleep(0.3)
+        return checkpoint(*arguments)
+
+    monkeypatch.setattr(store, "checkpoint", slow)
+    started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
+    await asyncio.wait_for(begun.wait(), 5)
+    await turns.stop_turn(owner, started.assistant_message_id)
+    message, _events = await ended(started)
+    numbers = [event["seq"] for event in message.stream_log]
+    assert numbers == list(range(1, len(numbers) + 1)) and message.status == "stopped"

@@ -1,0 +1,56 @@
+"""Prompts and profiles in force: read once, and anew when one changes; a turn keeps what it began with."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations import in_force, llm, prompt_versions, prompts
+from conversations.models import ModelProfile, PromptTemplate
+from ragsite.db import in_database
+
+
+def make_profile(model: str = "small") -> ModelProfile:
+    return ModelProfile.objects.create(purpose="answer", base_url="http://localhost:1/v1", model=model)
+
+
+@pytest.mark.django_db
+def test_what_has_not_changed_is_not_read_again() -> None:
+    first = in_force.setup()
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        assert in_force.setup() is first
+    assert len(asked) == 1
+
+
+@pytest.mark.django_db
+def test_each_change_counts_at_once() -> None:
+    """Also several in one transaction, and without any signal, as when another process has made them."""
+    for text in ("One.", "Two."):
+        PromptTemplate.objects.filter(purpose="answer", language="en", active=True).update(system=text)
+        assert prompts.get_prompt("answer", "en").system == text
+    prompt_versions.save_version("answer", "en", "Three.", "{{ question }} {{ evidence }}")
+    assert prompts.get_prompt("answer", "en").system == "Three."
+    PromptTemplate.objects.filter(purpose="answer", language="en").delete()
+    assert prompts.get_prompt("answer", "en").version == 0
+
+
+@pytest.mark.django_db
+def test_a_profile_counts_while_it_is_enabled() -> None:
+    assert llm.profile_endpoint("answer") is None
+    profile = make_profile()
+    found = llm.profile_endpoint("answer")
+    assert found is not None and found.model == "small"
+    ModelProfile.objects.filter(pk=profile.pk).update(enabled=False)
+    assert llm.profile_endpoint("answer") is None
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_turn_keeps_what_it_began_with() -> None:
+    with in_force.looked_at_once():
+        before = await in_force.asetup()
+        await in_database(make_profile)
+        assert await in_force.asetup() is before
+        assert await in_database(in_force.setup) is before
+    after = await in_force.asetup()
+    assert set(after.profiles) == {"answer"}
