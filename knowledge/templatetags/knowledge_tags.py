@@ -15,7 +15,7 @@ from knowledge.sections import MARK
 register = template.Library()
 register.simple_tag(places.place)
 
-_FENCE = re.compile(r"^```.*\n(.*?)^```[ \t]*$\n?", re.M | re.S)
+_FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _ICONS = {"pdf": "file-text", "word": "file-text", "presentation": "presentation", "sheet": "sheet", "csv": "sheet",
           "html": "globe", "markdown": "file-type"}  # fmt: skip
@@ -78,7 +78,7 @@ def reading(content: str) -> list[dict[str, Any]]:
     end = 0
     for fence in _FENCE.finditer(content):
         blocks += _prose(content[end : fence.start()])
-        blocks.append({"kind": "code", "text": fence[1].rstrip("\n")})
+        blocks.append({"kind": "code", "text": fence[2].rstrip("\n")})
         end = fence.end()
     return blocks + _prose(content[end:])
 

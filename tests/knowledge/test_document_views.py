@@ -131,6 +131,21 @@ def test_a_heading_inside_a_passage_is_shown_as_one(as_owner: Client, document: 
     assert "<h4>Glass</h4>" in body(as_owner.get(url("document", document.pk)))
 
 
+@pytest.mark.parametrize(
+    ("fenced", "code"),
+    [
+        ("```sql\nSELECT 1;\n\nSELECT 2;\n```", "SELECT 1;\n\nSELECT 2;"),
+        ("````\nOpen with ```sh\n```\nand close.\n````", "Open with ```sh\n```\nand close."),
+    ],
+)
+def test_code_is_shown_between_what_surrounds_it(as_owner: Client, document: Document, fenced: str, code: str) -> None:
+    factories.make_chunk(document, f"Before.\n\n{fenced}\n\nBetween.\n\n```\nls\n```\n\nAfter.")
+    page = body(as_owner.get(url("document", document.pk)))
+    shown = page[page.index("<p>Before.</p>") : page.index("<p>After.</p>")]
+    assert f"<pre><code>{code}</code></pre>" in shown
+    assert "<p>Between.</p>" in shown and "<pre><code>ls</code></pre>" in shown
+
+
 def test_the_cited_passage_is_marked(as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(ordinal=1)
     page = body(as_owner.get(url("document", document.pk), {"chunk": chunk.pk}))
