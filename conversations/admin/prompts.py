@@ -59,7 +59,8 @@ class PromptTemplateAdmin(ModelAdmin):
         """Tell each version's newest default with it."""
         family = PromptTemplate.objects.filter(purpose=OuterRef("purpose"), language=OuterRef("language"), shipped=True)
         newest = Subquery(family.order_by("-version").values("version")[:1])
-        return super().get_queryset(request).annotate(newest_default=newest)
+        rows: QuerySet[PromptTemplate] = super().get_queryset(request).annotate(newest_default=newest)
+        return rows
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: past answers were written with these."""

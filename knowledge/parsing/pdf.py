@@ -51,7 +51,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def _said_title(document: pdfium.PdfDocument) -> str:
     try:
-        return document.get_metadata_value("Title")
+        return str(document.get_metadata_value("Title"))
     except ValueError:  # no UTF-16, as PDF wants it
         return ""
 
