@@ -102,7 +102,7 @@ def test_the_schema_and_its_page_are_served(settings: Settings, as_owner: Client
     addresses = re.findall(r"""(?:src|href)=["']([^"']+)["']""", page.content.decode())
     assert addresses and all(address.startswith(("/", "data:")) for address in addresses)
     for address in addresses:
-        assert address.startswith("data:") or as_owner.get(address).status_code == 200, address
+        assert address.startswith("data:") or as_owner.get(address, follow=True).status_code == 200, address
 
 
 def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> None:
