@@ -117,7 +117,10 @@ def guarded(held: Claim) -> Iterator[None]:
         yield
     except (Lost, Document.DoesNotExist):
         held.lost.set()
-        logger.info("Ingestion of document %s was given up: it was cancelled, deleted or taken over", held.document_id)
+        logger.info(
+            "Document %s is no longer this worker's: it was cancelled, deleted or taken over by another",
+            held.document_id,
+        )
     except ParseError as error:
         _fail(held, error.code, error.message)
     except LLMError as error:

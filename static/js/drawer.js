@@ -19,7 +19,9 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.classList.contains("passage-slot")) {
-    event.detail.target.querySelector(".cited")?.scrollIntoView({ block: "center" });
+    const cited = event.detail.target.querySelector(".cited");
+    // What doesn't fit is read from its beginning.
+    cited?.scrollIntoView({ block: cited.offsetHeight > window.innerHeight / 2 ? "start" : "center" });
   } else if (event.detail.target?.id === "drawer" || event.detail.elt?.id === "drawer") {
     document.querySelector("[data-drawer-title]")?.focus({ preventScroll: true });
   }

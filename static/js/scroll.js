@@ -18,7 +18,7 @@ function note() {
   if (distance() < NEAR) following = true;
   else if (view.scrollTop < last - 1) following = false;
   last = view.scrollTop;
-  toEnd.hidden = distance() < view.clientHeight / 3;
+  toEnd.hidden = distance() < view.clientHeight / 3 || document.querySelector("#turns .turn") === null;
 }
 
 view.addEventListener("scroll", note, { passive: true });

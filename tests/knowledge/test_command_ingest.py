@@ -59,6 +59,16 @@ def test_without_a_worker_waiting_means_doing(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_without_a_terminal_lines_tell_how_far_it_is(
+    owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(ingest, "_NEWS_SECONDS", 0.0)
+    run(folder)
+    assert "0 of 2 documents\n" in capsys.readouterr().err
+
+
+@pytest.mark.django_db(transaction=True)
 def test_failures_are_told_with_their_reasons(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
     (tmp_path / "good.txt").write_text("Good.")

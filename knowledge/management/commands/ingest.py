@@ -23,6 +23,8 @@ from knowledge.parsing.registry import extensions
 # A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
 _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.5
+# How often a line tells how far it is where there is no terminal to draw a bar on.
+_NEWS_SECONDS = 30.0
 
 
 class Command(BaseCommand):
@@ -100,11 +102,16 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
     ids = list(paths)
     with tqdm(total=len(ids) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
-        idle_since = time.monotonic()
+        idle_since = told = time.monotonic()
         worker: threading.Thread | None = None
         while unfinished := list(Document.objects.filter(pk__in=ids, status__in=Document.UNFINISHED)):
             bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
-            bar.set_description_str(f"{len(ids) - len(unfinished)} of {len(ids)} documents")
+            news = f"{len(ids) - len(unfinished)} of {len(ids)} documents"
+            bar.set_description_str(news)
+            if bar.disable and time.monotonic() - told >= _NEWS_SECONDS:  # no terminal, so no bar
+                told = time.monotonic()
+                sys.stderr.write(f"{news}\n")
+                sys.stderr.flush()
             if _someone_works():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
