@@ -30,7 +30,7 @@ KEEP = 0.62
 # Columns: a passage up to the first is quoted whole; a procedure is quoted from its beginning up to the second.
 SHORT_PASSAGE = 460
 PROCEDURE = 620
-# Columns of a sentence between two quoted ones that is quoted rather than left out: readers trust no gap.
+# Columns between two quoted sentences that are quoted rather than left out: readers trust no gap.
 SMALL_GAP = 200
 # What counts beside the words of the sentence itself: those of its heading and of the sentence before it, the rank of
 # its passage, and its nearness in meaning.
@@ -248,7 +248,7 @@ def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[in
 
     A short passage is quoted whole, and a section on what "how" asks for from its beginning; an entry of a list of
     definitions brings the term that it defines, and a sentence that announces a list what it announces. Each brings the
-    sentence after it while that is not much ("To avoid this, …"), and a short one between two isn't left out.
+    sentence after it while that is not much ("To avoid this, …"), and little between two isn't left out.
     """
     wanted = set(positions)
     if sum(map(_columns, texts)) <= SHORT_PASSAGE:
@@ -265,7 +265,9 @@ def _stretch(texts: list[str], positions: set[int], procedural: bool) -> list[in
         if len(positions) == 1 or sum(_columns(texts[each]) for each in following) <= PROCEDURE:
             wanted = following
     quoted = sorted(wanted)
-    wanted.update(a + 1 for a, b in pairwise(quoted) if b == a + 2 and _columns(texts[a + 1]) <= SMALL_GAP)
+    for before, after in pairwise(quoted):
+        if sum(map(_columns, texts[before + 1 : after])) <= SMALL_GAP:
+            wanted.update(range(before + 1, after))
     return _with_headings(texts, sorted(position for position in wanted if texts[position].strip()))
 
 

@@ -131,6 +131,18 @@ def test_the_sentence_after_one_and_a_short_one_between_two_are_quoted() -> None
     assert chosen.quotes[0].gaps == set()
 
 
+def test_several_short_ones_between_two_are_quoted() -> None:
+    noise = "Words of no interest here follow one another without an end in sight for anyone. " * 9
+    between = "The address must be of the form\n\n```\nldap://[host[:port]]/base\n```\n\nwhere the former is 389.\n\n"
+    passage = hit(
+        f"{noise}The service file names the LDAP port to contact. It may say more. {between}"
+        f"Without the LDAP service file the port is not contacted. {noise}"
+    )
+    chosen = extract("Which LDAP port of the service file is contacted?", [passage])
+    assert between in "".join(chosen.quotes[0].sentences)
+    assert chosen.quotes[0].gaps == set()
+
+
 def test_chinese_words_that_hold_a_question_together_need_no_passage() -> None:
     merged = hit("要合并单元格，请选中它，然后点击合并。各单元格的内容会移动到第一个单元格。", heading="合并单元格")
     assert extract("合并几个单元格时，怎样把它们的内容一起保留下来？", [merged]).hits == [0]
