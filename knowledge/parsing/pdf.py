@@ -15,7 +15,15 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf_layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf_shapes import Shapes, read_shapes
 from knowledge.parsing.pdf_stitch import levelled, stitched
-from knowledge.parsing.pdf_style import Styles, edge_keys, edge_lines, is_running, read_bookmarks, survey
+from knowledge.parsing.pdf_style import (
+    Styles,
+    contents_lines,
+    edge_keys,
+    edge_lines,
+    is_running,
+    read_bookmarks,
+    survey,
+)
 from knowledge.parsing.pdf_tables import Found, find_loose_tables, find_tables, inside
 from knowledge.parsing.pdf_text import Box, Line, PageText, Word, read_text
 from knowledge.parsing.registry import ParseContext
@@ -179,6 +187,7 @@ class _Reader:
             for line in edge_lines(page.text.lines, page.text.height)
             if is_running(line, page.number, around, self._styles.body)
         }
+        edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]
         self._tally.pictured += bool(page.shapes.pictures)
         characters = sum(len(line.text) for line in page.text.lines)

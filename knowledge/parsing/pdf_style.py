@@ -17,6 +17,7 @@ MAX_LEVELS = 6
 MAX_BOOKMARKS = 20_000
 EDGE_ROWS = 4  # rows of text at the top and bottom of a page that may be running heads and feet
 EDGE_SHARE = 0.14  # of the page's height
+MIN_CONTENTS = 4  # titles led by dots to a page number, on one page, that make a table of contents
 
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[ivxlc]{1,7}$", re.IGNORECASE)
@@ -24,6 +25,12 @@ _PAGE_NUMBER = re.compile(r"^[-–—·\s]*(\d{1,5}|[ivxlc]{1,6})[-–—·\s]*$
 _LETTERS = re.compile(r"[^\W\d_]")
 _SQUEEZE = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(r"^(\d{1,2}(?:\.\d{1,3})*)\.?\s+\S|^第[一二三四五六七八九十百\d]+[章节條条篇部]")
+# What may stand before a bookmark's title on the page, squeezed: "Chapter 3", "A1", "iv", "第三章".
+_LABEL = re.compile(
+    r"(?:chapter|part|section|appendix|annex|附录)?(?:[a-z]?\d{0,8}[a-z]?|[ivxlc]{1,7}|[一二三四五六七八九十百]{1,4})"
+    r"|第[\d一二三四五六七八九十百]{1,4}[章节節条條部篇卷]"
+)
+_LEADER = re.compile(r"(?:[.·…‥․]\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,7})?$", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.。!！;；,，、:：]$")
 
 
@@ -55,7 +62,7 @@ class Styles:
     def _bookmarked(self, text: str, page: int) -> int | None:
         squeezed = squeeze(text)
         for title, level in self.bookmarks.get(page, ()):
-            if title and (squeezed == title or (squeezed.endswith(title) and len(squeezed) - len(title) <= 12)):
+            if title and squeezed.endswith(title) and _LABEL.fullmatch(squeezed.removesuffix(title)):
                 return level
         return None
 
@@ -113,6 +120,17 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
             level = min(int(bookmark.level) + 1, MAX_LEVELS)
             found.setdefault(index + 1, []).append((squeeze(bookmark.get_title()), level))
     return found
+
+
+def contents_lines(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of a table of contents: titles led by dots to a page number, and the numbers before them.
+
+    They say nothing of their own, but hold the words of every question.
+    """
+    entries = [line for line in lines if _LEADER.search(line.text)]
+    if len(entries) < MIN_CONTENTS:
+        return []
+    return [line for line in lines if any(abs(line.middle - entry.middle) < entry.size / 2 for entry in entries)]
 
 
 def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:

@@ -113,13 +113,25 @@ def test_bookmarks_make_headings_of_plain_lines(path: Path) -> None:
         canvas.addOutlineEntry("Rivers", "a", 0)
         canvas.bookmarkPage("b")
         canvas.addOutlineEntry("Small streams", "b", 1)
-        text(canvas, 72, 80, "Rivers")
+        text(canvas, 72, 80, "Chapter 3. Rivers")
         top = prose(canvas, 72, 110, 90)
-        text(canvas, 72, top + 20, "Small streams")
-        prose(canvas, 72, top + 50, 90)
+        text(canvas, 72, top + 20, "3.1 Small streams")
+        top = prose(canvas, 72, top + 50, 90)
+        text(canvas, 72, top + 30, "2. See small streams.")
 
     headings = [e for e in _parse(make_pdf(path, draw)) if isinstance(e, Heading)]
-    assert [(e.text, e.level) for e in headings] == [("Rivers", 1), ("Small streams", 2)]
+    assert [(e.text, e.level) for e in headings] == [("Chapter 3. Rivers", 1), ("3.1 Small streams", 2)]
+
+
+def test_a_table_of_contents_is_left_out(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for number in range(1, 6):
+            text(canvas, 72, 80 + 16 * number, f"1.{number}")
+            text(canvas, 110, 80 + 16 * number, "Streams of the year " + ". " * 40 + f" {10 + number}")
+        prose(canvas, 72, 240, 90)
+
+    (paragraph,) = [e for e in _parse(make_pdf(path, draw)) if not isinstance(e, PageBreak)]
+    assert isinstance(paragraph, Paragraph) and paragraph.text.startswith(WORDS[:20])
 
 
 def test_running_heads_and_page_numbers_are_dropped(path: Path) -> None:
