@@ -16,8 +16,7 @@ from django.utils.translation import gettext as _
 from conversations import llm
 from conversations.budget import Window
 from conversations.pipeline.state import PastTurn
-from conversations.prompts import Prompt, get_prompt
-from ragsite.db import in_database
+from conversations.prompts import Prompt, aget_prompt
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, TimedOut, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
@@ -140,7 +139,7 @@ async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[As
     if client is None:
         raise NoReply("no model")
     try:
-        yield Asker(purpose, client, await in_database(get_prompt, purpose, language), seconds)
+        yield Asker(purpose, client, await aget_prompt(purpose, language), seconds)
     finally:
         await client.aclose()
 

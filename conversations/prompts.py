@@ -105,6 +105,11 @@ def get_prompt(purpose: str, language: str) -> Prompt:
     return asking_for_blocks(_active(purpose, language), purpose, language)
 
 
+async def aget_prompt(purpose: str, language: str) -> Prompt:
+    """Return what `get_prompt` does, of a purpose that is not asked for blocks; no one waits who knows the setup."""
+    return _prompt(await in_force.asetup(), purpose, language)
+
+
 def asking_for_blocks(prompt: Prompt, purpose: str, language: str) -> Prompt:
     """Return a prompt with the request for blocks added where answers are asked for in that dialect."""
     if purpose not in _SHOWN or settings.ANSWER_DIALECT != "json":
@@ -113,7 +118,11 @@ def asking_for_blocks(prompt: Prompt, purpose: str, language: str) -> Prompt:
 
 
 def _active(purpose: str, language: str) -> Prompt:
-    row = in_force.setup().prompts.get((purpose, language))
+    return _prompt(in_force.setup(), purpose, language)
+
+
+def _prompt(setup: in_force.Setup, purpose: str, language: str) -> Prompt:
+    row = setup.prompts.get((purpose, language))
     if row is not None:
         return Prompt(row.system, row.user, row.version)
     system, user = DEFAULTS[(purpose, language)]

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from conversations import broker, in_force, qa_log, store
+from conversations import broker, qa_log, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
 from conversations.pipeline import failures
@@ -75,11 +75,7 @@ class TurnRunner:
 
     async def _guarded(self) -> None:
         try:
-            with (
-                translation.override(self.state.language),
-                logs.about_request(self.state.request_id),
-                in_force.looked_at_once(),
-            ):
+            with translation.override(self.state.language), logs.about_request(self.state.request_id):
                 await self._run()
         finally:
             broker.running.pop(self.message_id, None)

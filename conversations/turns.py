@@ -12,7 +12,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from conversations import access, store, titles
+from conversations import access, in_force, store, titles
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import PastTurn, State
@@ -58,7 +58,8 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
-    return await _launch(await in_database(_prepare, user, ask))
+    with in_force.looked_at_once():  # by the turn, which is a task begun within
+        return await _launch(await in_database(_prepare, user, ask))
 
 
 async def stop_turn(user: Any, message_id: int) -> bool:
@@ -163,6 +164,7 @@ def _ended(runner: TurnRunner) -> None:
 
 def _prepare(user: Any, ask: Ask) -> State:
     session = access.get_session(user, ask.session_id)
+    in_force.setup()  # the turn will need it, and this is a database thread already
     return State(
         user_id=user.pk,
         session_id=session.pk,

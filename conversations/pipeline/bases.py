@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.contrib.auth import get_user_model
+from django.db.models import Exists, OuterRef
 
 from conversations.models import ChatSession
 from conversations.pipeline.evidence import Known
@@ -40,11 +41,13 @@ def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
 
     The session's choice is narrowed to what its user may read now; no choice means everything readable.
     """
-    bases = access.readable(get_user_model().objects.get(pk=user_id))
-    of_session = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
-    chosen = set(of_session.values_list("knowledgebase_id", flat=True))
-    found = bases.values_list("pk", "answer_from_general_knowledge")
-    rows = [row for row in found if not chosen or row[0] in chosen]
+    people = get_user_model()
+    chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
+    bases = access.readable(people(pk=user_id)).filter(
+        Exists(people.objects.filter(pk=user_id, is_active=True)),
+        ~Exists(chosen) | Exists(chosen.filter(knowledgebase_id=OuterRef("pk"))),
+    )
+    rows = list(bases.values_list("pk", "answer_from_general_knowledge"))
     return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)
 
 

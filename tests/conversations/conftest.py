@@ -1,7 +1,6 @@
 """What conversation tests share: an indexed base, and turns run to their end."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
@@ -90,14 +89,10 @@ async def ignore(event: Event) -> None:
 def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small questions to models use the prompts that a site starts with, so that no database is needed."""
 
-    def get_prompt(purpose: str, language: str) -> prompts.Prompt:
+    async def aget_prompt(purpose: str, language: str) -> prompts.Prompt:
         return prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
 
-    async def at_once(function: Callable[..., Any], *args: Any) -> Any:
-        return function(*args)
-
-    monkeypatch.setattr(asking, "get_prompt", get_prompt)
-    monkeypatch.setattr(asking, "in_database", at_once)
+    monkeypatch.setattr(asking, "aget_prompt", aget_prompt)
     asking.forget()
 
 
