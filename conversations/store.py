@@ -3,6 +3,7 @@
 Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
 """
 
+import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Func, JSONField, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from psycopg.types.json import Jsonb
 
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
 from conversations.models import ChatSession, Citation, ContextEntry, Message, Turn
@@ -268,7 +268,7 @@ def _still_there(citations: list[dict[str, Any]]) -> tuple[set[int], set[int]]:
 # One value for all steps: every one of their own would be quoted and sent by itself, at twice the cost.
 _SAVE_TRACE = """
 INSERT INTO conversations_tracestep (turn_id, "order", key, status, started_at, ms, detail)
-SELECT %s, "order", key, status, started_at, ms, detail FROM jsonb_to_recordset(%s)
+SELECT %s, "order", key, status, started_at, ms, detail FROM jsonb_to_recordset(%s::jsonb)
 AS step ("order" smallint, key text, status text, started_at timestamptz, ms float, detail jsonb)
 ON CONFLICT DO NOTHING
 """
@@ -278,7 +278,7 @@ def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
     """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
     rows = [step | {"order": order, "started_at": step["started_at"].isoformat()} for order, step in enumerate(steps)]
     with connection.cursor() as cursor:
-        cursor.execute(_SAVE_TRACE, [turn_id, Jsonb(rows)])
+        cursor.execute(_SAVE_TRACE, [turn_id, json.dumps(rows)])
 
 
 def citation_dict(citation: Citation) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from conversations.models import ChatSession
@@ -41,10 +41,9 @@ def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
 
     The session's choice is narrowed to what its user may read now; no choice means everything readable.
     """
-    people = get_user_model()
     chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
-    bases = access.readable(people(pk=user_id)).filter(
-        Exists(people.objects.filter(pk=user_id, is_active=True)),
+    bases = access.readable(User(pk=user_id)).filter(
+        Exists(User.objects.filter(pk=user_id, is_active=True)),
         ~Exists(chosen) | Exists(chosen.filter(knowledgebase_id=OuterRef("pk"))),
     )
     rows = list(bases.values_list("pk", "answer_from_general_knowledge"))

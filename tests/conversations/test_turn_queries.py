@@ -24,14 +24,14 @@ SECOND = "How long is the warranty of the rack mounting kit?"
 MOST = {
     OUTSIDE: 13,
     "save_question": 6,
-    "system_context": 5,  # where prompts and profiles have changed, they are read
+    "system_context": 2,
     "memory": 1,
     "load_history": 3,
     "relevant_history": 1,
-    "understand": 6,  # what is in force, and of a later question the bases and how rare its words are
-    "search": 16,
+    "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
+    "search": 13,
     "metadata": 2,
-    "budget": 2,
+    "budget": 1,
     "save": 5,
 }
 
@@ -59,7 +59,7 @@ async def test_without_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 40
+    assert queries.total() <= 35
 
 
 async def test_with_a_model(
@@ -70,7 +70,7 @@ async def test_with_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 40
+    assert queries.total() <= 35
 
 
 async def test_a_long_conversation_asks_no_more(
