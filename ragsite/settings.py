@@ -246,6 +246,7 @@ MEMORY_MAX_FACTS = env.integer("MEMORY_MAX_FACTS", 50, minimum=1, maximum=1000)
 MEMORY_FACT_CHARACTERS = env.integer("MEMORY_FACT_CHARACTERS", 300, minimum=20, maximum=4000)
 MAX_QUESTION_CHARACTERS = env.integer("MAX_QUESTION_CHARACTERS", 8000, minimum=10)
 MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, minimum=1)
+API_REQUESTS_PER_MINUTE = env.integer("API_REQUESTS_PER_MINUTE", 1200)
 # Days after which turns are removed, those of pinned chats apart; None keeps them. And days for which a deleted chat is
 # kept.
 CONVERSATION_EXPIRE_DAYS = env.integer("CONVERSATION_EXPIRE_DAYS", 0) or None

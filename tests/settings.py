@@ -35,3 +35,6 @@ EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_pa
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Every client that a test makes would look through all static files; the browser tests see them served.
 SERVESTATIC_USE_FINDERS = SERVESTATIC_USE_STATIC_ROOT = False
+
+# Tests ask the API more often in a minute than people do.
+API_REQUESTS_PER_MINUTE = 0
