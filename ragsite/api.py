@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from django.conf import settings
 from rest_framework.exceptions import APIException
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
-from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import exception_handler as drf_exception_handler
 
 
@@ -15,17 +13,6 @@ class Pagination(PageNumberPagination):
 
     page_size_query_param = "page_size"
     max_page_size = 200
-
-
-class RequestsPerMinute(UserRateThrottle):
-    """At most `API_REQUESTS_PER_MINUTE` of a person; what is more gets 429 and the seconds to wait as `Retry-After`."""
-
-    scope = "api"
-
-    def get_rate(self) -> str | None:
-        """Return the rate of the settings, or None for any."""
-        most = settings.API_REQUESTS_PER_MINUTE
-        return f"{most}/min" if most else None
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

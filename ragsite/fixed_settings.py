@@ -98,7 +98,7 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["ragsite.api.RequestsPerMinute"],
+    "DEFAULT_THROTTLE_CLASSES": ["ragsite.throttling.RequestsPerMinute"],
     "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
