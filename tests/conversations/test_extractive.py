@@ -41,6 +41,12 @@ def test_what_the_passages_do_not_speak_of_is_not_quoted() -> None:
     assert extract("Which planets have rings of ice?", [MANUAL, OFFICE]).hits == []
 
 
+def test_colloquial_words_that_no_passage_holds_outweigh_nothing() -> None:
+    tools = [hit(f"The ext4 tools check and repair the files of disk {number}.") for number in range(4)]
+    assert extract("Which ext4 tools repair files somebody accidentally clobbered yesterday evening?", tools).hits
+    assert extract("Which tools somebody accidentally clobbered yesterday evening?", tools).hits == []
+
+
 def test_a_table_answers_with_its_rows() -> None:
     table = hit(
         "Model | Ports | Price", kind="table", columns=["Model", "Ports", "Price"],

@@ -103,6 +103,21 @@ def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
     assert searchable(owner.pk, session.pk)[0] == (own.pk,)
 
 
+def test_who_was_shut_out_searches_nothing(owner: User, session: ChatSession) -> None:
+    factories.make_knowledge_base(owner)
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    assert searchable(owner.pk, session.pk)[0] == ()
+
+
+def test_one_base_is_enough_to_keep_from_general_knowledge(owner: User, session: ChatSession) -> None:
+    generous, strict = (
+        factories.make_knowledge_base(owner, answer_from_general_knowledge=allowed) for allowed in (True, False)
+    )
+    assert searchable(owner.pk, session.pk) == ((generous.pk, strict.pk), False)
+    session.knowledge_bases.add(generous)
+    assert searchable(owner.pk, session.pk) == ((generous.pk,), True)
+
+
 def test_frequencies_are_those_of_the_bases_together(owner: User) -> None:
     bases = [factories.make_knowledge_base(owner, name) for name in ("A", "B")]
     index_document(bases[0], ("A red switch.", "A blue switch."))
