@@ -95,9 +95,11 @@ class _Sentence:
     score: float = 0.0
 
 
-def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = None) -> Extract:
+def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = None, alone: str = "") -> Extract:
     """Choose what to quote of the hits for a question; empty when they don't speak of it.
 
+    `alone` is the question as it was asked, where `question` has words of the conversation too: passages need not hold
+    those when they hold its own.
     The hits come best first, and the first is always quoted: their order (see `retrieval.reorder`) is measured, while
     a single sentence that sounds right may stand anywhere.
     """
@@ -107,7 +109,8 @@ def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = 
         return Extract()
     weights = rarity(wanted, [sentence.terms for sentence in sentences])
     _score(question, sentences, weights, similarity)
-    result = Extract(coverage=_best_passage_coverage(sentences, wanted))
+    wordings = (wanted, asked_terms(alone)) if alone else (wanted,)
+    result = Extract(coverage=max(_best_passage_coverage(sentences, wording) for wording in wordings))
     if result.coverage < MIN_COVERAGE and not _near(question, hits, similarity):
         return result
     best = sorted(sentences, key=lambda item: -item.score)
@@ -189,7 +192,7 @@ def _best_passage_coverage(sentences: Sequence[_Sentence], wanted: Set[str]) -> 
     by_hit: dict[int, set[str]] = {}
     for sentence in sentences:
         by_hit.setdefault(sentence.hit, set()).update(sentence.terms, sentence.context)
-    return max(len(wanted & found) for found in by_hit.values()) / len(wanted)
+    return max(len(wanted & found) for found in by_hit.values()) / max(1, len(wanted))
 
 
 def _near(question: str, hits: Sequence[Hit], similarity: Similarity | None) -> bool:

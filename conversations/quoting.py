@@ -65,7 +65,7 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     question = state.focus or state.question
     similarity = await similarity_to(question)
-    chosen = await asyncio.to_thread(extract, question, state.hits, similarity)
+    chosen = await asyncio.to_thread(extract, question, state.hits, similarity, state.question)
     order = chosen.hits or list(range(min(3, len(state.hits))))
     rest = [position for position in range(len(state.hits)) if position not in order]
     state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]

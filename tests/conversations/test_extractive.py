@@ -47,6 +47,14 @@ def test_colloquial_words_that_no_passage_holds_outweigh_nothing() -> None:
     assert extract("Which tools somebody accidentally clobbered yesterday evening?", tools).hits == []
 
 
+def test_a_question_is_not_refused_for_words_of_the_conversation_before_it() -> None:
+    joined, alone = "work update firmware planets How long is the warranty?", "How long is the warranty?"
+    warranty = [hit("The warranty of the switch lasts five years from the day of purchase.")]
+    assert extract(joined, warranty).hits == []
+    assert extract(joined, warranty, alone=alone).hits == [0]
+    assert extract(joined, [OFFICE], alone=alone).hits == []
+
+
 def test_a_table_answers_with_its_rows() -> None:
     table = hit(
         "Model | Ports | Price", kind="table", columns=["Model", "Ports", "Price"],
