@@ -59,7 +59,7 @@ def read_plan(reply: str, question: str, background: str = "") -> Plan:
     if not found:
         raise Unusable("refusal" if refuses(reply, question) else "empty" if not reply.strip() else "no JSON")
     for item in found:
-        plan = _plan(item, question, background)
+        plan = _plan(item, question, background, reply)
         if plan is not None:
             return replace(plan, notes=(*plan.notes, "several objects")) if len(found) > 1 else plan
     raise Unusable("no plan")
@@ -102,15 +102,16 @@ def adds_words(text: str, queries: Sequence[str]) -> bool:
     return not set(terms(text)) <= {term for query in queries for term in terms(query)}
 
 
-def _plan(item: dict[str, Any], question: str, background: str) -> Plan | None:
+def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> Plan | None:
     inner = item["plan"] if isinstance(item.get("plan"), dict) else item
     arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
     action, notes = _action(_ACTIONS.get(_slug(item.get("intent"))), _ACTIONS.get(_slug(inner.get("action"))))
     if not action:
         return None
-    rewrite = ""
+    written, rewrite = line(item.get("rewrite")), ""
+    cut = bool(written) and line(reply).endswith(written)  # the reply broke off within it, and was repaired
     try:
-        rewrite = usable_rewrite(line(item.get("rewrite")), question, background)
+        rewrite = usable_rewrite(written, question, background, cut=cut)
     except Unusable as unusable:
         if unusable.reason != "empty":
             notes = (*notes, f"rewrite: {unusable.reason}")

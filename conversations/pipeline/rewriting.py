@@ -2,6 +2,7 @@
 
 import re
 
+from ragsite.llm.json_reply import line, objects
 from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
@@ -10,7 +11,7 @@ MAX_COLUMNS = 240
 MAX_GROWTH = 4
 
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
-_BULLET = re.compile(r"^[-•*]\s+")
+_BULLET = re.compile(r"^(?:[-•*]|1[.)、])\s+")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "`": "`", "*": "*", "<": ">"}
 _PREFIX = re.compile(
     r"""^\W{0,4}(
@@ -18,11 +19,12 @@ _PREFIX = re.compile(
         |(the\s+)?(re-?written|rewrite|rephrased|reformulated|revised)(\s+(stand-?alone|search|user))?
             (\s+(question|query|version|form))?(\s+is)?
         |(the\s+)?(stand-?alone|self-contained|improved|new|final|full|search)\s+(question|query)(\s+is)?
-        |(question|query|answer|output|result|q|a)
+        |(question|query|answer|output|result|message|user|assistant|q|a)
         |(好的?|当然)[^:：\n]{0,20}
-        |(改写|重写)[^:：\n]{0,12}
+        |(查询|问题|问句)?(改写|重写)[^:：\n]{0,12}
         |(独立|完整|最终|新)的?(问题|问句|查询)[^:：\n]{0,6}
         |(问题|查询|问句|输出|结果|答案)(是|为)?
+        |用户|助手|消息|问
     )\W{0,3}[:：]\**""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -40,6 +42,13 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
+# Under which name a model that answers in JSON has the question.
+_NAMES = ("rewrite", "rewritten", "rewritten_question", "rewritten_query", "question", "query", "改写", "问题", "查询")
+_AFTERTHOUGHT = re.compile(
+    r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$", re.IGNORECASE
+)
+_CITES = re.compile(r"\[\d{1,3}\]|【\d{1,3}】")
+
 
 class Unusable(Exception):
     """A reply that can't be used; `reason` is a stable slug: why."""
@@ -53,14 +62,18 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
     """Return the rewritten question that a reply holds, empty where it is the question itself.
 
     `background` is the conversation that it was made from; `cut` tells that the reply's end is missing. Raises
-    `Unusable`: `empty`, `refusal`, `explains`, `too long`, or `off the subject` where it shares no word with either.
+    `Unusable`: `empty`, `refusal`, `explains` (or answers), `too long`, or `off the subject` where it shares no word
+    with either.
     """
+    reply = _out_of_json(reply)
     lines = [text for part in _FENCE.sub("", reply.strip()).splitlines() if (text := _bare(part))]
     if not lines:
         raise Unusable("empty")
     if refuses(lines[0], question):
         raise Unusable("refusal")
-    if len(lines) > 1 or (_EXPLAINS.match(lines[0]) and not _EXPLAINS.match(question)):
+    explains = _EXPLAINS.match(lines[0]) and not _EXPLAINS.match(question)
+    answers = _CITES.search(lines[0]) and not _CITES.search(question)
+    if len(lines) > 1 or explains or answers:
         raise Unusable("explains")
     if cut or _columns(lines[0]) > max(MAX_COLUMNS, MAX_GROWTH * _columns(question)):
         raise Unusable("too long")
@@ -75,12 +88,19 @@ def refuses(reply: str, question: str) -> bool:
     return bool(_REFUSAL.match(reply)) and not _REFUSAL.match(question)
 
 
+def _out_of_json(reply: str) -> str:
+    """Return the question of a reply in JSON; another reply as it is."""
+    if not _FENCE.sub("", reply.strip()).startswith("{"):
+        return reply
+    return next((line(item.get(name)) for item in objects(reply, *_NAMES) for name in _NAMES if name in item), reply)
+
+
 def _bare(text: str) -> str:
-    """Return a line without what models put around a question: a label, quotes, emphasis."""
+    """Return a line without what models put around a question: a label, quotes, emphasis, a remark behind it."""
     before = ""
     while text != before:
         before = text
-        text = _PREFIX.sub("", _BULLET.sub("", text.strip()), count=1).strip()
+        text = _AFTERTHOUGHT.sub("", _PREFIX.sub("", _BULLET.sub("", text.strip()), count=1).strip())
         if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
             text = text[1:-1]
         if text.startswith("**") and text.endswith("**"):

@@ -66,6 +66,15 @@ def test_fields_of_the_wrong_type_are_read_as_far_as_they_go(field: str, value: 
     assert getattr(read_plan(json.dumps(plan(**{field: value})), QUESTION), field) == read
 
 
+def test_a_reply_that_breaks_off_has_no_half_of_a_rewrite() -> None:
+    whole = json.dumps({"intent": "kb_retrieval", "queries": ["ports"], "rewrite": REWRITE})
+    for missing in (3, 9, 20):
+        found = read_plan(whole[:-missing], QUESTION)
+        assert (found.action, found.queries, found.rewrite) == ("retrieve_vector", ("ports",), "")
+        assert found.notes == ("rewrite: too long",)
+    assert read_plan(whole[:-1], QUESTION).rewrite == REWRITE
+
+
 @pytest.mark.parametrize(
     ("k", "read"), [(3, 3), ("8", 8), (7.9, 7), (0, None), (-5, None), ("many", None), (None, None), ([4], None)]
 )
@@ -136,6 +145,7 @@ CLARIFY = Plan("clarify", "clarify", 0.9)
         (CHAT, "retrieve_vector", True, False, ("retrieve_vector", "answer_chat")),
         (Plan("answer_chat", "chat"), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
         (Plan("answer_chat", "chat", 0.5), "retrieve_vector", False, True, ("retrieve_vector", "")),
+        (Plan("answer_chat", "chat", 0.51), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
         (Plan("answer_chat", "chat", 0.1), "retrieve_vector", True, False, ("retrieve_vector", "")),
         (CLARIFY, "retrieve_vector", True, True, ("clarify", "")),
         (CLARIFY, "retrieve_vector", True, False, ("retrieve_vector", "clarify")),
