@@ -1,6 +1,7 @@
 """The app of how the site talks."""
 
 from django.apps import AppConfig
+from django.contrib.auth.signals import user_logged_out
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
@@ -12,9 +13,10 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the system checks, and keep the default prompts and the schedule in the database."""
-        from conversations import checks, schedules  # noqa: F401
+        """Register the system checks, keep default prompts and schedule in the database, and hear of signing out."""
+        from conversations import checks, schedules, sign_in  # noqa: F401
         from conversations.prompt_versions import keep_defaults
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
+        user_logged_out.connect(sign_in.close_sockets, dispatch_uid="conversations.sockets")

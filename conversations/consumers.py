@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.translation import get_supported_language_variant, override
 from django.utils.translation import gettext as _
 
-from conversations import access, broker, pages, queries, titles, turns
+from conversations import access, broker, pages, queries, sign_in, titles, turns
 from conversations.answer_page import AnswerPage
 from conversations.events import Answer, DoneEvent
 from conversations.rendering import Stream, answer_html, toast_html, turn_html
@@ -25,6 +25,7 @@ from ragsite.db import AWAY, away_message, in_database
 logger = logging.getLogger(__name__)
 
 MAX_MESSAGE_CHARACTERS = 200_000
+SIGNED_OUT = 4401
 NOT_FOUND = 4404
 FOREIGN_ORIGIN = 4403
 
@@ -36,6 +37,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Serve the connection, and leave no listening task behind however it ends."""
         self._listeners: dict[int, asyncio.Task[None]] = {}
         self._shown: set[int] = set()  # turns that this connection put on the page
+        self._groups: tuple[str, ...] = ()
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -54,13 +56,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            await self.channel_layer.group_add(titles.group(self.session_id), self.channel_name)
+            self._groups = titles.group(self.session_id), sign_in.group(self.scope["session"].session_key)
+            for group in self._groups:
+                await self.channel_layer.group_add(group, self.channel_name)
             await self.accept()
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns go on."""
-        await self.channel_layer.group_discard(titles.group(self.session_id), self.channel_name)
+        for group in self._groups:
+            await self.channel_layer.group_discard(group, self.channel_name)
         await self._stop_listening()
+
+    async def signed_out(self, message: dict[str, Any]) -> None:
+        """End with the sign-in: whoever sits before the page now is someone else."""
+        await self._stop_listening()
+        await self.close(SIGNED_OUT)
 
     async def session_titled(self, message: dict[str, Any]) -> None:
         """Show the title that the session has got since."""
@@ -79,6 +89,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             if handler is None:
                 return await self._toast(_("This page is out of date. Please reload it."))
             try:
+                if not await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+                    return await self.close(SIGNED_OUT)
                 return await handler(form)
             except turns.TurnRefused as refusal:
                 await self._refuse(form, refusal.message)

@@ -6,6 +6,7 @@ const chat = document.getElementById("chat");
 const bar = document.getElementById("connection");
 const resume = document.getElementById("resume");
 const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
+const SIGNED_OUT = 4401;
 
 let showing = 0;
 let leaving = false;
@@ -33,6 +34,8 @@ chat.addEventListener("htmx:wsOpen", (event) => {
 chat.addEventListener("htmx:wsClose", (event) => {
   if (leaving) return;
   const { code } = event.detail.event;
+  // Leads to signing in; nothing of the chat stays on the screen.
+  if (code === SIGNED_OUT) return location.reload();
   clearTimeout(showing);
   showing = setTimeout(() => (bar.hidden = false), 300);
   if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;

@@ -8,9 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
+from django.contrib.auth import logout
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest
+from django.test import Client
 
 from conversations import pages, services, turns
 from conversations.models import ChatSession, Message
@@ -43,6 +48,12 @@ class Tab:
         )
         self.socket.scope["user"] = user
 
+    async def connect(self) -> tuple[bool, int | None]:
+        """Sign in and open the socket; return whether it was let in."""
+        self.socket.scope["session"] = await in_database(_sign_in, self.socket.scope["user"])
+        connected: tuple[bool, int | None] = await self.socket.connect(timeout=30)
+        return connected
+
     async def load(self) -> None:
         """Show the session's turns, as a page load does."""
         context = await in_database(pages.turns_context, self.session, None)
@@ -71,6 +82,12 @@ class Tab:
         await self.until(lambda page: text(page, "#announcer") not in ("", "Answering"))
 
 
+def _sign_in(user: User) -> SessionBase:
+    client = Client()
+    client.force_login(user)
+    return client.session
+
+
 def _render(context: dict[str, Any]) -> str:
     from django.template.loader import render_to_string
 
@@ -90,7 +107,7 @@ def text(page: Page, selector: str) -> str:
 async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     opened = Tab(user, session)
     await opened.load()
-    connected, _code = await opened.socket.connect(timeout=30)
+    connected, _code = await opened.connect()
     assert connected
     try:
         yield opened
@@ -164,7 +181,7 @@ async def test_who_comes_back_gets_the_rest(
     fake_llm.enqueue([TextPiece("One.\n\nTwo."), 1.5, TextPiece("\n\nThree [1].")])
     first = Tab(owner, session)
     await first.load()
-    await first.socket.connect(timeout=30)
+    await first.connect()
     await first.ask(RESET)
     await first.until(lambda page: "One." in text(page, ".prose"))
     await first.socket.disconnect()
@@ -282,7 +299,7 @@ async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSessi
     foreign = Tab(owner, session, {"host": "rag.example", "origin": "https://evil.example"})
     assert await foreign.socket.connect(timeout=30) == (False, 4403)
     own = Tab(owner, session, {"host": "rag.example", "origin": "https://rag.example"})
-    assert (await own.socket.connect(timeout=30))[0]
+    assert (await own.connect())[0]
     await own.socket.disconnect()
 
 
@@ -292,7 +309,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     fake_llm.enqueue([TextPiece("Begun"), 0.7, TextPiece(" and ended.")])
     here = Tab(owner, session)
     await here.load()
-    await here.socket.connect(timeout=30)
+    await here.connect()
     await here.ask(RESET)
     await here.until(lambda page: "Begun" in text(page, ".prose"))
     await here.socket.disconnect()
@@ -301,3 +318,46 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     await turns.wait_for_all()
     message = await Message.objects.aget(role="assistant")
     assert (message.status, message.content) == ("completed", "Begun and ended.")
+
+
+async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
+    owner: User, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("Ten seconds. "), 0.5, TextPiece("That is all.")])
+    async with tab(owner, session) as here, tab(owner, session) as elsewhere:
+        await here.ask(RESET)
+        await here.until(lambda page: "Ten seconds" in text(page, ".prose"))
+        request = HttpRequest()
+        request.session = here.socket.scope["session"]
+        await sync_to_async(logout)(request)
+        await closed(here)
+        await elsewhere.send(action="resume", seen="")
+        assert await elsewhere.socket.receive_nothing(0.2)
+    assert [answer.status async for answer in Message.objects.filter(role="assistant")] == ["completed"]
+
+
+@pytest.mark.parametrize("how", ["expired", "deactivated", "another password"])
+async def test_a_sign_in_that_no_longer_holds_asks_nothing(owner: User, session: ChatSession, how: str) -> None:
+    async with tab(owner, session) as here:
+        await in_database(end_sign_in, owner, here.socket.scope["session"], how)
+        await here.ask(RESET)
+        await closed(here)
+    assert not await Message.objects.aexists()
+
+
+def end_sign_in(user: User, session: SessionBase, how: str) -> None:
+    if how == "expired":
+        session.delete()
+    elif how == "deactivated":
+        user.is_active = False
+    else:
+        user.set_password("another")
+    user.save()
+
+
+async def closed(here: Tab, code: int = 4401) -> None:
+    """Wait for the socket's end, past what was sent before it."""
+    async with asyncio.timeout(30):
+        while (sent := await here.socket.receive_output(timeout=30))["type"] != "websocket.close":
+            pass
+    assert sent["code"] == code
