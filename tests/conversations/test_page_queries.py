@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations import in_force
 from conversations.models import ChatSession, Turn
@@ -19,7 +20,10 @@ MOST = 12
 
 @pytest.fixture
 def long_session(owner: User) -> ChatSession:
-    """Two hundred turns with sources; every tenth was asked twice."""
+    """Two hundred turns with sources, every tenth asked twice, among a hundred chats."""
+    now = timezone.now()
+    others = (ChatSession(owner=owner, title=f"Chat {number}", last_activity_at=now) for number in range(100))
+    ChatSession.objects.bulk_create(others)
     chunk = factories.make_chunk(factories.make_document(factories.make_knowledge_base(owner)))
     session = make_session(owner)
     parent: Turn | None = None
@@ -54,3 +58,12 @@ def test_stepping_to_another_version(
     headers = {"HX-Request": "true", "HX-Target": "turns"}
     with django_assert_max_num_queries(MOST - 4):
         as_owner.get(reverse("session", args=[long_session.pk]), {"turn": first.pk}, headers=headers)
+
+
+def test_showing_earlier_turns(as_owner: Client, long_session: ChatSession, django_assert_max_num_queries: Any) -> None:
+    before = long_session.turns.order_by("-id")[19]
+    with django_assert_max_num_queries(MOST - 5):
+        page = as_owner.get(
+            reverse("session", args=[long_session.pk]), {"before": before.pk}, headers={"HX-Request": "true"}
+        ).content.decode()
+    assert page.count('<article class="turn"') == 20
