@@ -45,7 +45,8 @@ _EXPLAINS = re.compile(
 # Under which name a model that answers in JSON has the question.
 _NAMES = ("rewrite", "rewritten", "rewritten_question", "rewritten_query", "question", "query", "改写", "问题", "查询")
 _AFTERTHOUGHT = re.compile(
-    r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$", re.IGNORECASE
+    r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$",
+    re.IGNORECASE,
 )
 _CITES = re.compile(r"\[\d{1,3}\]|【\d{1,3}】")
 

@@ -30,6 +30,22 @@ def test_every_default_node_declares_fields_and_every_field_has_a_reader_or_a_wr
     assert [node.key for node in graph.nodes.values() if not (node.reads or node.writes)] == []
 
 
+def test_every_default_node_is_bounded_in_time_and_by_default_within_thirty_seconds() -> None:
+    nodes = Graph.from_settings().nodes.values()
+    # These are bounded by settings of their own, and their tests hold them to that.
+    assert {node.key for node in nodes if node.timeout is None} == {
+        "understand", "rewrite", "rerank", "filter", "generate",
+    }  # fmt: skip
+    assert max(node.timeout or 0 for node in nodes) == make_node("any").timeout == 30
+
+
+def test_what_a_turn_needs_fails_it_and_what_only_helps_does_not() -> None:
+    fail = {key for key, node in Graph.from_settings().nodes.items() if node.on_error == "fail"}
+    assert fail == {
+        "save_question", "system_context", "understand", "search", "fusion", "metadata", "budget", "generate",
+    }  # fmt: skip
+
+
 def test_an_input_that_nothing_gives_is_found() -> None:
     [(kind, message, hint)] = found(make_node("rank", reads=("hits",)))
     assert kind == "missing input" and "'rank' reads 'hits'" in message and "writes 'hits'" in hint

@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from conversations import asking
+from conversations import asking, prompts
 from conversations.pipeline.nodes.rewrite import Rewrite
 from conversations.pipeline.nodes.understand import Understand
 from conversations.pipeline.state import PastTurn, State
@@ -189,6 +189,17 @@ class TestCache:
         model.enqueue(REWRITTEN, REWRITTEN)
         await rewritten()
         model.endpoint = Endpoint("http://fake.invalid/v1", model="another-model")
+        await rewritten()
+        assert not model.left
+
+    async def test_another_prompt(self, model: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+        model.enqueue(REWRITTEN, REWRITTEN)
+        await rewritten()
+
+        async def edited(purpose: str, language: str) -> prompts.Prompt:
+            return prompts.Prompt("Rewrite it.", "{{ history }} {{ question }}", 2)
+
+        monkeypatch.setattr(asking, "aget_prompt", edited)
         await rewritten()
         assert not model.left
 

@@ -239,6 +239,7 @@ async def test_an_answer_is_streamed_under_its_own_session_only(
 async def test_silence_is_filled_with_comments(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert sse.HEARTBEAT_SECONDS == 15
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
     fake_llm.enqueue([TextPiece("One."), 0.4])
     text = await text_of(await post(client, content(session), {"content": "Hi there"}))
