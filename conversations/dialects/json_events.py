@@ -13,13 +13,17 @@ import re
 from typing import Any
 
 _NAMES = ("block_start", "delta", "block_update", "block_end")
-_EVENT = re.compile(rf'\{{\s*"(?:t|type)"\s*:\s*"(?:{"|".join(_NAMES)})"')
+# Fields that some models write before the event's name.
+_BEFORE = r'"(?:id|kind)"\s*:\s*"[^"\\{}]{0,40}"\s*'
+_EVENT = re.compile(rf'\{{\s*(?:{_BEFORE},\s*){{0,2}}"(?:t|type)"\s*:\s*"(?:{"|".join(_NAMES)})"')
 # Once one event has come, any object is taken for another.
 _OBJECT = re.compile(r'\{\s*"\w+"\s*:')
 _STARTS = tuple(f'{{"{key}":"{name}"' for key in ("t", "type") for name in _NAMES)
 # What may stand before the first event: a fence, the beginning of a list, an object around the list.
 _LEAD = re.compile(r'(?:`{3,}[A-Za-z]*[ \t]*\r?\n\s*)?(?:\{\s*"\w+"\s*:\s*)?(?:\[\s*)?\Z')
 _LEAD_SO_FAR = re.compile(r"`{1,2}|`{3,}[A-Za-z]*[ \t]*\r?|`{3,}[A-Za-z]*[ \t]*\r?\n\s*(?P<rest>.*)", re.DOTALL)
+_FIELDS_SO_FAR = re.compile(rf"\{{(?:{_BEFORE},\s*)+")
+_FIELD_SO_FAR = re.compile(r'\{"(?:id|kind)":"[^"\\{}]{0,40}"?')
 _WRAP_SO_FAR = re.compile(r'\{(?:"\w*(?:"(?::(?:\[)?)?)?)?')
 # What may stand between events and after the last.
 _JUNK = re.compile(r"[\s,;\]}]+|`{3,}(?=\s)")
@@ -182,6 +186,11 @@ def _unescaped(text: str) -> str:
         return text
 
 
+def _begun(compact: str) -> bool:
+    """Whether a text without spaces may be an object up to its first field, or the first of an event."""
+    return bool(_WRAP_SO_FAR.fullmatch(compact) or _FIELD_SO_FAR.fullmatch(compact))
+
+
 def _so_far(text: str) -> bool:
     """Whether a text may be the beginning of an event, with what leads to it."""
     lead = _LEAD_SO_FAR.fullmatch(text)
@@ -191,8 +200,8 @@ def _so_far(text: str) -> bool:
             return True
     compact = re.sub(r"\s+", "", text)
     for opening in ("", "["):
-        rest = compact.removeprefix(opening)
-        if any(start.startswith(rest) for start in _STARTS) or _WRAP_SO_FAR.fullmatch(rest):
+        rest = _FIELDS_SO_FAR.sub("{", compact.removeprefix(opening), count=1)
+        if any(start.startswith(rest) for start in _STARTS) or _begun(rest):
             return True
         if (wrapped := re.match(r'\{"\w+":\[?', rest)) and any(s.startswith(rest[wrapped.end() :]) for s in _STARTS):
             return True

@@ -102,7 +102,7 @@ def decoded(text: str) -> str:
     return str(json.loads('"' + re.sub(r"(?<!\\)((?:\\\\)*)\\\Z", r"\1", text) + '"'))
 
 
-def events(stream: Stream, between: str = ",\n", *, ends: bool = True) -> Stream:
+def events(stream: Stream, between: str = ",\n", *, ends: bool = True, first: tuple[str, ...] = ("t",)) -> Stream:
     """Add an answer of all kinds of blocks: braces and quotation marks in strings, Chinese, a kind that isn't known."""
     lines: list[dict[str, Any]] = [
         {"t": "block_start", "id": "b1", "kind": "text"},
@@ -125,7 +125,7 @@ def events(stream: Stream, between: str = ",\n", *, ends: bool = True) -> Stream
     ]
     kept = [line for line in lines if ends or line["t"] != "block_end"]
     for number, line in enumerate(kept):
-        stream.event(**line)
+        stream.event(**({name: line[name] for name in first if name in line} | line))
         stream.frame(between if number + 1 < len(kept) else "")
     return stream
 
@@ -144,6 +144,7 @@ JSON_STREAMS = {
     "fenced": events(Stream().frame("```json\n[")).frame("]\n```\n"),
     "wrapped": events(Stream().frame('{"blocks": [')).frame("]}"),
     "without ends": events(Stream(), "\n", ends=False),
+    "names later": events(Stream().frame("["), first=("kind", "id")).frame("]"),
 }
 MARKDOWN = (
     Stream()
