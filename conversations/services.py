@@ -11,7 +11,7 @@ from django.db.models import Case, F, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from conversations import access
+from conversations import access, store
 from conversations.models import ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 
@@ -63,10 +63,11 @@ def set_knowledge_bases(user: Any, session: ChatSession, ids: Iterable[int]) -> 
 
 @transaction.atomic
 def delete_session(session: ChatSession) -> ChatSession | None:
-    """Hide the session; when it was the user's last, return the fresh one that replaces it."""
+    """Hide the session and end its answers; when it was the user's last, return the fresh one that replaces it."""
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
+    store.stop_answers(session.pk)
     if access.sessions(session.owner).exists():
         return None
     return create_session(session.owner)

@@ -177,6 +177,13 @@ def request_stop(message_id: int) -> bool:
     return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
 
 
+def stop_answers(session_id: int) -> None:
+    """End every running answer of a session, as `request_stop` ends one."""
+    Message.objects.filter(turn__session_id=session_id, status=Message.Status.STREAMING).update(
+        status=Message.Status.STOPPED
+    )
+
+
 def is_stale(message: Message) -> bool:
     """Tell whether an answer that counts as being written has lost its generator."""
     if message.status != Message.Status.STREAMING:

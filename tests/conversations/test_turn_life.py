@@ -13,7 +13,7 @@ from django.test import AsyncClient
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import broker, queries, store, turns
+from conversations import broker, queries, services, store, turns
 from conversations.events import Delta, DoneEvent, ErrorEvent, Event
 from conversations.models import ChatSession, ContextEntry, Message, Turn
 from knowledge.models import KnowledgeBase
@@ -78,6 +78,20 @@ async def test_stop_closes_the_connection_to_the_provider(
     assert isinstance(last, DoneEvent) and last.status == "stopped"
     assert not await turns.stop_turn(owner, started.assistant_message_id)
     assert await ContextEntry.objects.filter(turn_id=started.turn_id, role="assistant").aexists()
+
+
+async def test_deleting_a_chat_ends_its_answers_at_the_provider_too(
+    owner: User, session: ChatSession, provider: FakeProvider, settings: Any
+) -> None:
+    settings.MAX_CONCURRENT_TURNS = 1
+    provider.reply("Hold the reset " + "and wait " * 200, delay=0.05)
+    started, events = await begin(owner, session)
+    fresh = await in_database(services.delete_session, session)
+    assert fresh is not None and await run_turn(owner, fresh, RESET)  # it is no longer in the way of others
+    assert [event async for event in events][-1].type == "done"
+    assert await asyncio.to_thread(provider.wait_for_disconnect)
+    message = await message_of(started)
+    assert message.status == "stopped" and message.content.startswith("Hold") and len(message.content) < 1000
 
 
 async def test_stop_while_the_provider_is_silent(owner: User, session: ChatSession, provider: FakeProvider) -> None:
