@@ -4,12 +4,16 @@ import re
 from dataclasses import dataclass
 
 _ASKED = re.compile(
-    r"""^\W*(?:
+    r"""^\W*
+    (?:(?:(?:from\s+now\s+on|by\s+the\s+way|and|also|ok(?:ay)?|hi|hello|hey)\b
+        |从现在(?:起|开始)|以后|今后|另外|对了|顺便|你好|好的?)[\s,，.。:：!！]*){0,3}
+    (?:
         (?:(?:please|kindly|(?P<politely>can|could|would|will)\s+you|i\s+want\s+you\s+to|i['’]d\s+like\s+you\s+to)\s+)*
         (?:remember|memori[sz]e|keep\s+in\s+mind|bear\s+in\s+mind|don['’]?t\s+forget)
         (?:(?P<set_off>\s*[:：,，]\s*|\s+this\s*[:：]\s*|\s+that\s+)|\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\b))
         |(?:(?:请|麻烦|烦请|帮我|你要|你|务必|一定要)\s*)*
-        (?:记住|牢记|记下来?|记一下|别忘了|不要忘记|记得(?=\s*[:：,，]))(?:了|哦|啊|吧)?(?P<apart>\s*[:：,，])?\s*
+        (?:记住|牢记|记下来?|记一下|别忘了|不要忘记|记得(?=\s*[:：,，]))(?:了|哦|啊|吧)?
+            (?:(?:这个|这一?点|这件事)(?=\s*[:：,，]))?(?P<apart>\s*[:：,，])?\s*
     )(?P<fact>.+)$""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )

@@ -22,6 +22,11 @@ from conversations.memory.asking import Request, read_request
         ("记住，我喜欢简短的回答，谢谢！", "我喜欢简短的回答"),
         ("帮我记一下我们用的是 3.2 版本，好吗？", "我们用的是 3.2 版本"),
         ("别忘了我对花生过敏", "我对花生过敏"),
+        ("From now on, please remember that I prefer tables.", "I prefer tables"),
+        ("Hi, by the way: remember that I work in sales", "I work in sales"),
+        ("以后请记住我喜欢表格", "我喜欢表格"),
+        ("对了，记住这一点：我用的是 Mac", "我用的是 Mac"),
+        ("请记住这个项目叫极光", "这个项目叫极光"),
     ],
 )  # fmt: skip
 def test_a_message_that_is_a_fact(message: str, fact: str) -> None:
@@ -55,6 +60,8 @@ def test_a_fact_with_a_question_after_it(message: str, fact: str) -> None:
         "记得我昨天问的问题吗",
         "交换机会记住设置吗？",
         "请记住？",
+        "以后怎么记住密码？",
+        "And do you remember my name?",
         "",
     ],
 )
