@@ -119,8 +119,8 @@ class BlockEnd(Event):
 class SourcesEvent(Event):
     """The numbered passages, before the text that cites them.
 
-    Each citation is `{"index", "document_id", "chunk_id", "filename", "title", "heading", "page", "snippet",
-    "score", "sources"}`; `title` is what the document is called.
+    Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
+    "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined passages.
     """
 
     type: ClassVar[str] = "sources"

@@ -25,6 +25,7 @@ def citation(number: int, hit: Hit, question: str, key_passage: str = "") -> dic
         "index": number,
         "document_id": hit.document_id,
         "chunk_id": hit.chunk_id,
+        "merged": list(hit.merged),
         "filename": hit.filename,
         "title": hit.title or hit.filename,
         "heading": hit.heading,

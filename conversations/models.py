@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Q
@@ -218,6 +219,8 @@ class Citation(models.Model):
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations")
     index = models.PositiveSmallIntegerField(_("number"))
     chunk = models.ForeignKey("knowledge.Chunk", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    # Where neighbouring passages were joined, the ids of all of them in the document's order; `chunk` is the best.
+    merged = ArrayField(models.BigIntegerField(), default=list, blank=True, editable=False)
     document = models.ForeignKey(
         "knowledge.Document", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -243,6 +246,11 @@ class Citation(models.Model):
 
     def __str__(self) -> str:
         return f"[{self.index}] {self.filename}"
+
+    @property
+    def joined(self) -> list[int]:
+        """The ids of the passages that were joined; none once they are deleted, which they are together."""
+        return self.merged if self.chunk_id is not None else []
 
 
 class TraceStep(models.Model):

@@ -13,6 +13,9 @@ from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
 from retrieval.serializers import SourceSerializer
 
+# That a request may have an answer given: reading more takes models long, and says little.
+MOST_PASSAGES = 50
+
 
 class ReadableKnowledgeBases(serializers.PrimaryKeyRelatedField[KnowledgeBase]):
     """Ids of knowledge bases that the caller may read; any other id is an error, as one that doesn't exist."""
@@ -78,6 +81,11 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
 
     document_id = serializers.IntegerField(allow_null=True)
     chunk_id = serializers.IntegerField(allow_null=True)
+    merged = serializers.ListField(
+        child=serializers.IntegerField(),
+        source="joined",
+        help_text="Of joined passages, their chunk ids in the document's order; `chunk_id` is the best of them.",
+    )
     sources = SourceSerializer(many=True)
 
     class Meta:
@@ -85,8 +93,8 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
 
         model = Citation
         fields = [
-            "index", "document_id", "chunk_id", "filename", "title", "heading", "page", "snippet", "score", "sources",
-            "cited", "request_id",
+            "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "score",
+            "sources", "cited", "request_id",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -258,15 +266,20 @@ class AskSerializer(serializers.Serializer[Any]):
 class ConversationSerializer(serializers.Serializer[Any]):
     """A question in a session, or in a new one when none is named.
 
-    `model_id` and `rerank_top_n` are taken so that clients needn't change; which model answers and how many hits are
-    chosen is up to the administrator.
+    `model_id` is taken so that clients needn't change; which model answers is up to the administrator.
     """
 
     question = serializers.CharField()
     session_id = serializers.IntegerField(required=False, allow_null=True)
     thinking = serializers.BooleanField(default=True, help_text="false leaves the THINK: frames out")
     model_id = serializers.CharField(required=False, allow_null=True, allow_blank=True)
-    rerank_top_n = serializers.IntegerField(required=False, allow_null=True, min_value=1)
+    rerank_top_n = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_PASSAGES,
+        help_text="how many passages the answer is given at most; left out, as the site is set",
+    )
     use_insert_block = serializers.BooleanField(
         required=False,
         allow_null=True,
