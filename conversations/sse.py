@@ -177,6 +177,7 @@ class Conversation(AsyncAPIView):
             parent_turn_id=data.get("parent_turn_id"),
             language=language(),
             use_filter=data.get("use_insert_block"),
+            top_n=data.get("rerank_top_n"),
         )
         started = await begun(turns.start_turn(request.user, question))
         return stream(started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)

@@ -28,7 +28,8 @@ class Ask:
     """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
 
     The same `request_id` twice is one turn. `continues`: what came of its parent's answer, which was cut, is its past.
-    `use_filter` has a model judge each hit, or not; None is what the site is set to.
+    `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
+    the site is set to.
     """
 
     session_id: int
@@ -38,6 +39,7 @@ class Ask:
     language: str = "en"
     as_root: bool = False
     use_filter: bool | None = None
+    top_n: int | None = None
     continues: bool = False
 
 
@@ -173,6 +175,7 @@ def _prepare(user: Any, ask: Ask) -> State:
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,
+        top_n=ask.top_n,
         continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
 

@@ -13,9 +13,9 @@ from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.
-GIVEN = frozenset(
-    {"user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter", "continued"}
-)
+GIVEN = frozenset({
+    "user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter", "top_n", "continued",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ class State:
     language: str = "en"
     # Whether a model judges each hit for whether it answers; None is what the site is set to.
     use_filter: bool | None = None
+    # How many passages the answer is given at most; None is what the site, or the plan, is set to.
+    top_n: int | None = None
     # The turn before, whose cut answer this one goes on with.
     continued: PastTurn | None = None
 

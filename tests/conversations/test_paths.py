@@ -277,6 +277,21 @@ class TestWithAModelThatPlans:
             message = await asked(owner, session, as_owner, f"{PORTS} ({k})")
             assert await message.citations.acount() == given
 
+    async def test_so_many_passages_are_given_as_whoever_asks_wants(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
+    ) -> None:
+        settings.DEFAULT_TOP_K, settings.FUSED_K, settings.MERGE_NEIGHBOURS = 2, 3, False
+        for number, (top_n, given) in enumerate(((None, 2), (1, 1), (4, 4))):
+            fake_llm.enqueue("Nine ports [1].")
+            events = await run_turn(owner, session, f"{PORTS} ({number})", top_n=top_n, as_root=True)
+            assert len(fold(events).citations) == given
+
+    async def test_without_a_model_too(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Settings
+    ) -> None:
+        settings.MERGE_NEIGHBOURS = False
+        assert len(fold(await run_turn(owner, session, PORTS, top_n=1)).citations) == 1
+
     async def test_the_key_passage_of_a_verdict_is_what_a_citation_shows(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:

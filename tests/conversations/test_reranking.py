@@ -81,6 +81,16 @@ class TestTurn:
         kept = [hit["score"] for hit in (await detail())["hits"]]
         assert kept and min(kept) >= 0.2 and len(kept) < 4
 
+    async def test_whoever_asks_says_how_many_stay(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, server: FakeReranker, settings: Settings
+    ) -> None:
+        settings.RERANK_TOP_K, settings.MERGE_NEIGHBOURS = 2, False
+        for top_n, kept in ((None, 2), (3, 3), (1, 1)):
+            server.change(reverse_order)
+            await run_turn(owner, session, PORTS, top_n=top_n, as_root=True)
+            step = await TraceStep.objects.filter(key="rerank").alatest("id")
+            assert len(step.detail["hits"]) == kept
+
     async def test_a_failure_keeps_the_order_and_the_answer(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, server: FakeReranker
     ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient
+from pytest_django import Settings
 
 from conversations import sse, turns
 from conversations.events import Delta, Event
@@ -326,6 +327,17 @@ async def test_a_conversation_starts_a_session_of_its_own(
     assert "Hold the reset button for ten seconds" in text
     sources = [json.loads(frame.removeprefix("SOURCE:")) for frame in frames if frame.startswith("SOURCE:")]
     assert sources[0]["filename"] == "handbook.txt" and sources[0]["index"] == 1
+
+
+async def test_a_conversation_says_how_many_passages_it_is_answered_from(
+    client: AsyncClient, handbook: KnowledgeBase, settings: Settings
+) -> None:
+    settings.MERGE_NEIGHBOURS = False
+    for top_n in (1, 3):
+        body = {"question": "How do I restore the factory settings of the switch?", "rerank_top_n": top_n}
+        frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, body))]
+        assert sum(frame.startswith("SOURCE:") for frame in frames) == top_n
+    assert (await post(client, CONVERSATION, {"question": "Hi", "rerank_top_n": 51})).status_code == 400
 
 
 async def test_a_conversation_goes_on_in_its_session(client: AsyncClient, session: ChatSession) -> None:

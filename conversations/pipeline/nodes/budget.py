@@ -28,7 +28,7 @@ class Budget(Node):
     title = gettext_lazy("Choose the evidence")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")))
     reads = ("question", "action", "hits", "history")
-    may_read = ("summary", "memories", "relevant", "k", "reply")
+    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply")
     writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
 
     def wanted(self, state: State) -> bool:
@@ -61,7 +61,7 @@ def purpose_of(state: State) -> str:
 
 
 def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
-    hits = state.hits[: max(state.k or 0, settings.DEFAULT_TOP_K)]
+    hits = state.hits[: state.top_n or max(state.k or 0, settings.DEFAULT_TOP_K)]
     # A general answer is a chat with a prompt of its own.
     general = state.action == "retrieve_vector" and not hits
     material = Material(

@@ -13,6 +13,7 @@ from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.ways import searches
 from ragsite.db import in_database
+from retrieval.rerank_options import RerankOptions
 from retrieval.search import SearchRequest, retrieve
 from retrieval.words import is_broad
 
@@ -27,7 +28,7 @@ class Search(Node):
     title = gettext_lazy("Search")
     after = (When(PREVIOUS, searches, gettext_lazy("search")),)
     reads = ("user_id", "session_id", "question", "action", "queries")
-    may_read = ("focus",)
+    may_read = ("focus", "top_n")
     writes = ("search_request", "rankings", "knowledge_base_ids", "general_knowledge_allowed")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -51,6 +52,8 @@ def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest
     return SearchRequest(
         queries=tuple(state.queries),
         knowledge_base_ids=knowledge_base_ids,
+        k=state.top_n or settings.FUSED_K,
+        rerank=RerankOptions.from_settings(top_k=state.top_n) if state.top_n else None,
         merge_neighbours=settings.MERGE_NEIGHBOURS,
         per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(focus) else None,
         focus=focus,
