@@ -21,6 +21,7 @@ from django.utils.module_loading import import_string
 
 from conversations.events import Event
 from conversations.pipeline import failures
+from conversations.pipeline.declared import mistakes
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
 from conversations.pipeline.node import PREVIOUS, Emit, Node, NodeError, NodeFailed, When
 from conversations.pipeline.running import NodeRun, elapsed
@@ -89,6 +90,8 @@ class Graph:
     @classmethod
     def from_paths(cls, paths: Sequence[str], hooks: Sequence[Hook] = ()) -> "Graph":
         """Assemble the graph from the dotted paths of node classes."""
+        if not isinstance(paths, list | tuple):
+            raise GraphError(f"The pipeline is {paths!r}, not a list.", "List the dotted paths of its nodes.")
         return cls([_node(path) for path in paths], hooks)
 
     async def run(self, state: State) -> State:
@@ -209,6 +212,8 @@ def _chosen(node: Node, state: State) -> Collection[str]:
 
 def _node(path: str) -> Node:
     hint = "A node is a class of yours that has conversations.pipeline.graph.Node as its base; give its dotted path."
+    if not isinstance(path, str):
+        raise GraphError(f"{path!r} is no dotted path.", hint)
     try:
         found = import_string(path)
     except ImportError as error:
@@ -218,12 +223,15 @@ def _node(path: str) -> Node:
     try:
         node = found()
     except TypeError as error:
-        raise GraphError(f"The pipeline node {path!r} can't be made: {error}", "Write its `run`.") from None
-    if not _KEY.fullmatch(getattr(node, "key", "")):
+        hint = "It is made without arguments, and has a `run`."
+        raise GraphError(f"The pipeline node {path!r} can't be made: {error}", hint) from None
+    if not _KEY.fullmatch(str(getattr(node, "key", ""))):
         raise GraphError(
             f"The pipeline node {path!r} has no usable key.",
             "Set its class variable `key` to a short slug: small letters, digits and underscores.",
         )
+    for mistake, mend in mistakes(node):
+        raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", mend)
     return node
 
 

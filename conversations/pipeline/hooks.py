@@ -25,6 +25,8 @@ class HookError(ValueError):
 
 def load_hooks(paths: Sequence[str]) -> tuple[Hook, ...]:
     """Return the hooks of dotted paths, in their order; raises `HookError`."""
+    if not isinstance(paths, list | tuple):
+        raise HookError(f"The pipeline's hooks are {paths!r}, not a list of dotted paths.")
     return tuple(_hook(path) for path in paths)
 
 
@@ -43,6 +45,8 @@ def _around(hook: Hook, node: Node, state: State, inner: Proceed) -> Proceed:
 
 
 def _hook(path: str) -> Hook:
+    if not isinstance(path, str):
+        raise HookError(f"The pipeline hook {path!r} is no dotted path.")
     try:
         found = import_string(path)
         hook = found() if isinstance(found, type) else found

@@ -4,7 +4,8 @@ import pytest
 from django.conf import settings as site_settings
 from django.core.checks import CheckMessage, run_checks
 
-from conversations.pipeline.graph import Graph, GraphError, Node
+from conversations.pipeline.graph import Graph, GraphError, Node, When
+from conversations.pipeline.hooks import HookError, load_hooks
 from conversations.pipeline.validation import problems
 from tests.conversations.nodes import make_node
 
@@ -128,3 +129,38 @@ def test_the_system_check_stops_a_broken_setting(change: object, identity: str, 
     messages = checks()
     assert identity in {message.id for message in messages}
     assert all(message.hint for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({"after": "first"}, "`after` is 'first'"),
+        ({"after": (FIRST,)}, "`after` holds"),
+        ({"after": (When("first", "hits"),)}, "condition of its `after` is 'hits'"),  # type: ignore[arg-type]
+        ({"branches": "end"}, "`branches` is 'end'"),
+        ({"reads": "question"}, "`reads` is 'question'"),
+        ({"writes": {"queries": 1}}, "`writes` is"),
+        ({"run": lambda self, state, emit: state}, "`run` is not asynchronous"),
+        ({"wanted": FIRST.run}, "`wanted` is asynchronous"),
+        ({"on_error": "ignore"}, "`on_error` is 'ignore'"),
+        ({"timeout": "5"}, "`timeout` is '5'"),
+        ({"timeout": 0}, "`timeout` is 0"),
+        ({"step": "3"}, "`step` is '3'"),
+    ],
+)
+def test_a_class_that_says_what_it_does_not_mean_is_refused(
+    attributes: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "Mistaken", type(make_node("mistaken", **attributes)))
+    with pytest.raises(GraphError, match=r"node '.*Mistaken' can't be used") as raised:
+        Graph.from_paths([f"{HERE}.Mistaken"])
+    assert words in str(raised.value) and raised.value.hint
+
+
+@pytest.mark.parametrize("paths", [None, f"{HERE}.Unwritten", [FIRST], [None]])
+def test_a_setting_that_is_no_list_of_paths_is_refused(paths: object) -> None:
+    with pytest.raises(GraphError, match=r"not a list|no dotted path") as raised:
+        Graph.from_paths(paths)  # type: ignore[arg-type]
+    assert raised.value.hint
+    with pytest.raises(HookError, match=r"not a list|no dotted path"):
+        load_hooks(paths)  # type: ignore[arg-type]
