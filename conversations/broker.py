@@ -1,11 +1,13 @@
 """Handing a turn's events to whoever listens, wherever it runs: each event once and in order.
 
-Live events come over the channel layer, which may drop; what is missing is taken from the log of the process
-that runs the turn, or from the database, where the log is checkpointed at least once a second.
+Who listens in the process that runs the turn follows its log. To other processes live events come over the channel
+layer, which may drop; what is missing is taken from the database, where the log is checkpointed at least once a second.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +28,11 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
+from conversations.live_log import LiveLog
 from conversations.models import Message
 from ragsite.db import AWAY, in_database
+
+logger = logging.getLogger(__name__)
 
 # Seconds without an event after which the database is asked whether the turn still lives.
 PATIENCE = 2.0
@@ -44,7 +49,7 @@ class Log:
 
 
 # Logs of the turns that run in this process, by message id.
-running: dict[int, list[Event]] = {}
+running: dict[int, LiveLog] = {}
 
 
 def group(message_id: int) -> str:
@@ -52,17 +57,36 @@ def group(message_id: int) -> str:
     return f"message.{message_id}"
 
 
-async def publish(message_id: int, event: Event) -> None:
-    """Send an event, numbered, to all who listen."""
-    await get_channel_layer().group_send(group(message_id), {"type": "turn.event", "event": event.to_dict()})
+async def relay(message_id: int, log: LiveLog) -> None:
+    """Send the events of a turn that runs here to those who listen elsewhere, as they come, until its log is closed."""
+    layer = get_channel_layer()
+    async for events in log.follow():
+        news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
+        try:
+            await layer.group_send(group(message_id), news)
+        except Exception:  # of whichever layer; the database will tell them
+            logger.warning("Events of message %d could not be sent to other processes", message_id, exc_info=True)
 
 
 async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
     """Yield every event with `seq > after_seq` exactly once, in order, up to and including `done`."""
+    seq = after_seq
+    if message_id in running:
+        async for events in running[message_id].follow(seq):
+            for event in events:
+                seq = event.seq
+                yield event
+                if isinstance(event, DoneEvent):
+                    return
+    async with aclosing(_listen_from_afar(message_id, seq)) as rest:
+        async for event in rest:
+            yield event
+
+
+async def _listen_from_afar(message_id: int, seq: int) -> AsyncGenerator[Event]:
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
     await layer.group_add(group(message_id), channel)
-    seq = after_seq
     try:
         log = await _missing(message_id, seq)
         while True:
@@ -72,10 +96,10 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
             if log.final:
                 return
             live = await _next(layer, channel, seq)
-            if live is not None and live.seq == seq + 1:
-                log = Log([live], isinstance(live, DoneEvent))
+            if live and live[0].seq == seq + 1:
+                log = Log(live, isinstance(live[-1], DoneEvent))
             else:  # a gap, or a long silence
-                log = await _missing(message_id, seq, until=live.seq if live is not None else 0)
+                log = await _missing(message_id, seq, until=live[-1].seq if live else 0)
     finally:
         await layer.group_discard(group(message_id), channel)
 
@@ -85,15 +109,16 @@ async def snapshot(message_id: int) -> Answer:
     return fold((await _log(message_id)).events)
 
 
-async def _next(layer: Any, channel: str, seq: int) -> Event | None:
-    """Return the next live event after `seq`, or None when none came in time."""
+async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
+    """Return the next live events after `seq`; none when none came in time."""
     try:
         async with asyncio.timeout(PATIENCE):
-            while (event := Event.from_dict((await layer.receive(channel))["event"])).seq <= seq:
-                pass
-            return event
+            while True:
+                news = await layer.receive(channel)
+                if events := [event for event in map(Event.from_dict, news["events"]) if event.seq > seq]:
+                    return events
     except TimeoutError:
-        return None
+        return []
 
 
 async def _missing(message_id: int, seq: int, until: int = 0) -> Log:
@@ -112,7 +137,7 @@ async def _missing(message_id: int, seq: int, until: int = 0) -> Log:
 
 async def _log(message_id: int) -> Log:
     if message_id in running:
-        return Log(list(running[message_id]), False)
+        return Log(list(running[message_id].events), False)
     return await in_database(_stored_log, message_id)
 
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from conversations import broker, qa_log, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.live_log import LiveLog
 from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
@@ -29,6 +30,8 @@ CHECKPOINT_INTERVAL = 1.0
 # Blocks that end within this time share a checkpoint; the last save of the answer is one too.
 BLOCK_PAUSE = 0.1
 HEARTBEAT_INTERVAL = 4.0
+# For other processes to be told the rest.
+RELAY_TIMEOUT = 5.0
 
 
 class TurnRunner:
@@ -40,7 +43,8 @@ class TurnRunner:
         self.started: asyncio.Future[store.Started] = asyncio.get_running_loop().create_future()
         self._stop_requested = False
         self._answer = Answer()
-        self._events: list[Event] = []
+        self._log = LiveLog()
+        self._relay: asyncio.Task[None] | None = None
         self._early: list[Event] = []  # came before the turn had ids
         self._written = 0  # how many events the database has
         self._began = time.perf_counter()
@@ -78,9 +82,11 @@ class TurnRunner:
             with translation.override(self.state.language), logs.about_request(self.state.request_id):
                 await self._run()
         finally:
-            broker.running.pop(self.message_id, None)
+            self._close()
             self._on_end(self)
             self._refuse(store.TurnRefused("interrupted", _("The server is stopping. Try again in a moment.")))
+            if self._relay is not None:
+                await asyncio.wait({self._relay}, timeout=RELAY_TIMEOUT)
 
     async def _run(self) -> None:
         """Drive the pipeline; the turn boundary: whatever goes wrong becomes a state that the user sees."""
@@ -127,27 +133,33 @@ class TurnRunner:
 
     async def _publish(self, event: Event) -> None:
         """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
-        if not self._events:
+        if not self._log.events:
             if self.state.started is None:
                 self._early.append(event)
                 return
-            broker.running[self.message_id] = self._events
-            await self._send(self.state.started.event())
-            self.started.set_result(self.state.started)
-            for early in self._early:
-                await self._send(early)
-        await self._send(event)
+            self._open(self.state.started)
+        self._send(event)
 
-    async def _send(self, event: Event) -> None:
-        await broker.publish(self.message_id, self._take(event))
+    def _open(self, started: store.Started) -> None:
+        """Begin the stream, now that the turn has ids."""
+        broker.running[self.message_id] = self._log
+        self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
+        self._send(started.event())
+        self.started.set_result(started)
+        for early in self._early:
+            self._send(early)
 
-    def _take(self, event: Event) -> Event:
+    def _close(self) -> None:
+        """End the stream; whoever comes now finds what is stored."""
+        broker.running.pop(self.message_id, None)
+        self._log.close()
+
+    def _send(self, event: Event) -> None:
         numbered = event.numbered(self._answer.last_seq + 1)
         self._answer.apply(numbered)
-        self._events.append(numbered)
+        self._log.append(numbered)
         if isinstance(event, BlockEnd):
             self._block_ended.set()
-        return numbered
 
     async def _keep(self) -> None:
         """Checkpoint at every block end and at least once a second while events come; keep the heartbeat."""
@@ -158,8 +170,8 @@ class TurnRunner:
                     await self._block_ended.wait()
                     await asyncio.sleep(BLOCK_PAUSE)
             self._block_ended.clear()
-            quiet = self._written == len(self._events) and time.monotonic() - last < HEARTBEAT_INTERVAL
-            if not self._events or quiet:
+            quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
+            if not self._log.events or quiet:
                 continue
             last = time.monotonic()
             try:
@@ -175,7 +187,7 @@ class TurnRunner:
     async def _checkpoint(self) -> bool:
         """Store the events that the database hasn't; False when the answer was ended by someone else."""
         async with self._writing:
-            new = self._events[self._written :]
+            new = self._log.events[self._written :]
             alive = await in_database(store.checkpoint, self.message_id, self._answer, [item.to_dict() for item in new])
             if alive:
                 self._written += len(new)
@@ -196,8 +208,8 @@ class TurnRunner:
             done = done.numbered(self._answer.last_seq + 1)
             self._answer.apply(done)
             await self._stored(done)
-        self._events.append(done)
-        await broker.publish(self.message_id, done)
+        self._log.append(done)
+        self._close()
         qa_log.write(self.state, done, error)
 
     async def _stored(self, done: DoneEvent) -> None:
@@ -210,7 +222,7 @@ class TurnRunner:
     @transaction.atomic
     def _store(self, done: DoneEvent) -> None:
         assert self.state.started is not None
-        new = [event.to_dict() for event in (*self._events[self._written :], done)]
+        new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
         store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
         store.finish(self.message_id, self._answer, new)
 
