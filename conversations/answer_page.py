@@ -36,6 +36,7 @@ class Card:
     snippet: SafeString
     href: str
     chunk_id: int | None
+    joined: tuple[int, ...]
     deleted: bool
     found_by: str
 
@@ -189,6 +190,11 @@ class AnswerPage:
         """The request id of the turn that goes on from a cut answer."""
         return self._derived_id("continue")
 
+    def claims(self, number: int) -> list[str]:
+        """Return the sentences that name a source, as far as they have been checked and found there."""
+        checks = (item for item in self.answer.checks if item["status"] != "not_found")
+        return [item["text"] for item in checks if number in item["sources"]]
+
     def citation_url(self, number: int) -> str:
         """Return where a source is shown."""
         return reverse("citation", args=[self.message_id, number])
@@ -252,6 +258,7 @@ def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
         snippet=marked(item["snippet"], page.question),
         href=page.citation_url(item["index"]),
         chunk_id=item["chunk_id"],
+        joined=tuple(item.get("merged", ())),
         deleted=item["document_id"] is None,
         found_by=_found_by(item["sources"]),
     )

@@ -1,7 +1,8 @@
 """The chat's pages about single turns: asking without scripts, sources, traces, thumbs."""
 
 import uuid
-from collections.abc import Awaitable
+from collections import defaultdict
+from collections.abc import Awaitable, Iterable
 from typing import Any
 
 from django.conf import settings
@@ -16,9 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access, queries, services, tracing, turns
 from conversations.answer_page import AnswerPage
+from conversations.grounds import grounds
 from conversations.models import Message, Turn
 from conversations.views import is_htmx, number
 from knowledge import access as knowledge_access
+from knowledge.marks import Marks, sentences_of
+from knowledge.models import Chunk
 from knowledge.queries import has_page_pictures
 from ragsite.db import in_database
 from retrieval.question_views import offer, render_offer
@@ -96,20 +100,18 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Show a source of an answer: the quotation, and the passage where it stands as long as it exists."""
-    message = access.get_message(request.user, pk, traced=True)
-    source = get_object_or_404(message.citations, index=number) if message.citations.exists() else None
-    page = _page_of(message)
+    page = _page_of(access.get_message(request.user, pk, traced=True))
     card = next((card for card in page.cards if card.number == number), None)
     if card is None:
         raise Http404(_("This answer has no such source."))
-    chunk_id = source.chunk_id if source is not None else card.chunk_id
-    chunks = knowledge_access.chunks(request.user).select_related("document")
-    chunk = chunks.filter(pk=chunk_id).first() if chunk_id is not None else None
+    readable = knowledge_access.chunks(request.user).select_related("document")
+    chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
+    best = chunks.get(card.chunk_id)
     context = {
         "page": page,
         "card": card,
-        "readable": chunk is not None,
-        "wide": chunk is not None and has_page_pictures(chunk.document),
+        "passage": _passage(best, card.joined, chunks.values(), page.claims(number)) if best is not None else "",
+        "wide": best is not None and has_page_pictures(best.document),
         "others": page.cards,
     }
     return _aside(request, "citation", context)
@@ -157,6 +159,16 @@ def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
     page = _page_of(message)
     cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
     return render_offer(request, offer(request.user, page.question, [*cited, *also_read], cited))
+
+
+def _passage(best: Chunk, joined: tuple[int, ...], chunks: Iterable[Chunk], claims: list[str]) -> str:
+    """Return the address of a source's passage, with the sentences that bear out what is said of it to be marked."""
+    sentences = [(chunk.pk, place, text) for chunk in chunks for place, text in enumerate(sentences_of(chunk))]
+    said: dict[int, set[int]] = defaultdict(set)
+    for found in grounds(claims, [text for _id, _place, text in sentences]):
+        chunk_id, place, _text = sentences[found]
+        said[chunk_id].add(place)
+    return reverse("passage", args=[best.pk]) + Marks(best.pk, joined, said).query()
 
 
 def _reasons() -> list[tuple[str, str]]:

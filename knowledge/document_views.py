@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, files, ingestion, queries, services
+from knowledge.marks import Marks, ids_in
 from knowledge.models import Document
 
 
@@ -68,12 +69,13 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a document as it was read; `?chunk=` marks a passage, `?from=` turns the pages of a long one."""
+    """Show a document as it was read; `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages."""
     shown = access.get_document(request.user, pk)
     chunk_id = _number(request, "chunk")
     window = queries.document_window(shown, _number(request, "from") or 0, chunk_id)
-    cited = next((chunk for chunk in window.chunks if chunk.pk == chunk_id), None)
-    first = cited or (window.chunks[0] if window.chunks else None)
+    marks = Marks.read(chunk_id or 0, request.GET)
+    cited = [chunk for chunk in window.chunks if chunk.pk in marks.chunk_ids]
+    first = marks.lead(cited) or next(iter(window.chunks), None)
     page = _number(request, "page") or (first.page_from if first else None)
     context = {
         "document": shown,
@@ -81,6 +83,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "can_edit": queries.role_of(request.user, shown.knowledge_base) != "viewer",
         "window": window,
         "cited": cited,
+        "marks": marks,
         "outline": queries.outline(shown),
         "viewer": queries.page_viewer(shown, page, cited),
     }
@@ -103,7 +106,8 @@ def document_state(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def passage(request: HttpRequest, pk: int) -> HttpResponse:
     """Return a passage with its neighbours for the chat's drawer."""
-    return render(request, "knowledge/passage.html", {"panel": queries.passage_panel(request.user, pk)})
+    panel = queries.passage_panel(request.user, Marks.read(pk, request.GET))
+    return render(request, "knowledge/passage.html", {"panel": panel, "marks": panel.marks})
 
 
 @login_required
@@ -116,15 +120,14 @@ def file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @login_required
 @require_GET
 def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Return a page of a PDF as a picture; `?highlight=` marks a chunk on it."""
+    """Return a page of a PDF as a picture; `?highlight=` marks chunks on it."""
     from knowledge import page_images  # the drawing of pages is loaded for the first page
 
     shown = access.get_document(request.user, pk)
     if not queries.page_url(shown, number):
         raise Http404(_("There is no such page."))
-    chunk_id = _number(request, "highlight")
-    chunk = shown.chunks.filter(pk=chunk_id).first() if chunk_id is not None else None
-    return files.image_response(page_images.page_image(shown, number, chunk), page_images.MEDIA_TYPE)
+    chunks = shown.chunks.filter(pk__in=ids_in(request.GET.get("highlight", "")))
+    return files.image_response(page_images.page_image(shown, number, chunks), page_images.MEDIA_TYPE)
 
 
 @login_required

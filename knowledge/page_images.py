@@ -2,6 +2,7 @@
 
 import io
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.core.cache import cache
@@ -20,11 +21,11 @@ _MARGIN = 4  # pixels around a line
 _KEEP_BOXES = 24 * 3600  # seconds
 
 
-def page_image(document: Document, number: int, chunk: Chunk | None = None) -> bytes:
-    """Return page `number` (from 1) as PNG, with a chunk marked on it when given; raises `Http404` when it can't be."""
+def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) -> bytes:
+    """Return page `number` (from 1) as PNG, with chunks marked on it when given; raises `Http404` when it can't be."""
     try:
         page = _page(document, number)
-        boxes = _boxes(document, number, chunk) if chunk is not None else []
+        boxes = [box for chunk in chunks for box in _boxes(document, number, chunk)]
     except (ParseError, IndexError, FileNotFoundError) as error:
         raise Http404(str(error)) from None
     return mark(page, boxes) if boxes else page

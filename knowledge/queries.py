@@ -1,6 +1,6 @@
 """Reading: what pages, API and commands show of knowledge bases and documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge import access
 from knowledge.access import Actor
 from knowledge.ingestion import STORED
+from knowledge.marks import Marks
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
 
 NEIGHBOURS = 1
@@ -289,11 +290,13 @@ def outline(document: Document, limit: int = 200) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class PassagePanel:
-    """A passage as the chat's drawer shows it."""
+    """A passage as the chat's drawer shows it: the chunks that it was joined of, and those around them."""
 
-    chunk: Chunk
+    chunk: Chunk  # where the reader is led
+    cited: list[Chunk]
     before: list[Chunk]
     after: list[Chunk]
+    marks: Marks
 
     @property
     def document(self) -> Document:
@@ -303,27 +306,28 @@ class PassagePanel:
     @property
     def page_url(self) -> str:
         """Address of the page's picture with the passage marked, or "" where there are no page pictures."""
-        return page_url(self.document, self.chunk.page_from, self.chunk.pk)
+        return page_url(self.document, self.chunk.page_from, self.cited)
 
     @property
     def document_url(self) -> str:
         """Address of the document view at the passage."""
-        return f"{reverse('document', args=[self.document.pk])}?chunk={self.chunk.pk}"
+        return reverse("document", args=[self.document.pk]) + self.marks.query(chunk=self.marks.chunk_id)
 
 
-def passage_panel(user: Actor, chunk_id: int) -> PassagePanel:
+def passage_panel(user: Actor, marks: Marks) -> PassagePanel:
     """Return a passage with its neighbours; raises `Http404` when the user may not read it."""
-    chunk = access.get_chunk(user, chunk_id)
-    around = Chunk.objects.filter(
-        document_id=chunk.document_id,
-        ordinal__gte=chunk.ordinal - NEIGHBOURS,
-        ordinal__lte=chunk.ordinal + NEIGHBOURS,
-    ).select_related("picture")
-    neighbours = list(around)
+    best = access.get_chunk(user, marks.chunk_id)
+    chunks = best.document.chunks.select_related("picture")
+    cited = list(chunks.filter(pk__in=marks.chunk_ids)) if marks.joined else [best]
+    first, last = cited[0].ordinal, cited[-1].ordinal
+    near = Q(ordinal__gte=first - NEIGHBOURS, ordinal__lt=first) | Q(ordinal__gt=last, ordinal__lte=last + NEIGHBOURS)
+    around = list(chunks.filter(near))
     return PassagePanel(
-        chunk,
-        [other for other in neighbours if other.ordinal < chunk.ordinal],
-        [other for other in neighbours if other.ordinal > chunk.ordinal],
+        marks.lead(cited) or best,
+        cited,
+        [chunk for chunk in around if chunk.ordinal < first],
+        [chunk for chunk in around if chunk.ordinal > last],
+        marks,
     )
 
 
@@ -332,12 +336,13 @@ def has_page_pictures(document: Document) -> bool:
     return document.media_type == "application/pdf" and bool(document.pages)
 
 
-def page_url(document: Document, page: int | None, chunk_id: int | None = None) -> str:
-    """Return the address of a page's picture, with a chunk marked on it when given, or "" when there is none."""
+def page_url(document: Document, page: int | None, cited: Iterable[Chunk] = ()) -> str:
+    """Return the address of a page's picture, with those chunks marked that are on it, or "" when there is none."""
     if page is None or not has_page_pictures(document) or not 1 <= page <= (document.pages or 0):
         return ""
     url = reverse("document-page", args=[document.pk, page])
-    return f"{url}?highlight={chunk_id}" if chunk_id is not None else url
+    on_page = [chunk.pk for chunk in cited if (chunk.page_from or 0) <= page <= (chunk.page_to or chunk.page_from or 0)]
+    return f"{url}?highlight={','.join(map(str, on_page))}" if on_page else url
 
 
 def picture_url(chunk: Chunk) -> str | None:
@@ -364,11 +369,10 @@ class PageViewer:
         return self.number + 1 if self.number < self.total else None
 
 
-def page_viewer(document: Document, number: int | None, cited: Chunk | None) -> PageViewer | None:
+def page_viewer(document: Document, number: int | None, cited: Sequence[Chunk]) -> PageViewer | None:
     """Return the picture of a page with the cited passage marked where it is on it; None without page pictures."""
     if not has_page_pictures(document):
         return None
     total = document.pages or 1
     number = min(max(number or 1, 1), total)
-    on_page = cited is not None and (cited.page_from or 0) <= number <= (cited.page_to or cited.page_from or 0)
-    return PageViewer(number, total, page_url(document, number, cited.pk if cited and on_page else None))
+    return PageViewer(number, total, page_url(document, number, cited))

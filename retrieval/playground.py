@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from knowledge.marks import Marks
 from retrieval.forms import SideForm
 from retrieval.fusion import Query
 from retrieval.rerank_options import RerankOptions
@@ -60,7 +61,8 @@ class ShownHit:
     @property
     def href(self) -> str:
         """Address of the document at the passage."""
-        return f"{reverse('document', args=[self.hit.document_id])}?chunk={self.hit.chunk_id}"
+        marks = Marks(self.hit.chunk_id, self.hit.merged)
+        return reverse("document", args=[self.hit.document_id]) + marks.query(chunk=self.hit.chunk_id)
 
     @property
     def change(self) -> int:

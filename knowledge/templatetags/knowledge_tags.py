@@ -1,22 +1,26 @@
 """What the knowledge templates say about documents and passages."""
 
 import re
-from typing import Any
+from collections.abc import Set
+from typing import Any, Literal
 
 from django import template
 from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from knowledge import error_words, places, queries
-from knowledge.models import Document
+from knowledge.marks import BULLET, Marks, bare
+from knowledge.models import Chunk, Document
 from knowledge.sections import MARK
+from knowledge.sentences import split_sentences
 
 register = template.Library()
 register.simple_tag(places.place)
 
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
-_BULLET = re.compile(r"^\s*[-*•]\s+")
 _ICONS = {"pdf": "file-text", "word": "file-text", "presentation": "presentation", "sheet": "sheet", "csv": "sheet",
           "html": "globe", "markdown": "file-type"}  # fmt: skip
 
@@ -71,24 +75,54 @@ def file_icon(document: Document) -> str:
     return next((icon for part, icon in _ICONS.items() if part in document.media_type), "file")
 
 
-@register.filter
-def reading(content: str) -> list[dict[str, Any]]:
-    """Split a passage into what a page shows: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`."""
+@register.simple_tag
+def reading(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any]]:
+    """Split a passage into what a page shows: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`.
+
+    Sentences that `marks` names are marked in it.
+    """
     blocks: list[dict[str, Any]] = []
     end = 0
-    for fence in _FENCE.finditer(content):
-        blocks += _prose(content[end : fence.start()])
+    for fence in _FENCE.finditer(chunk.content):
+        blocks += _prose(chunk.content[end : fence.start()])
         blocks.append({"kind": "code", "text": fence[2].rstrip("\n")})
         end = fence.end()
-    return blocks + _prose(content[end:])
+    blocks += _prose(chunk.content[end:])
+    return _marked(blocks, said) if marks and (said := marks.said_in(chunk)) else blocks
+
+
+@register.simple_tag
+def said_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
+    """Return the rows of a table that `marks` names, from 0."""
+    return marks.said.get(chunk.pk, set()) if marks else set()
+
+
+def _marked(blocks: list[dict[str, Any]], said: dict[str, str]) -> list[dict[str, Any]]:
+    """Return blocks with sentences marked; `said` has their element ids by their text, and is used up."""
+    for block in blocks:
+        if "items" in block:
+            block["items"] = [_mark(item, said) for item in block["items"]]
+        else:
+            block["text"] = _mark(block["text"], said)
+    return blocks
+
+
+def _mark(text: str, said: dict[str, str]) -> SafeString:
+    parts = []
+    for sentence in split_sentences(text):
+        words = sentence.rstrip()
+        anchor = said.pop(bare(words), "")
+        html = '<mark class="said" id="{2}">{0}</mark>{1}' if anchor else "{0}{1}"
+        parts.append(format_html(html, words, sentence[len(words) :], anchor))
+    return mark_safe("".join(parts))
 
 
 def _prose(text: str) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     for part in re.split(r"\n\s*\n", text):
         lines = [line for line in part.splitlines() if line.strip()]
-        if lines and all(_BULLET.match(line) for line in lines):
-            items = [_BULLET.sub("", line) for line in lines]
+        if lines and all(BULLET.match(line) for line in lines):
+            items = [BULLET.sub("", line) for line in lines]
             if blocks and blocks[-1]["kind"] == "list":
                 blocks[-1]["items"] += items
             else:

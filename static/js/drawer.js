@@ -19,7 +19,7 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.classList.contains("passage-slot")) {
-    const cited = event.detail.target.querySelector(".cited");
+    const cited = event.detail.target.querySelector(".said") ?? event.detail.target.querySelector(".cited");
     // What doesn't fit is read from its beginning.
     cited?.scrollIntoView({ block: cited.offsetHeight > window.innerHeight / 2 ? "start" : "center" });
   } else if (event.detail.target?.id === "drawer" || event.detail.elt?.id === "drawer") {

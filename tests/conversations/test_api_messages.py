@@ -80,6 +80,19 @@ def test_citations_by_message_id(owner: User, as_owner: Client) -> None:
     assert citation["sources"] == CITATION["sources"]
 
 
+def test_a_citation_names_all_passages_that_were_joined(owner: User, as_owner: Client) -> None:
+    document = factories.make_document(factories.make_knowledge_base(owner))
+    first, best = factories.make_chunk(document), factories.make_chunk(document)
+    answer = make_turn(make_session(owner), chunk=best)
+    Citation.objects.filter(message=answer).update(merged=[first.pk, best.pk])
+    address = f"/api/chat/messages/{answer.pk}"
+    for [citation] in (as_owner.get(f"{address}/citations").json()["results"], as_owner.get(address).json()["citations"]):
+        assert citation["chunk_id"] == best.pk and citation["merged"] == [first.pk, best.pk]
+    document.delete()
+    [citation] = as_owner.get(f"{address}/citations").json()["results"]
+    assert citation["chunk_id"] is None and citation["merged"] == []
+
+
 def test_a_citation_outlives_its_document(owner: User, as_owner: Client) -> None:
     chunk = factories.make_chunk(factories.make_document(factories.make_knowledge_base(owner)))
     answer = make_turn(make_session(owner), chunk=chunk)
