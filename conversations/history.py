@@ -6,9 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from conversations.models import Message, Turn
+from conversations.models import ContextEntry, Message, Turn
 from conversations.pipeline.state import PastTurn
 
 CACHE_SECONDS = 300
@@ -47,7 +48,7 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
     of_branch, stamp, kept = cache.get(key) or (None, None, [])
     if of_branch == (limit, ids) and stamp == list(_messages(ids).values_list(*_CHANGING)):
         return [PastTurn(*item) for item in kept]
-    rows = list(_messages(ids).values("turn_id", "role", "content", *_CHANGING))
+    rows = list(with_texts(_messages(ids)).values("turn_id", "role", "told", *_CHANGING))
     turns = grouped(ids, rows)[-limit:]
     stamp = [tuple(row[name] for name in _CHANGING) for row in rows]
     kept = [(turn.turn_id, turn.question, turn.answer) for turn in turns]
@@ -57,15 +58,23 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
 
 def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return those of the turns that have a whole question and answer, in their order, as a model is given them."""
-    return grouped(turn_ids, _messages(turn_ids).values("turn_id", "role", "content", "status"))
+    return grouped(turn_ids, with_texts(_messages(turn_ids)).values("turn_id", "role", "told", "status"))
+
+
+def with_texts(messages: QuerySet[Message]) -> QuerySet[Any]:
+    """Return messages with what models are told of each as `told`: its context entry, or, without one, its content."""
+    entries = ContextEntry.objects.filter(
+        type=ContextEntry.Type.CHAT, turn=OuterRef("turn"), role=OuterRef("role")
+    ).values("content")
+    return messages.annotate(told=Coalesce(Subquery(entries[:1]), F("content")))
 
 
 def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[PastTurn]:
-    """Return messages, with `turn_id`, `role`, `content` and `status`, as complete turns in the order of the ids."""
+    """Return messages, with `turn_id`, `role`, `told` and `status`, as complete turns in the order of the ids."""
     by_turn: dict[int, dict[str, str]] = {}
     for row in rows:
         if row["role"] == Message.Role.USER or row["status"] in _WORTH:
-            by_turn.setdefault(row["turn_id"], {})[row["role"]] = strip_thinking(row["content"])
+            by_turn.setdefault(row["turn_id"], {})[row["role"]] = strip_thinking(row["told"])
     return [
         PastTurn(turn_id, pair["user"], answer)
         for turn_id in turn_ids

@@ -10,7 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
 
-from conversations.history import grouped
+from conversations.history import grouped, with_texts
 from conversations.models import Message, Turn
 from conversations.pipeline.state import PastTurn
 from ragsite.db import in_database
@@ -92,18 +92,18 @@ def _rarity(count: int, total: int) -> float:
 
 def _turns(turns: QuerySet[Turn]) -> list[PastTurn]:
     """Return those of the turns that are complete, with their texts, in their order; one query."""
-    messages = Message.objects.filter(turn=OuterRef("pk"))
+    messages = with_texts(Message.objects.filter(turn=OuterRef("pk")))
     answers = messages.filter(role=Message.Role.ASSISTANT)
     rows = turns.annotate(
-        asked=Subquery(messages.filter(role=Message.Role.USER).values("content")[:1]),
-        answered=Subquery(answers.values("content")[:1]),
+        asked=Subquery(messages.filter(role=Message.Role.USER).values("told")[:1]),
+        answered=Subquery(answers.values("told")[:1]),
         status=Subquery(answers.values("status")[:1]),
     ).values("id", "asked", "answered", "status")
     texts: list[dict[str, Any]] = []
     for row in rows:
         both = {"turn_id": row["id"], "status": row["status"]}
-        texts.append(both | {"role": Message.Role.USER, "content": row["asked"] or ""})
-        texts.append(both | {"role": Message.Role.ASSISTANT, "content": row["answered"] or ""})
+        texts.append(both | {"role": Message.Role.USER, "told": row["asked"] or ""})
+        texts.append(both | {"role": Message.Role.ASSISTANT, "told": row["answered"] or ""})
     return grouped(dict.fromkeys(text["turn_id"] for text in texts), texts)
 
 
