@@ -106,7 +106,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404(_("This answer has no such source."))
     readable = knowledge_access.chunks(request.user).select_related("document")
     chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
-    best = chunks.get(card.chunk_id)
+    best = chunks.get(card.chunk_id or 0)
     context = {
         "page": page,
         "card": card,
