@@ -89,9 +89,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             if handler is None:
                 return await self._toast(_("This page is out of date. Please reload it."))
             try:
-                if not await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
-                    return await self.close(SIGNED_OUT)
-                return await handler(form)
+                if await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+                    await handler(form)
+                else:
+                    await self.close(SIGNED_OUT)
             except turns.TurnRefused as refusal:
                 await self._refuse(form, refusal.message)
             except (Http404, KeyError, ValueError):
