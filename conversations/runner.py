@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from django.db import transaction
 from django.utils import translation
@@ -42,6 +43,7 @@ class TurnRunner:
         self.state = state
         self.started: asyncio.Future[store.Started] = asyncio.get_running_loop().create_future()
         self._stop_requested = False
+        self._unstorable = False
         self._answer = Answer()
         self._log = LiveLog()
         self._relay: asyncio.Task[None] | None = None
@@ -97,8 +99,7 @@ class TurnRunner:
             async for event in self._coalescer.stream():
                 await self._publish(event)
         except asyncio.CancelledError:
-            status = "stopped" if self._stop_requested else "interrupted"
-            error = None if self._stop_requested else ErrorEvent(code="interrupted", message=store.interruption())
+            status, error = self._why_cancelled()
         except NodeFailed as failure:
             status, error = "failed", self._error(failure)
             if self.state.started is None:
@@ -117,6 +118,13 @@ class TurnRunner:
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
             if status != "interrupted":
                 await self._do_later()
+
+    def _why_cancelled(self) -> tuple[FinalStatus, ErrorEvent | None]:
+        if self._stop_requested:
+            return "stopped", None
+        if self._unstorable:
+            return "failed", failures.internal_error()
+        return "interrupted", ErrorEvent(code="interrupted", message=store.interruption())
 
     def _refuse(self, error: BaseException) -> None:
         """Tell whoever waits for the turn to start that it does not."""
@@ -180,6 +188,10 @@ class TurnRunner:
             except AWAY:
                 logger.warning("The database is away; the answer waits to be stored")
                 continue
+            except Exception:
+                logger.exception("The answer can't be stored")
+                self._unstorable = True
+                return self.interrupt()
             if not alive:
                 # Someone ended it: a stop from another process, or the session is gone.
                 return self.stop()
@@ -207,17 +219,31 @@ class TurnRunner:
         async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
             done = done.numbered(self._answer.last_seq + 1)
             self._answer.apply(done)
-            await self._stored(done)
+            if not await self._stored(done):
+                done = replace(done, status="failed")
         self._log.append(done)
         self._close()
         qa_log.write(self.state, done, error)
 
-    async def _stored(self, done: DoneEvent) -> None:
-        """Store the end, when the database is back; without one, whoever sees the answer next finds it interrupted."""
-        try:
-            await patiently(self._store, done)
-        except AWAY:
-            logger.exception("The end of the answer could not be stored")
+    async def _stored(self, done: DoneEvent) -> bool:
+        """Store the end, when the database is back; False where it had to be stored as failed, without what came last.
+
+        Without a database, whoever sees the answer next finds it interrupted.
+        """
+        for store_end in (self._store, self._give_up):
+            try:
+                await patiently(store_end, done)
+                return store_end == self._store
+            except AWAY:
+                logger.exception("The end of the answer could not be stored")
+                break
+            except Exception:
+                logger.exception("The answer can't be stored as it is")
+        return True
+
+    def _give_up(self, done: DoneEvent) -> None:
+        error = failures.internal_error()
+        store.give_up(self.message_id, error.code, error.message)
 
     @transaction.atomic
     def _store(self, done: DoneEvent) -> None:

@@ -3,7 +3,6 @@
 Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
 """
 
-import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
 from conversations.models import ChatSession, Citation, ContextEntry, Message, Turn
+from conversations.storable import as_json
 from knowledge.models import Chunk, Document
 
 # A streaming answer whose heartbeat is older has lost its generator.
@@ -148,6 +148,13 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
         checks=answer.checks,
         error_code=(answer.error or {}).get("code", ""),
         error_message=(answer.error or {}).get("message", ""),
+    )
+
+
+def give_up(message_id: int, error_code: str, error_message: str) -> None:
+    """End an answer as failed that can't be stored as it is; what its last checkpoint has stays."""
+    _streaming(message_id).update(
+        status=Message.Status.FAILED, error_code=error_code, error_message=error_message, heartbeat_at=timezone.now()
     )
 
 
@@ -286,7 +293,7 @@ def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
     """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
     rows = [step | {"order": order, "started_at": step["started_at"].isoformat()} for order, step in enumerate(steps)]
     with connection.cursor() as cursor:
-        cursor.execute(_SAVE_TRACE, [turn_id, json.dumps(rows)])
+        cursor.execute(_SAVE_TRACE, [turn_id, as_json(rows)])
 
 
 def citation_dict(citation: Citation) -> dict[str, Any]:

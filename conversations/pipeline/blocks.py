@@ -7,6 +7,7 @@ from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, T
 from conversations.events import BlockEnd, BlockKind, BlockStart, BlockUpdate, Delta, Event
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import PictureInfo, State
+from ragsite.llm.mending import TextMender, whole
 
 _MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\]|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
 # The end of a piece that may be the beginning of a marker.
@@ -25,6 +26,7 @@ class BlockWriter:
         self._emit = emit
         self._open = ""
         self._kind: BlockKind = "text"
+        self._mender = TextMender()
 
     async def text(self, text: str) -> None:
         """Append Markdown to the open text block, opening one when there is none; empty lines open none."""
@@ -33,16 +35,15 @@ class BlockWriter:
             if not text.strip():
                 return
             await self.start("text")
-        if text:
-            await self._send(Delta(id=self._open, text=text))
+        await self._say(text)
 
     async def code(self, text: str) -> None:
         """Append to the open block of code."""
-        await self._send(Delta(id=self._open, text=text))
+        await self._say(text)
 
     async def row(self, cells: Iterable[str]) -> None:
         """Append a row to the open table."""
-        await self._send(Delta(id=self._open, row=list(cells)))
+        await self._send(Delta(id=self._open, row=[whole(cell) for cell in cells]))
 
     async def table(self, columns: list[str], rows: Iterable[list[str]]) -> None:
         """Write a whole table."""
@@ -63,13 +64,23 @@ class BlockWriter:
         """Open a block, ending the one before it."""
         await self.close()
         self._open, self._kind = f"b{len(self._state.answer.blocks) + 1}", kind
+        columns = columns and [whole(column) for column in columns]
+        alt, language = alt and whole(alt), language and whole(language)
         await self._send(BlockStart(id=self._open, kind=kind, columns=columns, alt=alt, language=language))
 
     async def close(self) -> None:
         """End the open block, if any."""
         if self._open:
+            await self._tell(self._mender.close())
             ended, self._open = self._open, ""
             await self._send(BlockEnd(id=ended))
+
+    async def _say(self, text: str) -> None:
+        await self._tell(self._mender.feed(text))
+
+    async def _tell(self, text: str) -> None:
+        if text:
+            await self._send(Delta(id=self._open, text=text))
 
     async def _send(self, event: Event) -> None:
         self._state.answer.apply(event)

@@ -136,7 +136,7 @@ class Graph:
 
     async def _run(self, state: State, queue: asyncio.Queue[Event | None]) -> None:
         try:
-            await self._run_levels(state, queue.put)
+            await self._run_levels(state, _only_events(queue.put))
         except Exception:
             await queue.put(None)
             raise
@@ -201,6 +201,17 @@ class Graph:
 
 
 async def _ignore(event: Event) -> None: ...
+
+
+def _only_events(emit: Emit) -> Emit:
+    """Return an `emit` that refuses anything else, so that it is the failure of the node that gave it."""
+
+    async def checked(event: Event) -> None:
+        if not isinstance(event, Event):
+            raise TypeError(f"A node emits events, not {type(event).__name__}.")
+        await emit(event)
+
+    return checked
 
 
 def _chosen(node: Node, state: State) -> Collection[str]:

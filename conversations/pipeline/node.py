@@ -31,7 +31,7 @@ class NodeError(Exception):
 
     def __init__(self, message: str, code: str = "node_failed", retryable: bool = True) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = str(message)  # a lazy translation is read in the language of the turn
         self.code = code
         self.retryable = retryable
 

@@ -30,8 +30,14 @@ class NodeRun:
     async def body(self) -> None:
         """Run the node within its time."""
         self._ran = True
-        async with asyncio.timeout(self._node.timeout):
-            await self._node.run(self._state, self._emit)
+        try:
+            async with asyncio.timeout(self._node.timeout):
+                await self._node.run(self._state, self._emit)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise RuntimeError("Something that the node waited for was cancelled.") from None
 
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""
@@ -66,7 +72,7 @@ class NodeRun:
     def _words(self) -> str:
         """Return the node's words; a node whose words fail has done its work all the same."""
         try:
-            return self._node.message(self._state)
+            return str(self._node.message(self._state))
         except Exception:
             logger.exception("Node %s has no words for what it did", self._node.key)
             return ""

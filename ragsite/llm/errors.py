@@ -26,6 +26,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from ragsite.llm.mending import whole
+
 
 class LLMError(Exception):
     """A model call failed; `str()` and `message` are for a person, `code` is for programs.
@@ -40,7 +42,7 @@ class LLMError(Exception):
 
     def __init__(self, detail: str = "", *, where: str = "") -> None:
         super().__init__(detail)
-        self.detail = " ".join(detail.split())[:500]
+        self.detail = " ".join(whole(detail).split())[:500]
         self.where = where
         self.retry_after: float | None = None
 

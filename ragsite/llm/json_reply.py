@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ragsite.llm.mending import whole
+
 _DECODER = json.JSONDecoder()
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*\d+|[%％])?\s*")
 # A reply of nothing but brackets would be tried at every one of them.
@@ -76,13 +78,13 @@ def words(value: Any) -> list[str]:
         value = _SEPARATORS.split(value)
     if not isinstance(value, list):
         return []
-    texts = (" ".join(str(item).split()) for item in value if isinstance(item, str | int | float))
+    texts = (line(str(item)) for item in value if isinstance(item, str | int | float))
     return list(dict.fromkeys(text for text in texts if text))
 
 
 def line(value: Any) -> str:
-    """Return a text on one line, empty for what is no text."""
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    """Return a text on one line, without what no database takes, empty for what is no text."""
+    return " ".join(whole(value).split()) if isinstance(value, str) else ""
 
 
 def _repaired(text: str) -> Any:

@@ -1,0 +1,32 @@
+"""Anything as JSON that PostgreSQL takes: what nodes of other people note, and what providers say, may be anything."""
+
+import json
+import math
+from typing import Any
+
+from ragsite.llm.mending import whole
+
+# Nothing that is told of a turn is nested deeper.
+_DEEPEST = 20
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON; what JSON or the database lacks becomes text, and what has no end is cut."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(_plain(value))
+    # Nulls, and halves of characters, which begin like many that are whole.
+    return json.dumps(_plain(value)) if "\\u0000" in text or "\\ud" in text else text
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, dict):
+        return {whole(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth + 1) for item in value]
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return whole(str(value))
