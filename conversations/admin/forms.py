@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 else:
     PromptForm = ProfileForm = forms.ModelForm
 
+# As the settings have it for the model that they name: less makes every question fail.
+_LEAST = {
+    "temperature": 0, "max_tokens": 1, "context_window": 1024, "connect_timeout": 0.1, "idle_timeout": 0.1,
+    "total_timeout": 1,
+}  # fmt: skip
+_HOTTEST = 2
 _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 
@@ -93,6 +100,9 @@ class ModelProfileForm(ProfileForm):
             self.fields[name].help_text = _("Empty for what suits the purpose.")
             if not self.instance.pk:
                 self.initial[name] = None
+        for name, least in _LEAST.items():
+            self.fields[name].validators.append(MinValueValidator(least))
+        self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))
 
     def clean_base_url(self) -> str:
         """Take the address without its last slash."""
@@ -106,9 +116,6 @@ class ModelProfileForm(ProfileForm):
             self.add_error(
                 "enabled", _("“%(other)s” is enabled for this purpose; disable it first.") % {"other": other}
             )
-        for name in ("temperature", "connect_timeout", "idle_timeout", "total_timeout"):
-            if name in data and data[name] is not None and data[name] < 0:
-                self.add_error(name, _("This can't be negative."))
         suited = manner(data.get("purpose") or "")
         for name, value in (("temperature", suited.temperature), ("max_tokens", suited.max_tokens)):
             if name in data and data[name] is None:

@@ -322,6 +322,26 @@ def test_what_is_left_empty_suits_the_purpose(
     assert (profile.temperature, profile.max_tokens) == (1.0, 9)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("temperature", "-0.1"),
+        ("temperature", "2.1"),
+        ("max_tokens", "0"),
+        ("context_window", "1023"),
+        ("connect_timeout", "0"),
+        ("idle_timeout", "-1"),
+        ("total_timeout", "0.5"),
+    ],
+)
+def test_what_would_make_every_question_fail_is_refused(
+    profile: ModelProfile, as_staff: Client, field: str, value: str
+) -> None:
+    response = as_staff.post(change(profile), PROFILE | {field: value})
+    assert list(response.context["adminform"].form.errors) == [field]
+    assert getattr(ModelProfile.objects.get(), field) == getattr(profile, field)
+
+
 def test_a_purpose_has_one_enabled_profile(profile: ModelProfile, as_staff: Client) -> None:
     url = reverse("admin:conversations_modelprofile_add")
     response = as_staff.post(url, PROFILE)
