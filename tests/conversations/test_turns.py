@@ -44,6 +44,22 @@ async def test_a_question_is_answered_by_quoting_with_its_source(
     first = await Citation.objects.aget(message=message, index=1)
     assert first.cited and "reset button" in first.snippet and first.filename == "handbook.txt"
     assert {source["type"] for source in first.sources} <= {"vector", "bm25"} and first.sources
+    assert all(source.keys() >= {"rank", "score", "rrf_score"} for source in first.sources) and first.score > 0
+    assert first.request_id == (await Turn.objects.aget()).request_id
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        (RESET, "*Quoted from your documents — no language model is configured.*"),
+        ("端口隔离在哪里启用？", "*摘自您的文档——未配置语言模型。*"),
+    ],
+)
+async def test_a_quoting_answer_is_labelled_in_the_language_of_its_question(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, question: str, label: str
+) -> None:
+    await run_turn(owner, session, question)
+    assert (await answer_of(session)).blocks[-1]["text"] == label
 
 
 async def test_a_picture_that_could_not_be_kept_is_quoted_by_its_caption(
@@ -325,6 +341,8 @@ async def test_questions_follow_the_branch_that_they_name(
     assert (second.parent_turn_id, third.parent_turn_id) == (first.pk, first.pk)
     views = await in_database(queries.transcript, session)
     assert [view.turn.pk for view in views] == [first.pk, third.pk]
+    await run_turn(owner, session, "Thank you!")  # names none, and so follows the last
+    assert (await Turn.objects.alatest("id")).parent_turn_id == third.pk
 
 
 async def test_listening_past_the_end_of_a_finished_answer_ends(
