@@ -32,6 +32,12 @@ _EVERYWHERE = {"date"}
 # The purposes whose replies are shown, and so may be asked for as blocks.
 _SHOWN = {"answer", "chat", "general"}
 
+# What an answer's prompt ends with where sources are not to be cited.
+_NO_MARKERS = {
+    "en": "Unlike what was said above, write no citations such as [n]: the passages are listed below the answer.",
+    "zh": "与上述要求不同：不要写 [n] 之类的引用标注，段落会列在回答下方。",
+}
+
 _VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 
 
@@ -100,9 +106,9 @@ def problems(purpose: str, system: str, user: str) -> dict[str, str]:
 def get_prompt(purpose: str, language: str) -> Prompt:
     """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with.
 
-    Where `ANSWER_DIALECT` is `json`, the prompt of an answer also asks for blocks.
+    That of an answer ends with what `ANSWER_DIALECT` and `ENABLE_SOURCE_CITATION` ask for.
     """
-    return asking_for_blocks(_active(purpose, language), purpose, language)
+    return as_set(_active(purpose, language), purpose, language)
 
 
 async def aget_prompt(purpose: str, language: str) -> Prompt:
@@ -110,11 +116,14 @@ async def aget_prompt(purpose: str, language: str) -> Prompt:
     return _prompt(await in_force.asetup(), purpose, language)
 
 
-def asking_for_blocks(prompt: Prompt, purpose: str, language: str) -> Prompt:
-    """Return a prompt with the request for blocks added where answers are asked for in that dialect."""
-    if purpose not in _SHOWN or settings.ANSWER_DIALECT != "json":
-        return prompt
-    return replace(prompt, system=f"{prompt.system}\n\n{_active('blocks', language).system}")
+def as_set(prompt: Prompt, purpose: str, language: str) -> Prompt:
+    """Return a prompt with what the settings ask of answers: blocks instead of Markdown, and no citations."""
+    added = []
+    if purpose in _SHOWN and settings.ANSWER_DIALECT == "json":
+        added.append(_active("blocks", language).system)
+    if purpose == "answer" and not settings.ENABLE_SOURCE_CITATION:
+        added.append(_NO_MARKERS[language])
+    return replace(prompt, system="\n\n".join([prompt.system, *added]))
 
 
 def _active(purpose: str, language: str) -> Prompt:

@@ -261,6 +261,8 @@ PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30, minimum=1)
 TRACE_EXPIRE_DAYS = env.integer("TRACE_EXPIRE_DAYS", 0) or None
 # How a model is asked to write answers: as Markdown, or as block events in JSON. Either is read, whatever was asked.
 ANSWER_DIALECT = env.choice("ANSWER_DIALECT", "markdown", ("markdown", "json"))
+# Whether a model is asked to cite its sources; where it isn't, they are only listed below its answer.
+ENABLE_SOURCE_CITATION = env.boolean("ENABLE_SOURCE_CITATION", True)
 # Whether a model is asked what a question wants, and to rewrite one that leans on the conversation; seconds for each.
 # Without a model, or where it fails, rules decide.
 ENABLE_UNDERSTANDING = env.boolean("ENABLE_UNDERSTANDING", True)

@@ -91,7 +91,7 @@ class PromptTemplateAdmin(ModelAdmin):
         texts = data.get("system", ""), data.get("user", "")
         context: dict[str, Any] = {"errors": list(prompts.problems(purpose, *texts).values())}
         if purpose in prompts.VARIABLES and language in ("en", "zh"):
-            prompt = prompts.asking_for_blocks(prompts.Prompt(*texts, 0), purpose, language)
+            prompt = prompts.as_set(prompts.Prompt(*texts, 0), purpose, language)
             context["preview"] = preview(purpose, prompt, turn, language)
         return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from django.conf import settings
+
 from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow, Words
 from conversations.events import BlockEnd, BlockKind, BlockStart, BlockUpdate, Delta, Event
 from conversations.pipeline.graph import Emit
@@ -96,7 +98,8 @@ class PartWriter:
     def __init__(self, state: State, writer: BlockWriter) -> None:
         self._state = state
         self._writer = writer
-        self._markers = MarkerFilter({citation["index"] for citation in state.citations}, state.cited)
+        sources = state.citations if settings.ENABLE_SOURCE_CITATION else []
+        self._markers = MarkerFilter({citation["index"] for citation in sources}, state.cited)
         self._shown: set[int] = set()
         self._waiting: list[tuple[Image, int]] = []
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow, Words
 from conversations.events import Event, fold
@@ -53,6 +54,18 @@ async def test_markers_are_checked_in_text_and_cells_but_not_in_code() -> None:
     assert blocks[0]["text"] == "One [1], [1][2] and [2] not . [1"
     assert (blocks[1]["columns"], blocks[1]["rows"]) == (["a ", "b [2]"], [["[1]", "x "]])
     assert (blocks[2]["language"], blocks[2]["text"]) == ("c", "a[7] = b[1];\n")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_without_citations_the_sources_are_only_listed(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
+) -> None:
+    settings.ENABLE_SOURCE_CITATION = False
+    fake_llm.enqueue("It has nine ports[1].")
+    await run_turn(owner, session, QUESTION)
+    answer = await Message.objects.aget(role="assistant")
+    assert (answer.content, answer.checks) == ("It has nine ports.", [])
+    assert {cited async for cited in answer.citations.values_list("cited", flat=True)} == {False}
 
 
 async def test_empty_lines_make_no_block() -> None:

@@ -89,6 +89,18 @@ def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: 
     assert "block_start" not in prompts.get_prompt("clarify", "zh").system
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("language", "words"), [("en", "write no citations"), ("zh", "不要写 [n]")])
+def test_an_answer_is_asked_for_without_citations_where_they_are_switched_off(
+    settings: Any, language: str, words: str
+) -> None:
+    plain = prompts.get_prompt("answer", language).system
+    assert words not in plain and "[n]" in plain
+    settings.ENABLE_SOURCE_CITATION, settings.ANSWER_DIALECT = False, "json"
+    last = prompts.get_prompt("answer", language).system.splitlines()[-1]
+    assert words in last and words not in prompts.get_prompt("general", language).system
+
+
 def test_json_in_a_prompt_is_no_template() -> None:
     prompts.validate("understand", '{"plan": {"args": {"k": 6}}}')
 
