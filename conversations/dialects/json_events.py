@@ -87,9 +87,9 @@ class EventSplitter:
 
     def _take_object(self, items: list[Item]) -> bool:
         end = self._scan.end_of_object(self._held)
-        following = _EVENT.search(self._held, 1)
-        if following is not None and (end is None or following.start() < end):
-            end = following.start()
+        following = self._scan.next_event(self._held)
+        if following is not None and (end is None or following < end):
+            end = following
         elif end is None:
             return False
         raw, self._held, self._scan = self._held[:end], self._held[end:], _Scan()
@@ -111,11 +111,18 @@ class EventSplitter:
 
 
 class _Scan:
-    """Finds the brace that ends an object, going on where it stopped when more has come."""
+    """Finds what ends an object, going on where it stopped when more has come."""
 
     def __init__(self) -> None:
         self._at = self._depth = 0
         self._in_string = False
+        self._sought = 1
+
+    def next_event(self, text: str) -> int | None:
+        """Return the position where the next event begins, or None."""
+        match = _EVENT.search(text, self._sought)
+        self._sought = max(1, len(text) - _WINDOW)
+        return match.start() if match is not None else None
 
     def end_of_object(self, text: str) -> int | None:
         """Return the position behind the object that begins the text, or None."""

@@ -12,11 +12,14 @@ _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)")
 _INDENTED_FENCE = re.compile(r"(?:[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+)+(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _PIPE = re.compile(r"(?<!\\)\|")
-_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
-_LINK = re.compile(r"\[([^\]\d][^\]]*)\]\(([^)\s]*)\)")
-_STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])")
-_CODE = re.compile(r"(`+)(.+?)\1(?!`)")
+# Characters of a line from which on it begins nothing, so that a line without an end is not held back for ever.
+LONGEST_LINE = 10_000
+_BREAK = re.compile(r"(?<!\s)\s*<br\s*/?>\s*", re.IGNORECASE)
+# Bounded: marks that have no end would be looked for to the end of the cell, each anew.
+_LINK = re.compile(r"\[([^\]\d][^\]]{0,300})\]\(([^)\s]{0,2000})\)")
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]{1,300}?)(?<=\S)\*(?![\w*])")
+_CODE = re.compile(r"(`+)(.{1,300}?)\1(?!`)")
 _ASIDE = re.compile(r"\x00(\d+)\x00")
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~$#])")
 
@@ -81,7 +84,7 @@ class MarkdownReader:
     def _undecided(self, final: bool) -> bool:
         """Whether the line, as far as it has come, may begin a fence or a table."""
         line, end, _rest = self._held.partition("\n")
-        if final or (end and not line.startswith("|")):
+        if final or len(line) > LONGEST_LINE or (end and not line.startswith("|")):
             return False
         if line[:1] in ("`", "~"):
             return bool(_FENCE.match(line)) or not line.strip(line[0])
@@ -90,11 +93,11 @@ class MarkdownReader:
     def _may_delimit(self) -> bool:
         """Whether the second line, as far as it has come, may be that under a table's head."""
         second, end, _rest = self._held.partition("\n")[2].partition("\n")
-        return not end and not second.strip(" \t|:-")
+        return not end and len(second) <= LONGEST_LINE and not second.strip(" \t|:-")
 
     def _opens_fence(self, parts: list[Part], final: bool) -> bool:
         line, end, rest = self._held.partition("\n")
-        match = _FENCE.fullmatch(line.rstrip("\r"))
+        match = _FENCE.fullmatch(line.rstrip("\r")) if len(line) <= LONGEST_LINE else None
         if match is None or not (end or final) or (match[1][0] == "`" and "`" in match[2]):
             return False
         self._fence, self._held = match[1], rest
@@ -104,7 +107,9 @@ class MarkdownReader:
     def _opens_table(self, parts: list[Part], final: bool) -> bool:
         head, _, below = self._held.partition("\n")
         second, end, rest = below.partition("\n")
-        if not head.startswith("|") or not (end or final) or "-" not in second or not _DELIMITERS.fullmatch(second):
+        if not head.startswith("|") or not (end or final) or max(len(head), len(second)) > LONGEST_LINE:
+            return False
+        if "-" not in second or not _DELIMITERS.fullmatch(second):
             return False
         columns = _cells(head)
         if len(columns) != len(_cells(second)):
@@ -128,7 +133,7 @@ class MarkdownReader:
     def _read_code(self, parts: list[Part], final: bool) -> None:
         line, end, rest = self._held.partition("\n")
         stripped = line.strip()
-        marks = not self._line and not stripped.strip(self._fence[0])
+        marks = not self._line and len(line) <= LONGEST_LINE and not stripped.strip(self._fence[0])
         if marks and stripped.startswith(self._fence) and (end or final):
             parts.append(End())
             self._fence, self._held = "", rest

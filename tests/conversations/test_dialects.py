@@ -325,3 +325,25 @@ def test_words_are_passed_on_at_once() -> None:
     for piece in ("The", " switch", " has [", "1", "] nine", " ports.\n", "It", " is | red."):
         assert said(reader.feed(piece)) in (piece, "", " has [" + piece, piece.rstrip("["), "[" + piece)
     assert not said(reader.feed("\n|"))[1:]
+
+
+# Half as long as an answer may be; marks that have no end must not each be looked for to its end.
+@pytest.mark.parametrize("mark", ["**a ", "[a](", "[a", "`a", "*a", " ", "<br ", "\\\\|"])
+def test_marks_without_an_end_are_read_in_passing(mark: str) -> None:
+    cell = (mark * 100_000)[:100_000]
+    [head, row, _end] = read(f"|a|b|\n|---|---|\n|{cell}|b|\n")
+    assert head == TableHead(("a", "b")) and isinstance(row, TableRow) and len(row.cells) == 2
+
+
+@pytest.mark.parametrize("line", ["|" + "a|" * 6000, "|a|\n|" + "-" * 12_000, "```" + "a" * 12_000, "`" * 12_000])
+def test_a_line_without_an_end_begins_nothing_and_is_not_held_back(line: str) -> None:
+    reader = AnswerReader()
+    pieces = [line[at : at + 100] for at in range(0, len(line), 100)]
+    seen = [part for piece in pieces for part in reader.feed(piece)]
+    assert line.startswith(said(seen)) and len(said(seen)) > len(line) - 200
+    assert read(line, "\n|-|\n") == read(f"{line}\n|-|\n") == [Words(f"{line}\n|-|\n"), End()]
+
+
+def test_an_object_that_never_ends_is_gone_through_once() -> None:
+    text = '{"t":"delta","id":"b1","text":{' + "{" * 50_000
+    assert read(*(text[at : at + 20] for at in range(0, len(text), 20)))
