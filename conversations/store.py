@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
 from conversations.models import ChatSession, Citation, ContextEntry, Message, Turn
 from conversations.storable import as_json
-from knowledge.models import Chunk, Document
 
 # A streaming answer whose heartbeat is older has lost its generator.
 STALE_AFTER = timedelta(seconds=15)
@@ -238,49 +237,35 @@ def _interrupt(message: Message) -> int:
     )
 
 
+# One value for all sources, as for all steps below: every one of their own would be quoted and sent by itself.
+_SAVE_CITATIONS = """
+INSERT INTO conversations_citation (
+    message_id, request_id, index, chunk_id, document_id, merged, cited,
+    filename, title, heading, page, snippet, score, sources
+)
+SELECT %s, %s, source.index, chunk.id, document.id, source.merged, source.cited,
+    left(source.filename, 255), source.title, source.heading, source.page, source.snippet, source.score, source.sources
+FROM jsonb_to_recordset(%s::jsonb) AS source (
+    index smallint, chunk_id bigint, document_id bigint, merged bigint[], cited boolean,
+    filename text, title text, heading text, page integer, snippet text, score float, sources jsonb
+)
+LEFT JOIN knowledge_chunk AS chunk ON chunk.id = source.chunk_id
+LEFT JOIN knowledge_document AS document ON document.id = source.document_id
+ON CONFLICT DO NOTHING
+"""
+
+
 def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
     """Store the numbered sources of an answer with their snapshots; saving them twice changes nothing.
 
     A passage that was deleted while the answer was written keeps its snapshot.
     """
-    citations = list(citations)
-    chunks, documents = _still_there(citations)
-    Citation.objects.bulk_create(
-        [
-            Citation(
-                message_id=message_id,
-                request_id=request_id,
-                index=item["index"],
-                chunk_id=item["chunk_id"] if item["chunk_id"] in chunks else None,
-                merged=item.get("merged", []),
-                document_id=item["document_id"] if item["document_id"] in documents else None,
-                cited=item["index"] in cited,
-                filename=item["filename"][:255],
-                title=item.get("title", ""),
-                heading=item["heading"],
-                page=item["page"],
-                snippet=item["snippet"],
-                score=item["score"],
-                sources=item["sources"],
-            )
-            for item in citations
-        ],
-        ignore_conflicts=True,
-    )
+    rows = [{"merged": [], "title": ""} | item | {"cited": item["index"] in cited} for item in citations]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(_SAVE_CITATIONS, [message_id, request_id, as_json(rows)])
 
 
-def _still_there(citations: list[dict[str, Any]]) -> tuple[set[int], set[int]]:
-    """Return which of the cited passages and documents are left: as a rule all, which one query tells."""
-    chunks = dict(
-        Chunk.objects.filter(pk__in=[item["chunk_id"] for item in citations]).values_list("pk", "document_id")
-    )
-    documents = set(chunks.values())
-    if unsure := {item["document_id"] for item in citations} - documents:
-        documents |= set(Document.objects.filter(pk__in=unsure).values_list("pk", flat=True))
-    return set(chunks), documents
-
-
-# One value for all steps: every one of their own would be quoted and sent by itself, at twice the cost.
 _SAVE_TRACE = """
 INSERT INTO conversations_tracestep (turn_id, "order", key, status, started_at, ms, detail)
 SELECT %s, "order", key, status, started_at, ms, detail FROM jsonb_to_recordset(%s::jsonb)

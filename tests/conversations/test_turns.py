@@ -329,6 +329,30 @@ async def test_citations_outlive_the_document(owner: User, handbook: KnowledgeBa
     assert citation.document_id is None and citation.chunk_id is None and "reset button" in citation.snippet
 
 
+async def test_passages_deleted_while_the_answer_was_written_keep_their_snapshots(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, RESET)
+    message = await answer_of(session)
+    stored = [citation async for citation in message.citations.select_related("chunk")]
+    rows = [store.citation_dict(citation) for citation in stored]
+    await Citation.objects.all().adelete()
+    rows[0]["chunk_id"] = 10**12  # gone, while its document is still there
+    request_id = str((await Turn.objects.aget()).request_id)
+    for _twice in range(2):
+        await in_database(store.save_citations, message.pk, request_id, rows, {1})
+    again = [citation async for citation in message.citations.all()]
+    assert [store.citation_dict(citation) for citation in again] == [
+        rows[0] | {"chunk_id": None, "merged": []},
+        *rows[1:],
+    ]
+    assert again[0].document_id == stored[0].document_id and again[0].cited
+    await Citation.objects.all().adelete()
+    await in_database(store.save_citations, message.pk, request_id, [rows[0] | {"document_id": 10**12}], set())
+    last = await message.citations.aget()
+    assert last.document_id is None and last.snippet and not last.cited
+
+
 async def test_questions_follow_the_branch_that_they_name(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
