@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from conversations import check_words, cut_words, markdown
 from conversations.block_html import block_html, texts
 from conversations.events import Answer, fold
+from conversations.grounds import quotations
 from conversations.models import Message
 from conversations.progress import duration, progress
 from conversations.queries import TurnView
@@ -191,7 +192,9 @@ class AnswerPage:
         return self._derived_id("continue")
 
     def claims(self, number: int) -> list[str]:
-        """Return the sentences that name a source, as far as they have been checked and found there."""
+        """Return what is said of a source: the sentences that name it and were found there, or all that is quoted."""
+        if self.model == QUOTING:
+            return quotations(self.answer.blocks, number)
         checks = (item for item in self.answer.checks if item["status"] != "not_found")
         return [item["text"] for item in checks if number in item["sources"]]
 

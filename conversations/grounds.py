@@ -1,10 +1,13 @@
-"""Which sentences of a passage a claim stands on, for a reader to see at once. Pure."""
+"""Which sentences of a passage an answer stands on, for a reader to see at once. Pure."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any
 
+from conversations.checking.claims import numbers_in, plain
 from conversations.checking.source import split_clauses
+from conversations.markdown import MARKER
 from retrieval.analysis import terms
 
 # A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
@@ -28,3 +31,27 @@ def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
 
     clauses = (set(terms(clause)) for claim in claims for clause in split_clauses(claim))
     return {at for at in map(place, clauses) if at is not None}
+
+
+def quotations(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
+    """Return what an answer of mere quotations takes from a source, line by line.
+
+    All that stands before a marker is quoted from its source, and the rows of a table from that of the title above.
+    """
+    found: list[str] = []
+    last = 0
+    for block in blocks:
+        if block["kind"] == "table" and last == number:
+            found += (" | ".join(map(str, row)) for row in block["rows"])
+        elif block["kind"] == "text":
+            for said, last in _stretches(block["text"]):
+                found += filter(None, map(plain, said.splitlines())) if last == number else ()
+    return found
+
+
+def _stretches(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what stands before each marker, and the marker's number."""
+    end = 0
+    for marker in MARKER.finditer(text):
+        yield text[end : marker.start()], numbers_in(marker[0])[-1]
+        end = marker.end()

@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conversations.grounds import grounds
-from conversations.models import ChatSession, Citation, Message
+from conversations.grounds import grounds, quotations
+from conversations.models import ChatSession, Citation, Message, Turn
+from conversations.quoting import MODEL as QUOTING
 from knowledge.models import Chunk, KnowledgeBase
 from tests import factories
 from tests.conversations.conftest import run_turn
@@ -44,6 +45,25 @@ def test_a_claim_stands_on_what_holds_its_words(claim: str, expected: set[int]) 
 def test_nothing_stands_on_nothing() -> None:
     assert grounds(["The warranty lasts three years."], []) == set()
     assert grounds([], HANDBOOK) == set()
+
+
+def test_what_is_quoted_stands_before_its_marker() -> None:
+    blocks = [
+        {"id": "b1", "kind": "text", "text": "First.\n- Steps:  \nHold *it*. [1]\n\n**Ports** [2]\n\n"},
+        {"id": "b2", "kind": "table", "columns": ["Port"], "rows": [["one", 1], ["two", 2]]},
+        {"id": "b3", "kind": "text", "text": "Last of all [3][2] a note"},
+    ]
+    assert quotations(blocks, 1) == ["First.", "Steps:", "Hold it."]
+    assert quotations(blocks, 2) == ["Ports", "one | 1", "two | 2"]
+    assert quotations(blocks, 3) == ["Last of all"] and quotations(blocks, 4) == []
+
+
+def test_a_quotation_of_several_sentences_is_marked_whole(
+    as_owner: Client, session: ChatSession, chunks: list[Chunk]
+) -> None:
+    answer = make_turn(session, answer=" ".join(HANDBOOK[:2]) + " [1]\n\n*Quoted.*", chunk=chunks[0])
+    Turn.objects.filter(pk=answer.turn_id).update(model=QUOTING)
+    assert re.findall("<mark[^>]*>([^<]*)", passage_of(as_owner, answer)) == HANDBOOK[:2]
 
 
 @pytest.fixture
