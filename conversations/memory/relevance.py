@@ -4,9 +4,8 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
 
@@ -70,13 +69,14 @@ async def store_vector(turn_id: int, question: str, answer: str) -> None:
 
 def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit: int) -> list[PastTurn]:
     """Return complete turns by the nearness of their vectors, nearest first, in one query."""
-    turns = Turn.objects.filter(pk__in=turn_ids, embedding_space_id=space_id, embedding__isnull=False)
-    return _turns(turns.order_by(CosineDistance("embedding", HalfVector(vector)), "-id")[:limit])
+    messages = Message.objects.filter(turn_id__in=turn_ids, turn__embedding_space_id=space_id)
+    nearest = messages.order_by(CosineDistance("turn__embedding", HalfVector(vector)), "-turn_id", "role")
+    return _turns(nearest, limit)
 
 
 def _by_words(question: str, turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return complete turns that share words with the question, those with the rarest first."""
-    turns = _turns(Turn.objects.filter(pk__in=turn_ids).order_by("-id")[:_LOOKED_THROUGH])
+    turns = _turns(Message.objects.filter(turn_id__in=turn_ids).order_by("-turn_id", "role"), _LOOKED_THROUGH)
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
     weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
@@ -90,21 +90,11 @@ def _rarity(count: int, total: int) -> float:
     return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
-def _turns(turns: QuerySet[Turn]) -> list[PastTurn]:
-    """Return those of the turns that are complete, with their texts, in their order; one query."""
-    messages = with_texts(Message.objects.filter(turn=OuterRef("pk")))
-    answers = messages.filter(role=Message.Role.ASSISTANT)
-    rows = turns.annotate(
-        asked=Subquery(messages.filter(role=Message.Role.USER).values("told")[:1]),
-        answered=Subquery(answers.values("told")[:1]),
-        status=Subquery(answers.values("status")[:1]),
-    ).values("id", "asked", "answered", "status")
-    texts: list[dict[str, Any]] = []
-    for row in rows:
-        both = {"turn_id": row["id"], "status": row["status"]}
-        texts.append(both | {"role": Message.Role.USER, "told": row["asked"] or ""})
-        texts.append(both | {"role": Message.Role.ASSISTANT, "told": row["answered"] or ""})
-    return grouped(dict.fromkeys(text["turn_id"] for text in texts), texts)
+def _turns(messages: QuerySet[Message], limit: int) -> list[PastTurn]:
+    """Return the complete ones of the first `limit` turns of these messages, in their order; one query."""
+    told = with_texts(messages).values("turn_id", "role", "told", "status")
+    rows = list(told[: 2 * limit])  # a question and its answer each
+    return grouped(dict.fromkeys(row["turn_id"] for row in rows), rows)
 
 
 def _chosen(turns: Sequence[PastTurn], recent: Sequence[PastTurn], limit: int) -> list[PastTurn]:
