@@ -9,6 +9,8 @@ from retrieval.words import QUESTION_WORDS
 # Columns that a rewrite may take, or so many times those of the question; a Chinese character is two wide.
 MAX_COLUMNS = 240
 MAX_GROWTH = 4
+# Wrappings around a question, one inside the other, that are taken off.
+MAX_WRAPPINGS = 6
 
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
 _BULLET = re.compile(r"^(?:[-•*]|1[.)、])\s+")
@@ -98,14 +100,15 @@ def _out_of_json(reply: str) -> str:
 
 def _bare(text: str) -> str:
     """Return a line without what models put around a question: a label, quotes, emphasis, a remark behind it."""
-    before = ""
-    while text != before:
+    for _wrapping in range(MAX_WRAPPINGS):
         before = text
         text = _AFTERTHOUGHT.sub("", _PREFIX.sub("", _BULLET.sub("", text.strip()), count=1).strip())
         if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
             text = text[1:-1]
         if text.startswith("**") and text.endswith("**"):
             text = text.strip("*")
+        if text == before:
+            break
     return text
 
 

@@ -111,3 +111,13 @@ def test_the_question_itself_is_no_rewriting(reply: str) -> None:
 )
 def test_questions_that_look_like_something_else_stay_whole(question: str) -> None:
     assert usable_rewrite(question + " [TL-SE2109]", question, BACKGROUND) == question + " [TL-SE2109]"
+
+
+@pytest.mark.parametrize("wrapping", ["Question: ", "1. ", "问：", '"', "**", "?(a"])
+def test_a_reply_without_an_end_is_left_at_once(wrapping: str) -> None:
+    with pytest.raises(Unusable):
+        usable_rewrite(wrapping * 50_000, QUESTION, BACKGROUND)
+
+
+def test_wrappings_inside_each_other_are_all_taken_off() -> None:
+    assert usable_rewrite(f"Sure: **Rewritten question:** “1. {WANTED}”", QUESTION, BACKGROUND) == WANTED
