@@ -14,6 +14,8 @@ from ragsite.db import in_database
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
+# Characters of a reply that are looked at: it may run on, and the marks around a title are few.
+_LOOKED_AT = 1000
 _AROUND = re.compile(r"""^[\s"'“”‘’「」《》*#`]+|[\s"'“”‘’「」《》*`.。!！]+$""")
 _LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
 
@@ -47,5 +49,5 @@ async def improve(state: State) -> None:
 
 def cleaned(reply: str) -> str:
     """Return a model's reply as a title: its first line without quotation marks, label and markup, cut to size."""
-    line = next((line for line in reply.splitlines() if line.strip()), "")
+    line = next((line for line in reply.splitlines() if line.strip()), "").strip()[:_LOOKED_AT]
     return shortened(_AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line))))[:TITLE_LENGTH]

@@ -37,6 +37,10 @@ def test_a_reply_becomes_a_title(reply: str, title: str) -> None:
     assert titles.cleaned(reply) == title
 
 
+def test_a_reply_that_runs_on_is_looked_at_no_further() -> None:
+    assert titles.cleaned("Reset" + "!" * 200_000 + "x").startswith("Reset!!!")
+
+
 @pytest.fixture
 def titled_llm(fake_llm: FakeLLM) -> FakeLLM:
     fake_llm.serves = {*fake_llm.serves, "title"}
