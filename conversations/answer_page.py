@@ -217,8 +217,7 @@ class AnswerPage:
         for item in self.answer.citations:
             number = item["index"]
             label = _("Source %(number)s: %(file)s") % {"number": number, "file": _title(item)}
-            found = tuple((status, check_words.label(status)) for status in verdicts.get(number, ()))
-            markers[number] = markdown.Marker(self.citation_url(number), label, found)
+            markers[number] = markdown.Marker(self.citation_url(number), label, tuple(verdicts.get(number, ())))
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
         return markdown.Context(markers, trusted)
 

@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conversations.doubted import Verdict
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -90,10 +92,13 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
     }
 
 
-def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, tuple[str, ...]]:
+def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[Verdict]]:
     """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
-    found: dict[int, list[str]] = defaultdict(list)
+    found: dict[int, list[Verdict]] = defaultdict(list)
     for item in checks:
+        name = label(item["status"])
+        reasons = " ".join(reason(problem["kind"], problem["what"]) for problem in item["problems"])
+        verdict = Verdict(item["status"], name, " · ".join(filter(None, (name, reasons))))
         for number in item["sources"]:
-            found[number].append(item["status"])
-    return {number: tuple(statuses) for number, statuses in found.items()}
+            found[number].append(verdict)
+    return found

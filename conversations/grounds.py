@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
-from conversations.checking.claims import numbers_in, plain
+from conversations.checking.claims import plain
 from conversations.checking.source import split_clauses
-from conversations.markdown import MARKER
+from conversations.markers import MARKER, numbers_of
 from retrieval.analysis import terms
 
 # A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
@@ -53,5 +53,5 @@ def _stretches(text: str) -> Iterator[tuple[str, int]]:
     """Yield what stands before each marker, and the marker's number."""
     end = 0
     for marker in MARKER.finditer(text):
-        yield text[end : marker.start()], numbers_in(marker[0])[-1]
+        yield text[end : marker.start()], numbers_of(marker)[-1]
         end = marker.end()

@@ -20,8 +20,9 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\](?!\()|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
-_NUMBER = re.compile(r"\d+")
+from conversations.doubted import Verdict, underlined
+from conversations.markers import MARKER, numbers_in, numbers_of
+
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 # Letters and digits joined by hyphens, one digit among them: LS-2448P.
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]*\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
@@ -33,14 +34,11 @@ _HEADING_SHIFT = 2
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands.
-
-    Verdicts are pairs of a class ("supported", "partly", "not_found") and of its name.
-    """
+    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands."""
 
     href: str
     label: str
-    verdicts: tuple[tuple[str, str], ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +52,17 @@ class Context:
     trusted_text: str = ""
     _seen: Counter[int] = field(default_factory=Counter)
 
-    def verdict(self, number: int) -> tuple[str, str]:
+    def verdict(self, number: int) -> Verdict:
         """Return the verdict on the next place where a number stands; empty where none was passed."""
         place = self._seen[number]
         self._seen[number] += 1
         verdicts = self.markers[number].verdicts
-        return verdicts[place] if place < len(verdicts) else ("", "")
+        return verdicts[place] if place < len(verdicts) else Verdict()
 
 
 def cited_numbers(text: str) -> list[int]:
     """Return the numbers of a text's citation markers, in order of first appearance."""
-    groups = (match[1] or match[2] for match in MARKER.finditer(text))
-    return list(dict.fromkeys(int(number) for group in groups for number in _NUMBER.findall(group)))
+    return list(dict.fromkeys(numbers_in(text)))
 
 
 def normalise(text: str) -> str:
@@ -85,9 +82,12 @@ def render_inline(text: str, context: Context | None = None) -> SafeString:
     parts: list[str] = []
     end = 0
     for match in MARKER.finditer(text):
-        numbers = _numbers(match)
+        numbers = numbers_of(match)
         if all(number in context.markers for number in numbers):
-            parts += [_unbroken(text[end : match.start()].rstrip(" ")), *(_marker(n, context) for n in numbers)]
+            verdicts = [context.verdict(number) for number in numbers]
+            said = _unbroken(text[end : match.start()].rstrip(" "))
+            parts.append(f"{_doubt(verdicts[0])}{said}</span>" if said and verdicts[0].doubtful else said)
+            parts += (_marker(context.markers[n], n, verdict) for n, verdict in zip(numbers, verdicts, strict=True))
             end = match.end()
     parts.append(_unbroken(text[end:]))
     return mark_safe(_cleaner.clean("".join(parts)))
@@ -153,16 +153,14 @@ def _html(tokens: Sequence[Token], context: Context) -> SafeString:
     return mark_safe(_cleaner.clean(html))
 
 
-def _numbers(match: re.Match[str]) -> list[int]:
-    return [int(number) for number in _NUMBER.findall(match[1] or match[2])]
+def _doubt(verdict: Verdict) -> str:
+    return f'<span class="doubt {escape(verdict.status)}" title="{escape(verdict.why)}">'
 
 
-def _marker(number: int, context: Context) -> str:
-    marker = context.markers[number]
-    status, verdict = context.verdict(number)
-    label = f"{marker.label} · {verdict}" if verdict else marker.label
+def _marker(marker: Marker, number: int, verdict: Verdict) -> str:
+    label = f"{marker.label} · {verdict.label}" if verdict.label else marker.label
     return (
-        f'<sup class="citation{" " + status if status else ""}"><a href="{escape(marker.href)}" '
+        f'<sup class="{escape(f"citation {verdict.status}".strip())}"><a href="{escape(marker.href)}" '
         f'data-citation="{number}" aria-label="{escape(label)}">{number}</a></sup>'
     )
 
@@ -190,7 +188,7 @@ def _split(child: Token, known: Mapping[int, Marker]) -> list[Token]:
     parts: list[Token] = []
     end = 0
     for match in MARKER.finditer(child.content):
-        numbers = _numbers(match)
+        numbers = numbers_of(match)
         if not all(number in known for number in numbers):
             continue
         parts.append(_text(child.content[end : match.start()].rstrip(" ")))
@@ -206,8 +204,18 @@ def _text(content: str) -> Token:
 class _Renderer(RendererHTML):
     """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
 
+    def renderInline(self, tokens: Sequence[Token], options: Any, env: Any) -> str:
+        return super().renderInline(underlined(tokens, env["context"].verdict), options, env)
+
     def citation(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        return _marker(tokens[index].meta["number"], env["context"])
+        meta = tokens[index].meta
+        return _marker(env["context"].markers[meta["number"]], meta["number"], meta["verdict"])
+
+    def doubt_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _doubt(tokens[index].meta["verdict"])
+
+    def doubt_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return "</span>"
 
     def image(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         children = tokens[index].children or []
@@ -312,7 +320,7 @@ _cleaner = nh3.Cleaner(
         "div": {"class"},
         "figure": {"class"},
         "ol": {"start"},
-        "span": {"class"},
+        "span": {"class", "title"},
         "sup": {"class"},
         "table": {"class"},
         "td": {"class"},

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conversations.markdown import MARKER
+from conversations.markers import MARKER, numbers_in
 from knowledge.sentences import split_sentences
 
 # Markers right at the beginning of a sentence belong to the one before: "It has nine ports. [1] It is red."
@@ -39,16 +39,22 @@ def claims(markdown: str) -> Iterator[Claim]:
 
 
 def _in_paragraph(paragraph: str) -> Iterator[Claim]:
+    for sentence in sentences(paragraph):
+        yield from _claim(sentence)
+
+
+def sentences(paragraph: str) -> Iterator[str]:
+    """Yield the sentences of a paragraph, each with the markers right after it; joined they are the paragraph."""
     text = ""
     for sentence in split_sentences(paragraph):
         leading = _LEADING.match(sentence)
         if leading and text:
-            yield from _claim(text + leading[0])
+            yield text + leading[0]
             text, sentence = "", sentence[leading.end() :]
         elif text:
-            yield from _claim(text)
+            yield text
         text = sentence
-    yield from _claim(text)
+    yield text
 
 
 def _claim(text: str) -> Iterator[Claim]:
@@ -56,12 +62,6 @@ def _claim(text: str) -> Iterator[Claim]:
     said = plain(text)
     if sources and re.search(r"\w", said):
         yield Claim(said, sources)
-
-
-def numbers_in(text: str) -> list[int]:
-    """Return the numbers of a text's markers, in their order, repeats included."""
-    groups = (match[1] or match[2] for match in MARKER.finditer(text))
-    return [int(number) for group in groups for number in re.findall(r"\d+", group)]
 
 
 def plain(markdown: str) -> str:
