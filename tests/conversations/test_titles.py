@@ -38,7 +38,7 @@ def test_a_reply_becomes_a_title(reply: str, title: str) -> None:
 
 
 def test_a_reply_that_runs_on_is_looked_at_no_further() -> None:
-    assert titles.cleaned("Reset" + "!" * 200_000 + "x").startswith("Reset!!!")
+    assert titles.cleaned("Reset" + "!" * 200_000 + "x") == "Reset"
 
 
 @pytest.fixture
