@@ -1,5 +1,6 @@
 """Earlier turns that are like the question: by vectors, or by words where vectors say nothing."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +13,9 @@ from conversations.history import branch_of, complete_turns
 from conversations.memory import relevance
 from conversations.memory.relevance import Found, relevant_turns, store_vector
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.pipeline.evidence import Known
+from conversations.pipeline.nodes import relevant_history, understand
+from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval import spaces
@@ -129,6 +133,28 @@ async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
     assert recalled < contents.index("later 1"), "before the recent turns"
     step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
     assert step.detail["by"] == "vector" and asked.pk in step.detail["turns"]
+
+
+async def test_a_question_is_understood_meanwhile(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(8)])
+    understood = asyncio.Event()
+    known_words = understand.known_words
+
+    async def awaited(*args: object) -> Found:
+        await asyncio.wait_for(understood.wait(), 5)
+        return Found(by="words")
+
+    async def told(state: State) -> Known:
+        understood.set()
+        return await known_words(state)
+
+    monkeypatch.setattr(relevant_history, "relevant_turns", awaited)
+    monkeypatch.setattr(understand, "known_words", told)
+    await run_turn(owner, session, "How long is the warranty?", parent_turn_id=turns[-1].pk)
+    step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
+    assert (step.status, step.detail.get("by")) == ("completed", "words")
 
 
 def _more(session: ChatSession, parent: Turn, count: int) -> Turn:

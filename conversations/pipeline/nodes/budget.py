@@ -26,7 +26,7 @@ class Budget(Node):
     key = "budget"
     step = 7
     title = gettext_lazy("Choose the evidence")
-    after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")))
+    after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
     reads = ("question", "action", "hits", "history")
     may_read = ("summary", "memories", "relevant", "k", "top_n", "reply")
     writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")

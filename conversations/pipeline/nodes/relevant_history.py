@@ -9,7 +9,7 @@ from conversations.pipeline.state import State
 
 
 class RelevantHistory(Node):
-    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones."""
+    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones, while others understand and search."""
 
     key = "relevant_history"
     title = gettext_lazy("Recall earlier turns")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.pipeline import rules
 from conversations.pipeline.bases import known_words
-from conversations.pipeline.graph import PREVIOUS, Emit, Node
+from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
 from conversations.pipeline.state import State
@@ -43,7 +43,7 @@ class Understand(Node):
     step = 2
     title = gettext_lazy("Understand the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
-    after = (PREVIOUS, "system_context")
+    after = ("load_history", "memory", "system_context")
     reads = ("user_id", "session_id", "question", "history")
     may_read = ("reply", "summary")
     writes = (
