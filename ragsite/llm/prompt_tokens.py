@@ -34,8 +34,9 @@ def shorten(text: str, limit: int) -> str:
     if count_prompt_tokens(text) <= limit:
         return text
     room = limit - count_prompt_tokens(_CUT)
-    while room > 0:
-        cut = _whole(_beginning(text, room)) + _CUT
+    while room > 0 and text.strip():
+        text = _beginning(text, room)  # of the beginning, from the second time on
+        cut = _whole(text) + _CUT
         if cut != _CUT and count_prompt_tokens(cut) <= limit:
             return cut
         room -= 1

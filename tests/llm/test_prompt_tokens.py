@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragsite.llm import prompt_tokens
 from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
 
 
@@ -35,6 +36,20 @@ def test_a_text_is_shortened_at_the_end_of_a_sentence() -> None:
 def test_what_fits_stays_and_where_nothing_fits_nothing_is_left() -> None:
     assert shorten("one two three", 3) == "one two three"
     assert shorten("one two three", 1) == shorten("one two three", 0) == ""
+
+
+def test_a_long_text_is_read_whole_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    beginning = prompt_tokens._beginning
+
+    def noted(text: str, tokens: int) -> str:
+        read.append(len(text))
+        return beginning(text, tokens)
+
+    monkeypatch.setattr(prompt_tokens, "_beginning", noted)
+    assert shorten(" " * 20_000 + "x", 50) == ""
+    assert shorten("¿" * 20_000, 50).startswith("¿¿")
+    assert read.count(20_001) == read.count(20_000) == 1
 
 
 @given(st.text(max_size=120) | st.text("检索，。 abc\n", max_size=200), st.integers(0, 60))
