@@ -15,7 +15,7 @@ from conversations.pipeline.state import PastTurn
 CACHE_SECONDS = 300
 _THINK = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
 # Code keeps its brackets.
-_CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
+_CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
 # Of these some column changes whenever a message does; they are narrow beside its texts.
 _CHANGING = ("id", "status", "last_seq")
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}

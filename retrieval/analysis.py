@@ -31,6 +31,8 @@ CHINESE_STOP_WORDS = frozenset(_CHINESE_STOP_WORDS.split())
 LONGEST_WORD = 64
 # PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.
 LONGEST_TERM = 256
+# Numbers of a version by which it is found.
+LONGEST_VERSION = 16
 # Few words of Chinese have more characters.
 LONGEST_PIECE = 4
 
@@ -40,12 +42,13 @@ _RUN_OF_HAN = re.compile(rf"[{_HAN}]+")
 _UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
 # Vowel signs of Indian scripts, which belong to their words though they are no letters by themselves.
 _SIGNS = r"\u0900-\u0963\u0966-\u0dff"
-_SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}]|[{_SIGNS}])"
+# Each character in one way alone: with two, a word would be tried in twice as many ways with each letter.
+_SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}{_SIGNS}]|[{_SIGNS}])"
 _EMOJI = r"\u2600-\u26ff\U0001f000-\U0001faff"
 _TOKEN = re.compile(
     rf"""
     (?P<url>(?i:(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*))
-    | (?P<email>[\w.+-]++@(?i:[a-z0-9-]+(?:\.[a-z0-9-]+)+))
+    | (?P<email>(?<![0-9A-Za-z_.+-])[\w.+-]++@(?i:[a-z0-9-]+(?:\.[a-z0-9-]+)+))
     | (?P<han>[{_HAN}]+)
     | (?P<unspaced>[{_UNSPACED}]+)
     | (?P<emoji>[{_EMOJI}])
@@ -247,7 +250,7 @@ def _part(part: str) -> Iterator[str]:
 def _version(version: str) -> Iterator[str]:
     """`v1.2.3` is found by 1.2.3, 1.2 and 1, not by 2 or 3; a decimal number is alike."""
     yield version
-    numbers = version.lstrip("v").split(".")
+    numbers = version.lstrip("v").split(".")[:LONGEST_VERSION]
     for length in range(len(numbers), 0, -1):
         prefix = ".".join(numbers[:length])
         if prefix != version:

@@ -19,7 +19,7 @@ _BREAK = re.compile(r"(?<!\s)\s*<br\s*/?>\s*", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\d][^\]]{0,300})\]\(([^)\s]{0,2000})\)")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]{1,300}?)(?<=\S)\*(?![\w*])")
-_CODE = re.compile(r"(`+)(.{1,300}?)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++)(.{1,300}?)(?<!`)\1(?!`)")
 _ASIDE = re.compile(r"\x00(\d+)\x00")
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~$#])")
 

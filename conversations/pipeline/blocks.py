@@ -194,7 +194,7 @@ class MarkerFilter:
 def escape_markdown(text: str) -> str:
     """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading."""
     escaped = _SPECIAL.sub(r"\\\1", text)
-    return re.sub(r"(?m)^(\s*)([-+]|\d+[.)])(?=\s)", lambda match: f"{match[1]}{_escape_start(match[2])}", escaped)
+    return re.sub(r"(?m)^([ \t]*)([-+]|\d+[.)])(?=\s)", lambda match: f"{match[1]}{_escape_start(match[2])}", escaped)
 
 
 def _escape_start(mark: str) -> str:

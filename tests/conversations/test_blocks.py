@@ -68,3 +68,7 @@ CODE = "```\nled off\n```\n"
 )
 def test_no_marker_stands_alone_below_code(sentences: list[str], written: str) -> None:
     assert _paragraph(Quote(0, sentences, set()), 2, "**Lights** [2]\n\n") == written
+
+
+def test_a_text_of_nothing_but_lines_is_escaped_in_passing() -> None:
+    assert escape_markdown("\n" * 200_000 + "- x") == "\n" * 200_000 + "\\- x"

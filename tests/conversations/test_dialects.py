@@ -328,7 +328,7 @@ def test_words_are_passed_on_at_once() -> None:
 
 
 # Half as long as an answer may be; marks that have no end must not each be looked for to its end.
-@pytest.mark.parametrize("mark", ["**a ", "[a](", "[a", "`a", "*a", " ", "<br ", "\\\\|"])
+@pytest.mark.parametrize("mark", ["**a ", "[a](", "[a", "`", "`a", "*a", " ", "<br ", "\\\\|"])
 def test_marks_without_an_end_are_read_in_passing(mark: str) -> None:
     cell = (mark * 100_000)[:100_000]
     [head, row, _end] = read(f"|a|b|\n|---|---|\n|{cell}|b|\n")

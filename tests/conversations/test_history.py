@@ -163,3 +163,7 @@ def test_without_a_parent_there_is_no_history(owner: User) -> None:
     session = services.create_session(owner)
     make_turn(session)
     assert recent(session, None) == []
+
+
+def test_a_text_of_nothing_but_space_is_read_in_passing() -> None:
+    assert strip_markers("a" + " \t" * 100_000 + "[1]b") == "ab"

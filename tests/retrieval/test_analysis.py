@@ -181,3 +181,17 @@ def test_a_token_is_of_the_same_kind_wherever_it_stands(text: str) -> None:
         alone = analysis._TOKEN.match(token)
         assert alone
         assert (alone.lastgroup, alone.group()) == (kind, token)
+
+
+# As long as a line without spaces may be in a document; each would take minutes if letters were gone through anew.
+@pytest.mark.parametrize(
+    "unit", ["क", "മ", "_", "-", ".", "1.", "v1.", "a_", "a@b.", "+", "'a", "http://", "111,", "x/y-z.q_", "é", "#a"]
+)
+def test_words_without_an_end_are_read_in_passing(unit: str) -> None:
+    text = (unit * 50_000)[:50_000]
+    assert set(terms(f"{text} switch")) >= {"switch"}
+
+
+def test_addresses_are_found_behind_marks_and_chinese() -> None:
+    for text in ("...ann@example.com", "<ann@example.com>", "邮箱：ann@example.com", "--ann@example.com"):
+        assert "example.com" in terms(text), text
