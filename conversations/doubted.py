@@ -1,11 +1,15 @@
 """The sentences of an answer that their sources don't fully bear out, underlined where they stand. Pure."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
 
 from conversations.checking.claims import sentences
+
+# A full stop after a marker is not worth a line of its own.
+_WORDS = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, Verdict]]) -
     end = 0
     for first, last, verdict in doubts:
         begin, until = max(0, first - start), min(len(token.content), last - start)
-        if begin >= until or not token.content[begin:until].strip():
+        if begin >= until or not _WORDS.search(token.content, begin, until):
             continue
         if token.type == "code_inline":
             begin, until = 0, len(token.content)
