@@ -32,6 +32,8 @@ THINKING_ROOM = 2048
 _PAST_TOKENS = 200
 _SUMMARY_TOKENS = 400
 _QUESTION_TOKENS = 1000
+# Before what is quoted of a question, an answer, and the summary of what was before them.
+SPEAKERS = {"en": ("User", "Assistant", "Summary so far"), "zh": ("用户", "助手", "此前的摘要")}
 # What stands for a conversation that has not begun.
 _NOTHING = "-"
 
@@ -156,12 +158,15 @@ def forget() -> None:
     _thinkers.clear()
 
 
-def transcript(turns: Sequence[PastTurn], summary: str = "") -> str:
-    """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before."""
-    parts = [f"Before: {_short(summary, _SUMMARY_TOKENS)}"] if summary else []
-    parts += [
-        f"User: {_short(turn.question, _PAST_TOKENS)}\nAssistant: {_short(turn.answer, _PAST_TOKENS)}" for turn in turns
-    ]
+def transcript(turns: Sequence[PastTurn], language: str, summary: str = "") -> str:
+    """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before.
+
+    `language` is that of the prompt, `"zh"` or `"en"`.
+    """
+    user, assistant, before = SPEAKERS[language]
+    parts = [f"{before}: {_short(summary, _SUMMARY_TOKENS)}"] if summary else []
+    for turn in turns:
+        parts += [f"{user}: {_short(turn.question, _PAST_TOKENS)}", f"{assistant}: {_short(turn.answer, _PAST_TOKENS)}"]
     return "\n".join(parts) or _NOTHING
 
 

@@ -8,7 +8,7 @@ from retrieval.snippets import snippet
 
 def numbered_passage(number: int, hit: Hit) -> str:
     """Return a passage under its number and with its place, fenced so that its end can't be forged from within."""
-    parts = (hit.filename, hit.heading, hit.page and f"p. {hit.page}", hit.picture_id and "picture")
+    parts = (hit.filename, hit.heading, hit.page and f"p. {hit.page}", hit.picture and "picture")
     return fenced(number, hit.content, " · ".join(str(part) for part in parts if part))
 
 

@@ -48,9 +48,8 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str) -> Preview:
     window = _window(purpose)
     question = _question_of(turn)
     if purpose not in _WRITES:
-        system, user = prompt.fill(
-            question=asking.quoted(question), history=_history(turn), evidence=_evidence(purpose, turn)
-        )
+        history, evidence = _history(turn, language), _evidence(purpose, turn)
+        system, user = prompt.fill(question=asking.quoted(question), history=history, evidence=evidence)
         return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
     branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
     material = Material(
@@ -86,11 +85,9 @@ def _question_of(turn: Turn) -> str:
     return found or ""
 
 
-def _history(turn: Turn) -> str:
-    if turn.parent_turn_id is None:
-        return asking.transcript(())
+def _history(turn: Turn, language: str) -> str:
     branch = branch_of(turn.session_id, turn.parent_turn_id)
-    return asking.transcript(recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS))
+    return asking.transcript(recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS), language)
 
 
 def _evidence(purpose: str, turn: Turn) -> str:
@@ -101,7 +98,7 @@ def _evidence(purpose: str, turn: Turn) -> str:
 
 def _hits(turn: Turn) -> list[Hit]:
     """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
-    citations = Citation.objects.filter(message__turn=turn).select_related("chunk", "document").order_by("index")
+    citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
     return [
         Hit(
             chunk_id=citation.chunk_id or 0,
@@ -114,7 +111,7 @@ def _hits(turn: Turn) -> list[Hit]:
             page=citation.page,
             score=citation.score,
             sources=[],
-            picture_id=citation.chunk.picture_id if citation.chunk else None,
+            picture=citation.chunk.picture if citation.chunk else None,
         )
-        for citation in citations
+        for citation in citations.order_by("index")
     ]

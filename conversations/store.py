@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
 from conversations.models import ChatSession, Citation, ContextEntry, Message, Turn
 from conversations.storable import as_json
+from ragsite.llm.tokens import count_tokens
 
 # A streaming answer whose heartbeat is older has lost its generator.
 STALE_AFTER = timedelta(seconds=15)
@@ -106,7 +107,10 @@ def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, 
         ),
         Message(turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=now),
     ])  # fmt: skip
-    ContextEntry.objects.create(session=session, turn=turn, type=ContextEntry.Type.CHAT, role="user", content=question)
+    ContextEntry.objects.create(
+        session=session, turn=turn, type=ContextEntry.Type.CHAT, role="user", content=question,
+        tokens=count_tokens(question),
+    )  # fmt: skip
     ChatSession.objects.filter(pk=session.pk).update(last_activity_at=now)
     return Started(session.pk, turn.pk, str(request_id), user.pk, assistant.pk, parent_turn_id)
 

@@ -156,15 +156,16 @@ def _reorders(request: SearchRequest) -> bool:
     return bool(settings.ENABLE_REORDER) if request.reorder is None else request.reorder
 
 
-# What `_hit` shows of a chunk and its document; the rest of their rows stays where it is.
+# What `_hit` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
 _SHOWN = (
-    "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "picture_id", "ordinal",
+    "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "ordinal",
+    "picture__alt", "picture__width", "picture__height",
     "document__knowledge_base_id", "document__original_filename", "document__title", "document__folder",
 )  # fmt: skip
 
 
 def _load(chunk_ids: list[int]) -> dict[int, Chunk]:
-    return Chunk.objects.select_related("document").only(*_SHOWN).in_bulk(chunk_ids)
+    return Chunk.objects.select_related("document", "picture").only(*_SHOWN).in_bulk(chunk_ids)
 
 
 def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
@@ -181,7 +182,7 @@ def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
         sources=found.sources,
         columns=chunk.table_columns,
         rows=chunk.table_rows,
-        picture_id=chunk.picture_id,
+        picture=chunk.picture,
         ordinal=chunk.ordinal,
         title=chunk.document.name,
     )

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from django.conf import settings
 
+from knowledge.models import Picture
 from retrieval.fusion import Query, Ranking, Side, Source
 from retrieval.rerank_options import RerankOptions
 
@@ -72,7 +73,7 @@ class Hit:
     sources: list[Source]
     columns: list[str] | None = None
     rows: list[list[str]] | None = None
-    picture_id: int | None = None
+    picture: Picture | None = None
     ordinal: int = 0
     merged: tuple[int, ...] = ()
     rerank_score: float | None = None

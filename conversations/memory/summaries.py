@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from conversations import llm
+from conversations.asking import SPEAKERS
 from conversations.budget import Window
 from conversations.history import complete_turns, strip_thinking
 from conversations.models import ContextEntry, Turn
@@ -154,10 +155,10 @@ def _messages(draft: Draft, language: str, window: Window) -> list[ChatMessage]:
     before = draft.previous.content if draft.previous is not None else ""
     fixed = sum(map(window.measure, prompt.fill(history=before)))
     each = window.room((window.limit - fixed) // len(draft.turns)) // 2
-    names = ("用户", "助手", "此前的摘要") if language == "zh" else ("User", "Assistant", "Summary so far")
-    parts = [f"{names[2]}: {before}"] if before else []
+    asker, answerer, so_far = SPEAKERS[language]
+    parts = [f"{so_far}: {before}"] if before else []
     for turn in draft.turns:
-        parts += [f"{names[0]}: {shorten(turn.question, each)}", f"{names[1]}: {shorten(turn.answer, each)}"]
+        parts += [f"{asker}: {shorten(turn.question, each)}", f"{answerer}: {shorten(turn.answer, each)}"]
     system, user = prompt.fill(history="\n".join(parts))
     return [ChatMessage("system", system), ChatMessage("user", user)]
 

@@ -68,18 +68,20 @@ async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLL
     model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=2048, max_tokens=256)
     turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
     model.enqueue("x", "x")
-    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns))
+    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns, "en"))
     told = model.calls[0].messages[1].content
     assert "Question 8?" in told and "Question 0?" not in told and told.endswith("And now?")
     assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 2048 * 0.95 - 256
     model.endpoint = Endpoint("http://fake.invalid/v1", model="large")
-    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns))
+    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns, "en"))
     assert "Question 0?" in model.calls[1].messages[1].content
 
 
 def test_what_is_quoted_to_a_model_is_bounded() -> None:
     long = "A very long question. " * 2000
     assert len(asking.quoted(long)) < 8000 and asking.quoted("Which ports?") == "Which ports?"
-    told = asking.transcript([PastTurn(1, long, long)] * 5, long)
-    assert len(told) < 15_000 and told.startswith("Before: A very") and told.count("\nUser: A very") == 5
-    assert asking.transcript([]) == "-"
+    told = asking.transcript([PastTurn(1, long, long)] * 5, "en", long)
+    assert len(told) < 15_000 and told.startswith("Summary so far: A very") and told.count("\nUser: A very") == 5
+    assert asking.transcript([], "zh") == "-"
+    spoken = asking.transcript([PastTurn(1, "几个端口？", "九个。")], "zh", "谈交换机。")
+    assert spoken == "此前的摘要: 谈交换机。\n用户: 几个端口？\n助手: 九个。"

@@ -30,9 +30,9 @@ MOST = {
     "relevant_history": 1,
     "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
     "search": 13,
-    "metadata": 2,
+    "metadata": 1,
     "budget": 1,
-    "save": 5,
+    "save": 4,
 }
 
 
@@ -59,7 +59,7 @@ async def test_without_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 35
+    assert queries.total() <= 34
 
 
 async def test_with_a_model(
@@ -70,7 +70,7 @@ async def test_with_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 35
+    assert queries.total() <= 34
 
 
 async def test_a_long_conversation_asks_no_more(

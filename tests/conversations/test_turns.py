@@ -12,6 +12,7 @@ from django.utils import timezone
 from conversations import broker, queries, store, turns
 from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
+from conversations.prompts import get_prompt
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
@@ -115,13 +116,31 @@ async def test_the_turn_leaves_context_trace_embedding_and_title(
 ) -> None:
     await run_turn(owner, session, RESET)
     turn = await Turn.objects.aget(session=session)
-    entries = [entry async for entry in ContextEntry.objects.filter(session=session).values_list("type", "role")]
-    assert sorted(entries) == [("chat", "assistant"), ("chat", "user"), ("routes", "system")]
+    entries = [entry async for entry in ContextEntry.objects.filter(session=session)]
+    kinds = sorted((entry.type, entry.role) for entry in entries)
+    assert kinds == [("chat", "assistant"), ("chat", "user"), ("routes", "system")]
+    assert all(entry.tokens > 0 for entry in entries)
     keys = [key async for key in TraceStep.objects.filter(turn=turn).values_list("key", flat=True)]
     assert {"understand", "search", "fusion", "budget", "generate", "save"} <= set(keys)
     assert turn.embedding is not None and turn.model == "extractive" and turn.token_count > 0
     await session.arefresh_from_db()
     assert session.title == RESET.rstrip("?")[:48].rsplit(" ", 1)[0] + "…" or session.title.startswith("How do I")
+
+
+async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first_turn(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue("<think>Hm.</think>It has:\n\n| a | **b** |\n|---|---|\n| 1 | 2 |\n", "九个端口 [1]。")
+    await run_turn(owner, session, "How many ports has the TL-SE2109?")
+    entries = ContextEntry.objects.filter(session=session)
+    first = [(entry.type, entry.role, entry.content) async for entry in entries.order_by("type", "-role")]
+    assert first[:2] == [
+        ("chat", "user", "How many ports has the TL-SE2109?"),
+        ("chat", "assistant", "It has:\n\na | b\n1 | 2"),
+    ]
+    assert first[2] == ("routes", "system", await in_database(lambda: get_prompt("answer", "en").system))
+    await run_turn(owner, session, "端口隔离在哪里启用？")
+    assert (await entries.aget(type="routes")).content == first[2][2]
 
 
 async def test_a_stranger_finds_nothing_of_anothers_documents(

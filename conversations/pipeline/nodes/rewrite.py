@@ -66,8 +66,9 @@ class Rewrite(Node):
 
     async def _rewritten(self, state: State) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
-        history, question = asking.transcript(state.history, state.summary), asking.quoted(state.question)
-        async with asking.asker("rewrite", state.question_language, settings.REWRITE_TIMEOUT) as model:
+        language = state.question_language
+        history, question = asking.transcript(state.history, language, state.summary), asking.quoted(state.question)
+        async with asking.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
             state.note(self.key, model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
             kept = await cache.aget(key)

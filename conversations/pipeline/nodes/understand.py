@@ -74,7 +74,7 @@ class Understand(Node):
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
         if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
             return _Asked()
-        history = asking.transcript(state.history, state.summary)
+        history = asking.transcript(state.history, state.question_language, state.summary)
         try:
             answered = await asking.ask(
                 "understand",
