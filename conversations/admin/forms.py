@@ -104,6 +104,13 @@ class ModelProfileForm(ProfileForm):
             self.fields[name].validators.append(MinValueValidator(least))
         self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))
 
+    def clean_key(self) -> str:
+        """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
+        key = str(self.cleaned_data["key"])
+        if not secrets.is_key(key):
+            raise forms.ValidationError(_("The key holds characters that no key has. Copy it again."))
+        return key
+
     def clean_base_url(self) -> str:
         """Take the address without its last slash."""
         return str(self.cleaned_data["base_url"]).rstrip("/")

@@ -5,11 +5,12 @@ import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import httpx
+from django.utils.translation import gettext as _
 
-from ragsite.llm import errors
+from ragsite.llm import errors, secrets
 from ragsite.llm.types import Endpoint
 
 _KEY = re.compile(r"\b(sk|key|gsk|xai)-[\w*-]{6,}", re.IGNORECASE)
@@ -35,14 +36,17 @@ def url(endpoint: Endpoint, path: str) -> str:
     """Return the address of an API path: `…/v1` + `/chat/completions`.
 
     A base URL without any path gets `/v1`, since that is where everyone keeps it; one that was copied with
-    `/chat/completions` at its end is understood.
+    `/chat/completions` at its end is understood. A query (`?api-version=…`) stays behind the path.
     """
-    base = endpoint.base_url.rstrip("/").removesuffix("/completions").removesuffix("/chat")
-    return (base if _parts(endpoint).path.strip("/") else f"{base}/v1") + path
+    parts = _parts(endpoint)
+    base = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat")
+    return urlunsplit((parts.scheme, parts.netloc, f"{base or '/v1'}{path}", parts.query, ""))
 
 
 def headers(endpoint: Endpoint) -> dict[str, str]:
-    """Return the request's headers; no key, no authorisation."""
+    """Return the request's headers; no key, no authorisation. Raises `Unauthorized` for what can't be a key."""
+    if not secrets.is_key(endpoint.api_key):
+        raise errors.Unauthorized(_("The key holds characters that no key has. Copy it again."), where=host(endpoint))
     # Compressed streams are held back until a block is full.
     fields = {"Accept-Encoding": "identity"}
     return fields | {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else fields

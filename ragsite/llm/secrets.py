@@ -33,3 +33,8 @@ def decrypt(data: bytes) -> str:
         return _fernet(settings.SECRET_KEY).decrypt(data).decode()
     except InvalidToken:
         raise Unauthorized(_("The stored key can't be read since the site's secret changed; enter it again.")) from None
+
+
+def is_key(text: str) -> bool:
+    """Tell whether a text can be sent as a key, or is empty: what is copied along, such as a line's end, can't."""
+    return text.isascii() and text.isprintable()

@@ -292,6 +292,12 @@ def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) 
     assert key_of(profile) == ""
 
 
+@pytest.mark.parametrize("key", ["sk-abc\u200b", "sk-abc\ndef", "ключ"])
+def test_what_can_not_be_a_key_is_refused(profile: ModelProfile, as_staff: Client, key: str) -> None:
+    page = as_staff.post(change(profile), PROFILE | {"key": key})
+    assert "no key has" in page.content.decode() and key_of(profile) == KEY
+
+
 def test_a_key_is_not_sent_back_with_a_form_that_failed(profile: ModelProfile, as_staff: Client) -> None:
     response = as_staff.post(change(profile), PROFILE | {"key": "typed-secret", "temperature": "9"})
     assert response.status_code == 200 and "typed-secret" not in response.content.decode()

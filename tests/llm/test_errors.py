@@ -8,6 +8,7 @@ import pytest
 from django.utils import translation
 
 from ragsite.llm import errors, http
+from ragsite.llm.chat import ChatClient
 from ragsite.llm.types import Endpoint
 
 ENDPOINT = Endpoint("https://user:password@llm.example:8443/v1", "my-key")
@@ -64,10 +65,23 @@ def test_host_has_no_credentials() -> None:
         ("http://a/v1/", "http://a/v1/models"),
         ("http://a/api/v3", "http://a/api/v3/models"),
         ("http://a/v1/chat/completions", "http://a/v1/models"),
+        (
+            "https://a/openai/deployments/b?api-version=2024-06-01",
+            "https://a/openai/deployments/b/models?api-version=2024-06-01",
+        ),
+        ("https://a/b/chat/completions?api-version=1#c", "https://a/b/models?api-version=1"),
     ],
 )
 def test_addresses(base: str, expected: str) -> None:
     assert http.url(Endpoint(base), "/models") == expected
+
+
+@pytest.mark.parametrize("key", ["abcdef1234\nX-Evil: 1", "abcdef1234\u200b", "ключ-abcdef1234", "abcdef1234\x7f"])
+async def test_what_can_not_be_a_key_is_refused_without_repeating_it(key: str) -> None:
+    endpoint = Endpoint("http://a/v1", key)
+    with pytest.raises(errors.Unauthorized) as raised:
+        await ChatClient(endpoint, httpx.MockTransport(lambda request: httpx.Response(200))).complete([])
+    assert "no key has" in raised.value.message and "abcdef" not in raised.value.message
 
 
 @pytest.mark.parametrize(
