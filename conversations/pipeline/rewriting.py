@@ -50,7 +50,8 @@ _AFTERTHOUGHT = re.compile(
     r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$",
     re.IGNORECASE,
 )
-_CITES = re.compile(r"\[\d{1,3}\]|【\d{1,3}】")
+# At the end, and not as in "b[2]".
+_CITES = re.compile(r"(?:(?<=[\s.。])\[\d{1,3}\]|【\d{1,3}】)[\W\d]*$")
 
 
 class Unusable(Exception):

@@ -68,6 +68,8 @@ def test_the_question_is_taken_out_of_its_wrapping(reply: str) -> None:
         ("用户想知道重置 TL-SE2109 需要多久。", "explains"),
         (f"{WANTED}\n\nExplanation: “it” is the reset.", "explains"),
         ("It takes ten seconds to reset the TL-SE2109 switch [1].", "explains"),
+        ("It takes ten seconds to reset the TL-SE2109 switch.[1][2]", "explains"),
+        ("重置 TL-SE2109 需要十秒【1】。", "explains"),
         ('{"rewrite": ""}', "empty"),
         ('{"rewrite": "I cannot do that."}', "refusal"),
         (f"1. {WANTED}\n2. How long does the reset of the switch take?", "explains"),
@@ -121,3 +123,8 @@ def test_a_reply_without_an_end_is_left_at_once(wrapping: str) -> None:
 
 def test_wrappings_inside_each_other_are_all_taken_off() -> None:
     assert usable_rewrite(f"Sure: **Rewritten question:** “1. {WANTED}”", QUESTION, BACKGROUND) == WANTED
+
+
+@pytest.mark.parametrize("question", ["What does ports[2] of the switch hold?", "What is the switch's ports[2]?"])
+def test_brackets_of_code_are_no_citations(question: str) -> None:
+    assert usable_rewrite(question, "What does it hold?", BACKGROUND) == question
