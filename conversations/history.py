@@ -11,9 +11,9 @@ from django.db.models.functions import Coalesce
 
 from conversations.models import ContextEntry, Message, Turn
 from conversations.pipeline.state import PastTurn
+from ragsite.llm.think import strip_thinking
 
 CACHE_SECONDS = 300
-_THINK = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
 # Code keeps its brackets.
 _CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
 # Of these some column changes whenever a message does; they are narrow beside its texts.
@@ -80,11 +80,6 @@ def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[
         for turn_id in turn_ids
         if (pair := by_turn.get(turn_id, {})).get("user") and (answer := strip_markers(pair.get("assistant", "")))
     ]
-
-
-def strip_thinking(text: str) -> str:
-    """Remove `<think>…</think>`, also one that never ends."""
-    return _THINK.sub("", text).strip()
 
 
 def strip_markers(text: str) -> str:

@@ -19,13 +19,14 @@ from django.utils.text import Truncator
 from conversations import llm
 from conversations.asking import SPEAKERS
 from conversations.budget import Window
-from conversations.history import complete_turns, strip_thinking
+from conversations.history import complete_turns
 from conversations.models import ContextEntry, Turn
 from conversations.pipeline.state import PastTurn
 from conversations.prompts import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
 from ragsite.llm.prompt_tokens import shorten
+from ragsite.llm.think import strip_thinking
 from ragsite.llm.tokens import count_tokens
 from ragsite.llm.types import ChatMessage
 

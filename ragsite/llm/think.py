@@ -1,12 +1,19 @@
-"""Thinking that a model writes into its answer between `<think>` and `</think>`, told apart from the answer."""
+"""Thinking that a model writes into its answer between `<think>` and `</think>`, told apart from the answer.
+
+Some spell it otherwise: `<thinking>`, `<thought>`, `<reasoning>`, Seed's `<seed:think>`, Mistral's `[THINK]`, Kimi's
+`◁think▷`.
+"""
 
 import re
 
 from ragsite.llm.types import TextPiece, ThinkPiece
 
-_TAG = re.compile(r"(?<!`)<(/?)think(?:ing)?>", re.IGNORECASE)
-_LONGEST_TAG = len("</thinking>")
-_TAGS = ("<think>", "</think>", "<thinking>", "</thinking>")
+_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
+_TAG = re.compile(rf"(?<!`)(?:<(/?)(?:{'|'.join(_NAMES)})\s{{0,2}}>|\[(/?)(?-i:THINK)\]|◁(/?)think▷)", re.IGNORECASE)
+_LONGEST_TAG = len("</seed:think  >")
+_TAGS = tuple(f"<{slash}{name}" for slash in ("", "/") for name in _NAMES)
+_OTHER_TAGS = ("[THINK]", "[/THINK]", "◁think▷", "◁/think▷")
+_OPENING = re.compile(r"[<\[◁]")
 
 
 class ThinkSplitter:
@@ -32,7 +39,7 @@ class ThinkSplitter:
         whole = self._before + text
         for match in _TAG.finditer(whole, offset):
             pieces += self._emit(whole[offset : match.start()])
-            self._thinking = not match.group(1)
+            self._thinking = not any(match.groups())
             offset = match.end()
         keep = _possible_tag(whole, offset)
         pieces += self._emit(whole[offset:keep])
@@ -61,18 +68,34 @@ def split_thinking(text: str) -> tuple[str, str]:
     that is told by its closing tag.
     """
     first = _TAG.search(text)
-    if first is not None and first.group(1):
+    if first is not None and any(first.groups()):
         text = "<think>" + text
-    splitter = ThinkSplitter()
-    pieces = splitter.feed(text) + splitter.close()
+    pieces = _pieces(text)
     thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece))
     return thinking.strip(), "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)).strip()
 
 
+def strip_thinking(text: str) -> str:
+    """Return a text without thoughts, also one that never ends; where it only speaks about tags, it stays as it is."""
+    return "".join(piece.text for piece in _pieces(text) if isinstance(piece, TextPiece)).strip()
+
+
+def _pieces(text: str) -> list[TextPiece | ThinkPiece]:
+    splitter = ThinkSplitter()
+    return splitter.feed(text) + splitter.close()
+
+
 def _possible_tag(text: str, start: int) -> int:
     """Return where a tag may have begun at the text's end, or its length."""
-    begin = text.rfind("<", max(start, len(text) - _LONGEST_TAG + 1))
-    if begin < 0 or text[begin - 1 : begin] == "`":
-        return len(text)
-    tail = text[begin:].lower()
-    return begin if any(tag.startswith(tail) for tag in _TAGS) else len(text)
+    for match in _OPENING.finditer(text, max(start, len(text) - _LONGEST_TAG + 1)):
+        begin = match.start()
+        if text[begin - 1 : begin] != "`" and _may_become_tag(text[begin:]):
+            return begin
+    return len(text)
+
+
+def _may_become_tag(tail: str) -> bool:
+    if any(tag.startswith(tail) for tag in _OTHER_TAGS):
+        return True
+    name = tail.lower().rstrip()
+    return (name in _TAGS and len(tail) - len(name) <= 2) or any(tag.startswith(tail.lower()) for tag in _TAGS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsite.llm.think import ThinkSplitter, split_thinking
+from ragsite.llm.think import ThinkSplitter, split_thinking, strip_thinking
 from ragsite.llm.types import TextPiece, ThinkPiece
 
 CASES = [
@@ -23,6 +23,13 @@ CASES = [
     ("<thinker>no</thinker>", "", "<thinker>no</thinker>"),
     ("<think>想</think>答案是 <b>4</b>", "想", "答案是 <b>4</b>"),
     ("", "", ""),
+    ("<thought>why</thought>Because.", "why", "Because."),
+    ("<reasoning >why</reasoning\n>Because.", "why", "Because."),
+    ("<seed:think>why</seed:think>Because.", "why", "Because."),
+    ("[THINK]why[/THINK]Because [think] [1].", "why", "Because [think] [1]."),
+    ("◁think▷why◁/think▷Because.", "why", "Because."),
+    ("<think   >no", "", "<think   >no"),
+    ("[[THINK]x[/THINK]", "x", "["),
 ]
 
 
@@ -46,7 +53,10 @@ def test_cut_anywhere(text: str, thinking: str, answer: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["<", "/", "think", "ing", ">", "`", " ", "\n", "a", "<think>", "</think>"]), max_size=25)
+    st.lists(
+        st.sampled_from(["<", "/", "think", "ing", ">", "`", "[THINK]", "◁", " ", "\n", "a", "<think>", "</think>"]),
+        max_size=25,
+    )
 )
 def test_any_text_is_split_alike_however_cut(parts: list[str]) -> None:
     text = "".join(parts)
@@ -72,3 +82,16 @@ def test_nothing_is_held_back_that_can_be_no_tag() -> None:
 )
 def test_whole_replies(text: str, expected: tuple[str, str]) -> None:
     assert split_thinking(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<thinking>x</thinking> b", "b"),
+        ("a <think>never ends", "a"),
+        ("What does `<think>` stand for, and `</think>`?", "What does `<think>` stand for, and `</think>`?"),
+        ("What is </think> for?", "What is  for?"),
+    ],
+)
+def test_what_is_said_about_thinking_is_no_thought(text: str, kept: str) -> None:
+    assert strip_thinking(text) == kept
