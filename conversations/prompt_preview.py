@@ -1,6 +1,6 @@
 """A prompt filled with a stored turn, as it would be sent now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
 from conversations.pipeline.node import NodeError
 from conversations.prompts import Prompt
+from knowledge.models import Chunk
 from ragsite.llm.default import default_endpoint
 from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit
@@ -99,12 +100,14 @@ def _evidence(purpose: str, turn: Turn) -> str:
 def _hits(turn: Turn) -> list[Hit]:
     """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
     citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
+    merged = Chunk.objects.filter(pk__in=[chunk_id for citation in citations for chunk_id in citation.joined])
+    contents = dict(merged.values_list("pk", "content"))
     return [
         Hit(
             chunk_id=citation.chunk_id or 0,
             document_id=citation.document_id or 0,
             knowledge_base_id=citation.document.knowledge_base_id if citation.document else 0,
-            content=citation.chunk.content if citation.chunk else citation.snippet,
+            content=_content(citation, contents),
             kind=citation.chunk.kind if citation.chunk else "text",
             filename=citation.filename,
             heading=citation.heading,
@@ -115,3 +118,10 @@ def _hits(turn: Turn) -> list[Hit]:
         )
         for citation in citations.order_by("index")
     ]
+
+
+def _content(citation: Citation, contents: Mapping[int, str]) -> str:
+    """Return what a citation stands on, `contents` being those of joined passages by chunk id."""
+    if citation.chunk is None:
+        return citation.snippet
+    return "\n\n".join(contents[pk] for pk in citation.joined if pk in contents) or citation.chunk.content

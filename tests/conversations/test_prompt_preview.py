@@ -48,6 +48,14 @@ def test_a_passage_that_is_still_there_is_shown_whole(answer: Message) -> None:
     assert "The whole passage stands here." in shown("answer", answer)[-1][1]
 
 
+def test_passages_that_were_joined_are_shown_together(answer: Message) -> None:
+    document = factories.make_document(factories.make_knowledge_base(answer.turn.session.owner), "handbook.txt")
+    chunks = [factories.make_chunk(document, text) for text in ("It begins.", "It ends.")]
+    merged = [chunk.pk for chunk in chunks]
+    Citation.objects.filter(message=answer).update(chunk=chunks[1], document=document, merged=merged)
+    assert "It begins.\n\nIt ends." in shown("answer", answer)[-1][1]
+
+
 @pytest.mark.parametrize("purpose", sorted(prompts.VARIABLES))
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_purpose_is_filled(answer: Message, purpose: str, language: str) -> None:
