@@ -24,8 +24,8 @@ from conversations.doubted import Verdict, underlined
 from conversations.markers import MARKER, numbers_in, numbers_of
 
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
-# Letters and digits joined by hyphens, one digit among them: LS-2448P.
-_MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]*\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
+# Letters and digits joined by hyphens, one digit among them: LS-2448P. No match is longer than 51 characters.
+_MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
 # Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
 LONG_CELL = 16
 # The page has its own first and second headings.
