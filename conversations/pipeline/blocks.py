@@ -12,8 +12,10 @@ from conversations.pipeline.state import PictureInfo, State
 from ragsite.llm.mending import TextMender, whole
 
 _MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\]|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
-# The end of a piece that may be the beginning of a marker.
-_OPEN_MARKER = re.compile(r"[\[【](?:\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*\s*[,，、;；]?\s*)?\Z")
+# What tells where on a line code stands, and the markers.
+_STEP = re.compile(rf"`+|\n|{_MARKER.pattern}")
+# The end of a piece that may be the beginning of a marker, or of more backticks.
+_OPEN_MARKER = re.compile(r"(?:(?<!`)`++|[\[【](?:\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*\s*(?:[,，、;；]\s*)?)?)\Z")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 # How a model names the picture of a passage.
@@ -164,25 +166,36 @@ class MarkerFilter:
     """Lets through the citation markers that point at a source and drops those that point nowhere.
 
     Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]` becomes
-    `[1][2]`. What is cited is added to `cited`.
+    `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
         self.cited: set[int] = set() if cited is None else cited
         self._known = known
         self._held = ""
+        self._code = ""  # the backticks that have opened it
 
     def feed(self, text: str) -> str:
         """Take a piece and return what may be shown of it."""
         text = self._held + text
         match = _OPEN_MARKER.search(text)
         self._held = text[match.start() :] if match else ""
-        return _MARKER.sub(self._judge, text[: len(text) - len(self._held)])
+        return _STEP.sub(self._pass, text[: len(text) - len(self._held)])
 
     def close(self) -> str:
         """Return what was held back."""
         held, self._held = self._held, ""
         return held
+
+    def _pass(self, match: re.Match[str]) -> str:
+        text = match[0]
+        if text == "\n":
+            self._code = ""
+        elif text[0] == "`":
+            self._code = "" if text == self._code else self._code or text
+        elif not self._code:
+            return self._judge(match)
+        return text
 
     def _judge(self, match: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", match[0])]
