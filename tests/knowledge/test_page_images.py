@@ -54,6 +54,25 @@ def test_a_passage_is_marked_where_it_stands(as_owner: Client, pdf: Document) ->
     assert _get(as_owner, pdf, 1, highlight=chunk.pk + 1).status_code == 200  # an unknown chunk marks nothing
 
 
+def test_all_of_a_joined_passage_is_marked_that_is_on_the_page(as_owner: Client, pdf: Document) -> None:
+    cache.clear()
+    first = factories.make_chunk(pdf, "Green tea is steeped at eighty degrees.", page_from=1, page_to=1)
+    start = factories.make_chunk(pdf, "Coffee is brewed", page_from=2, page_to=2)
+    end = factories.make_chunk(pdf, "ninety-three degrees.", page_from=2, page_to=2)
+    joined = f"{first.pk},{start.pk},{end.pk}"
+    for address in (reverse("document", args=[pdf.pk]), reverse("passage", args=[end.pk])):
+        page = as_owner.get(address, {"chunk": end.pk, "joined": joined}).content.decode()
+        assert f'/pages/2.png?highlight={start.pk},{end.pk}"' in page
+    one, both = (_get(as_owner, pdf, 2, highlight=ids).content for ids in (end.pk, f"{start.pk},{end.pk}"))
+    assert _marker_pixels(both) > 1.3 * _marker_pixels(one) > 0
+    # On the next page the rest of it stays marked.
+    headers = {"HX-Request": "true", "HX-Target": "page-viewer"}
+    query = {"chunk": end.pk, "joined": joined, "page": 1}
+    viewer = as_owner.get(reverse("document", args=[pdf.pk]), query, headers=headers).content.decode()
+    assert f'/pages/1.png?highlight={first.pk}"' in viewer
+    assert f"?chunk={end.pk}&amp;joined={first.pk}%2C{start.pk}%2C{end.pk}&amp;page=2" in viewer
+
+
 def test_pages_that_are_not_there_are_404(as_owner: Client, as_stranger: Client, pdf: Document) -> None:
     assert _get(as_owner, pdf, 3).status_code == 404
     assert _get(as_owner, pdf, 0).status_code == 404
