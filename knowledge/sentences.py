@@ -19,7 +19,7 @@ _BEFORE_NUMBER = frozenset(
 _CLOSERS = "\"'”’」』）)】》〉\\]"
 _END = re.compile(
     rf"""
-    (?:[。！？!?…]+|；|\.+(?=[{_CLOSERS}]*\s))[{_CLOSERS}]*\s*   # an end mark, what closes after it, and the space
+    (?:[。！？!?…]+|；|(?<!\.)\.++(?=[{_CLOSERS}]*\s))[{_CLOSERS}]*\s*  # an end mark, what closes after it, and space
     | \n\s*                                                     # a line break that the parser kept means something
     """,
     re.VERBOSE,
@@ -78,7 +78,7 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
         if cost > limit:
             packed += _cut(atom, limit, measure, patterns[1:])
             room = 0
-        elif cost <= room:
+        elif packed and cost <= room:  # what no token stands for costs nothing
             packed[-1] += atom
             room -= cost
         else:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowledge.chunking import ChunkDraft, chunk
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
-from knowledge.sentences import split_sentences
+from knowledge.sentences import cut_long, split_sentences
 
 
 def words(text: str) -> int:
@@ -364,3 +364,13 @@ def test_never_across_a_heading_of_its_own_level_or_above(sections: list[tuple[i
         assert {int(number) for number in re.findall(r"[SH](\d+)", item.content + item.lead)} <= inside
         if len(re.findall("####", item.content)):
             assert item.token_count <= 5
+
+
+def test_a_long_sentence_may_begin_with_what_no_token_stands_for() -> None:
+    text = "\u200b " + "word " * 500
+    pieces = cut_long(text, 100, lambda piece: len(piece.replace("\u200b", "").split()))
+    assert "".join(pieces) == text and max(len(piece.split()) for piece in pieces) <= 101
+
+
+def test_leaders_without_an_end_are_read_in_passing() -> None:
+    assert split_sentences("Contents " + "." * 200_000 + "7") == ["Contents " + "." * 200_000 + "7"]
