@@ -61,7 +61,7 @@ def reason(kind: str, what: str) -> str:
     match kind:
         case "quotation":
             return _("The source does not say “%(what)s” in these words.") % {"what": what}
-        case "number" | "name":
+        case "number" | "name" | "word":
             return _("“%(what)s” does not stand so in the source.") % {"what": what}
         case "polarity":
             return _("The source seems to say the opposite.")

@@ -119,9 +119,15 @@ class BlockSerializer(serializers.Serializer[Any]):
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """Why a sentence is doubted: a quotation, number or name that is missing, the opposite said, too few words."""
+    """Why a sentence is doubted.
 
-    kind = serializers.ChoiceField(choices=["quotation", "number", "name", "polarity", "words", "language", "source"])
+    A quotation, number or name is missing, a word stands in another's place, the opposite is said, or too few words are
+    the source's; or it is in another language, or gone.
+    """
+
+    kind = serializers.ChoiceField(
+        choices=["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
+    )
     what = serializers.CharField()
 
 

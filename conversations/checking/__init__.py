@@ -1,7 +1,8 @@
 """Checking an answer's citations against their passages, without a model. Pure, deterministic.
 
 `claims` finds the sentences that carry markers, `facts` and `quantities` what in them must be in the source word for
-word, `polarity` what turns a sentence into its opposite, and `verdict` judges.
+word, `polarity` and `opposites` what turns a sentence into its opposite, `slots` what stands in another's place, and
+`verdict` judges.
 """
 
 from conversations.checking.claims import Claim, claims

@@ -1,6 +1,7 @@
 """What a sentence says that must stand in its source word for word: quotations, names and codes. Pure."""
 
 import re
+from itertools import pairwise
 
 from conversations.checking.quantities import fold
 from retrieval.analysis import STOP_WORDS
@@ -24,12 +25,22 @@ _CALENDAR = frozenset(
         "wednesday", "thursday", "friday", "saturday", "sunday", "mr", "mrs", "ms", "dr",
     }
 )  # fmt: skip
+# Sentences begin with these before a name.
+_OPENINGS = frozenset({"after", "before", "since", "under", "unless", "until", "using", "within", "without"})
 # jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
 _PLACE_TAGS = frozenset({"ns", "nt"})
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖"
-    "贾夏韦方邹熊孟秦阎薛侯雷龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤欧阳上官司马诸葛"
-)
+    "贾夏韦方邹熊孟秦阎薛侯雷龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+) | {"欧阳", "上官", "司马", "诸葛"}
+# Words of every day that jieba takes for names.
+_EVERYDAY = """
+    许可 顾问 顾客 熊猫 胡同 余震 余弦 贺信 贺岁 陈述 杜绝 范畴 雷达 周转 周知 周密 谢谢 田园 金刚 王子 王后 王储 王朝
+    毛利 史诗 徐徐 杨树
+"""
+_NO_NAMES = frozenset(_EVERYDAY.split())
+# 张 and others also count things: 这张表.
+_COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
 
 
 def quotations(text: str) -> list[str]:
@@ -54,17 +65,31 @@ def squeezed(text: str) -> str:
 
 def names(text: str) -> list[str]:
     """Return the names and codes in a sentence: what no paraphrase can say in another way."""
-    found = [*_codes(text), *_latin_names(text), *_TITLE.findall(text), *_chinese_names(text)]
+    found = [*_codes(text), *_latin_names(text), *_TITLE.findall(text), *_quoted_names(text), *_chinese_names(text)]
     return list(dict.fromkeys(found))
 
 
 def is_named(name: str, source: str) -> bool:
-    """Whether a source holds a name: as a word of its own where it is Latin, or the end of a Chinese one."""
+    """Whether a source holds a name: as a word of its own where it is Latin, or a Chinese one's end or longer form."""
     if _HAN.search(name):
-        return squeezed(name) in squeezed(source) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
+        longer = re.search(".{0,2}".join(map(re.escape, squeezed(name))), squeezed(source))
+        return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
     bare = re.sub(r"['’]s?$", "", name)
     stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
     return re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE) is not None
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two names are of one kind: codes, Chinese, abbreviations, or other words."""
+    return _kind(one) == _kind(other)
+
+
+def _kind(name: str) -> str:
+    if _HAN.search(name):
+        return "chinese"
+    if re.search(r"[\d_./:@]", name):
+        return "code"
+    return "abbreviation" if name.isupper() else "word"
 
 
 def _codes(text: str) -> list[str]:
@@ -79,7 +104,7 @@ def _latin_names(text: str) -> list[str]:
     found = []
     for match in _LATIN_NAME.finditer(text):
         word = match[0]
-        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS or len(word) < 2:
+        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS | _OPENINGS or len(word) < 2:
             continue
         first = not re.search(r"\w", text[: match.start()])
         starts = bool(re.search(r"[.!?:;。！？：；]\s*[\"“(（]?$", text[: match.start()]))
@@ -89,6 +114,12 @@ def _latin_names(text: str) -> list[str]:
     return found
 
 
+def _quoted_names(text: str) -> list[str]:
+    """Short Chinese text in quotation marks: what something is called."""
+    found = ("".join(match) for match in _QUOTED.findall(text))
+    return [quoted for quoted in found if _HAN.search(quoted) and not quotations(f"「{quoted}」")]
+
+
 def _chinese_names(text: str) -> list[str]:
     return [name for run in _HAN.findall(text) for name in _tagged(run)]
 
@@ -96,8 +127,14 @@ def _chinese_names(text: str) -> list[str]:
 def _tagged(run: str) -> list[str]:
     import rjieba  # reads its dictionary when loaded
 
-    return [word for word, tag in rjieba.tag(run) if len(word) > 1 and (tag in _PLACE_TAGS or _is_person(word, tag))]
+    tagged = [("", ""), *rjieba.tag(run)]
+    return [
+        word
+        for (before, _), (word, tag) in pairwise(tagged)
+        if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before)))
+    ]
 
 
 def _is_person(word: str, tag: str) -> bool:
-    return tag.startswith("nr") and word[0] in _SURNAMES and len(word) <= 4
+    surname = {word[0], word[:2]} & _SURNAMES
+    return tag.startswith("nr") and bool(surname) and len(word) <= 4 and word not in _NO_NAMES

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, takewhile
+from math import fsum
 
+from conversations.checking.opposites import phrases, side_of
+from conversations.checking.words import PARTICLES, cut
 from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
@@ -18,51 +21,23 @@ _NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of|instead of"
     r"|rather than)\b"
     r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
-    r"|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)",
+    r"|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
+    r"|禁止|严禁",
     re.IGNORECASE,
 )
 # These negate what stands before them, too.
-_FORBIDDING = re.compile(r"\b(?:banned|forbidden|prohibited|refused|denied|excluded|forfeit\w*)\b|作废", re.IGNORECASE)
-# Opposites: one side, and the other. Each is read as the same word, with the other sign.
-_OPPOSITES = (
-    (
-        r"\benabl(?:ed?|es|ing)\b|\b(?:turn|switch)(?:ed|s|ing)? on\b",
-        r"\bdisabl(?:ed?|es|ing)\b|\b(?:turn|switch)(?:ed|s|ing)? off\b",
-    ),
-    (r"\b(?:allow|permit)\w*", r"\b(?:forbid|prohibit)\w*|\bbann?(?:s|ed)?\b"),
-    (
-        r"\bincreas\w*|\bris(?:e|es|ing|en)\b|\brose\b|\bgr[eo]w\w*|\bup by\b|\bgained\b",
-        r"\bdecreas\w*|\bf[ae]ll(?:s|ing|en)?\b|\bdropp?(?:s|ed|ing)?\b|\bdown by\b|\bshr[aiu]nk\w*|\breduc\w+"
-        r"|\blower(?:s|ed|ing)\b",
-    ),
-    (r"\bbefore\b|\bprior to\b|\bearlier than\b", r"\bafter\b|\bfollowing\b|\blater than\b"),
-    (
-        r"\bmore than\b|\b(?:greater|longer|higher|over|above|at least|minimum)\b",
-        r"\bless than\b|\b(?:fewer|shorter|lower|under|below|at most|maximum|up to)\b",
-    ),
-    (r"\binclud\w+", r"\bexclud\w+"),
-    (r"\baccept(?:s|ed|ing)?\b|\bapprov\w*", r"\breject\w*|\bdeclined\b|\brefus\w*"),
-    (r"\bopen(?:s|ed)?\b", r"\bclos(?:es?|ed)\b"),
-    (r"\buseful\b", r"\buseless\b"),
-    (r"\b(?:identical|same)\b", r"\b(?:differ\w*)\b"),
-    (r"\bascending\b", r"\bdescending\b"),
-    (r"启用|开启|打开|开放", r"禁用|关闭|停用|关停"),
-    (r"允许|可以|可(?=[在由用从将把经])|准许", r"禁止|不得|不可|严禁|不准|不能"),
-    (r"增加|上升|增长|提高|上涨|上调|增至|升至|放大", r"减少|下降|降低|下跌|下调|降至|减至|缩小"),
-    (r"以上|超过|高于|大于|多于|不少于|不低于|至少|最低", r"以下|低于|少于|小于|不足|不超过|不高于|最多|至多|最高"),
-    (r"之?前", r"之?后"),
-    (r"必须|应当|需要|须", r"可选|自愿|无需|不必|不需|无须"),
-    (r"包括|包含", r"不包括|不含|除外"),
-    (r"收费|付费", r"免费"),
-    (r"批准|同意", r"否决|驳回|拒绝"),
-    (r"相同|一致", r"不同|不一致"),
-    (r"可见", r"不可见"),
-    (r"升序", r"降序"),
-)  # fmt: skip
-_SIDES = tuple(
-    (f"±{number}", bool(side), re.compile(pattern, re.IGNORECASE))
-    for number, pair in enumerate(_OPPOSITES)
-    for side, pattern in enumerate(pair)
+_FORBIDDING = re.compile(
+    r"\b(?:banned|forbidden|prohibited|refused|denied|excluded|left out|forfeit\w*)\b|作废", re.IGNORECASE
+)
+# In which ways a text excepts something from what it says, or lets it not be so.
+_EXCEPTIONS = re.compile(
+    r"(?P<only>\b(?:only|just|solely|merely|exclusively|nothing but|as long as|provided)\b"
+    r"|只(?=[能有可在需要对是限剩允用会])|仅|才(?=[能可会])|唯一)"
+    r"|(?P<but>\b(?:except\w*|unless|other than|apart from|otherwise)\b|除(?!了?以)|以外|否则)"
+    r"|(?P<without>\bwithout\b)"
+    r"|(?P<not_so>\b(?:ignor|suppress|skip|bypass|avoid|prevent|omit|prohibit|stop|fail|refus)\w*"
+    r"|忽略|抑制|跳过|绕过|避免|防止)",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
 # Words that a negation reaches, and those on each side that are a word's neighbours.
@@ -74,11 +49,21 @@ ENOUGH = 2
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a clause: its terms, whether it is negated or the second of two opposites, its neighbours' terms."""
+    """A word of a clause: its terms and those of its neighbours, and its sign.
+
+    It may be the `second` of two opposites, `denied` by a negation that reaches it, and the `first` that it reaches.
+    """
 
     terms: frozenset[str]
-    negative: bool
+    second: bool
+    denied: bool
+    first: bool
     neighbours: frozenset[str]
+
+    @property
+    def negative(self) -> bool:
+        """Its sign: whether it is either denied or the second of two opposites."""
+        return self.denied != self.second
 
     @property
     def opposite(self) -> bool:
@@ -92,7 +77,9 @@ class _Token:
 
     start: int
     terms: frozenset[str] = frozenset()
-    negative: bool = False
+    second: bool = False
+    denied: bool = False
+    first: bool = False
     reaches: tuple[int, ...] = ()
 
 
@@ -102,17 +89,35 @@ def read(clause: str) -> tuple[Word, ...]:
     tokens = sorted(_tokens(clause), key=lambda token: token.start)
     for place, token in enumerate(tokens):
         for step in token.reaches:
-            for reached in _reached(tokens, place, step):
-                reached.negative = not reached.negative
-    said = [token for token in tokens if not token.reaches]
+            for distance, reached in enumerate(_reached(tokens, place, step)):
+                reached.denied = not reached.denied
+                reached.first = reached.first or not distance
+    said = [token for token in tokens if token.terms or not token.reaches]
     return tuple(
-        Word(word.terms, word.negative, _neighbours(said, place)) for place, word in enumerate(said) if word.terms
+        Word(word.terms, word.second, word.denied, word.first, _neighbours(said, place))
+        for place, word in enumerate(said)
+        if any(not term[0].isdigit() for term in word.terms)
     )
 
 
-def negations(clause: str) -> int:
-    """Return how often a clause negates."""
-    return len(_NEGATIONS.findall(clause)) + len(_FORBIDDING.findall(clause))
+def exceptions(text: str) -> set[str | None]:
+    """Return in which ways a text excepts something from what it says, or lets it not be so.
+
+    "Only on the terrace" is "nowhere but on the terrace": where the ways differ, signs can't be compared.
+    """
+    return {match.lastgroup for match in _EXCEPTIONS.finditer(text)}
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Whether only one of two clauses of the same words is negated, and no pair of opposites makes up for it."""
+    if _negations(one) % 2 == _negations(other) % 2:
+        return False
+    sides = {(term, word.second) for word in read(other) for term in word.terms}
+    return not any((term, not word.second) in sides for word in read(one) for term in word.terms)
+
+
+def _negations(text: str) -> int:
+    return len(_NEGATIONS.findall(text)) + len(_FORBIDDING.findall(text))
 
 
 def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight: Callable[[str], float]) -> bool:
@@ -124,37 +129,57 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
     turned: Counter[int] = Counter()
     for word in claim:
         alike, other = (_nearest(word, source, weight, sign) for sign in (True, False))
-        if other[0] > max(alike[0], 0.0):
-            turned[other[1]] += ENOUGH if word.opposite else 1
-        elif word.negative and alike[0] > 0:
-            turned[alike[1]] -= 2 * ENOUGH
+        if other.score > max(alike.score, 0.0) and not (
+            _has_both(word, claim) and _has_both(word, source[other.clause])
+        ):
+            turned[other.clause] += _strength(word, other.word)
+        elif word.denied and alike.score > 0:
+            turned[alike.clause] -= 2 * ENOUGH
     return any(count >= ENOUGH for count in turned.values())
 
 
-def _nearest(
-    word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str], float], alike: bool
-) -> tuple[float, int]:
-    """Return how much of a word's neighbours are those of the same word in the source, and in which clause."""
-    return max(
-        (
-            (sum(map(weight, word.neighbours & other.neighbours)), place)
-            for place, clause in enumerate(source)
-            for other in clause
-            if word.terms & other.terms and (word.negative == other.negative) is alike
-        ),
-        default=(-1.0, -1),
+def _has_both(word: Word, clause: Sequence[Word]) -> bool:
+    """Whether a clause has a pair of opposites, of which the word is one: off at first, and on later."""
+    return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
+
+
+def _strength(word: Word, other: Word | None) -> int:
+    """Return how much it tells that a word of a claim has another sign in its source.
+
+    Between a negation and a word further on stands what is denied; its source may say that in another word.
+    """
+    if word.opposite or word.first or (other is not None and other.first):
+        return ENOUGH
+    return 0 if word.denied else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A word of the source, in which clause, and how much its neighbours are those of a claim's word."""
+
+    score: float = -1.0
+    clause: int = -1
+    word: Word | None = None
+
+
+def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str], float], alike: bool) -> _Match:
+    """Return the same word of the source, with the same sign or the other, where its neighbours are most alike."""
+    found = (
+        _Match(fsum(map(weight, word.neighbours & other.neighbours)), place, other)
+        for place, clause in enumerate(source)
+        for other in clause
+        if word.terms & other.terms and (word.negative == other.negative) is alike
     )
+    return max(found, key=lambda match: match.score, default=_Match())
 
 
 def _reached(tokens: Sequence[_Token], place: int, step: int) -> Iterator[_Token]:
-    """Yield the words that a negation reaches in one direction, up to a mark of punctuation."""
-    left = REACH
-    place += step
-    while left and 0 <= place < len(tokens) and (tokens[place].terms or tokens[place].reaches):
-        if tokens[place].terms:
-            yield tokens[place]
-            left -= 1
-        place += step
+    """Yield the words that a negation reaches in one direction, up to a mark of punctuation or another negation."""
+    for distance in range(1, REACH + 1):
+        at = place + step * distance
+        if not 0 <= at < len(tokens) or not tokens[at].terms or tokens[at].reaches:
+            return
+        yield tokens[at]
 
 
 def _neighbours(words: Sequence[_Token], place: int) -> frozenset[str]:
@@ -168,36 +193,22 @@ def _tells(word: _Token) -> bool:
 
 
 def _tokens(clause: str) -> Iterator[_Token]:
-    """Yield the opposites, the negations, and then what else stands in a clause."""
-    spans = [
-        (match.start(), match.end(), _Token(match.start(), frozenset({name}), second))
-        for name, second, pattern in _SIDES
-        for match in pattern.finditer(clause)
-    ]
-    spans.sort(key=lambda span: span[0] - span[1])
-    for pattern, reaches in ((_FORBIDDING, (-1, 1)), (_NEGATIONS, (1,))):
-        spans += [
-            (match.start(), match.end(), _Token(match.start(), reaches=reaches)) for match in pattern.finditer(clause)
-        ]
+    """Yield the phrases among the opposites, the negations, and then what else stands in a clause."""
     rest = clause
-    for start, end, token in spans:
-        if rest[start:end] == clause[start:end]:
-            rest = rest[:start] + " " * (end - start) + rest[end:]
-            yield token
+    for pattern, reaches in ((phrases(), ()), (_FORBIDDING, (-1, 1)), (_NEGATIONS, (1,))):
+        for match in pattern.finditer(rest):
+            yield _token(match.start(), match.group(), reaches)
+        rest = pattern.sub(lambda match: " " * len(match.group()), rest)
     for match in _TOKEN.finditer(rest):
-        for start, word in _words(match.group()):
-            named = frozenset(term for term in terms(word) if not term[0].isdigit() and term not in QUESTION_WORDS)
-            if named or word == "的" or not re.search(r"\w", word):
-                yield _Token(match.start() + start, named)
+        for start, word in cut(match.group()):
+            token = _token(match.start() + start, word)
+            if token.terms or word == "的" or not re.search(r"\w", word):
+                yield token
 
 
-def _words(token: str) -> Iterator[tuple[int, str]]:
-    if not "\u3400" <= token[0] <= "\u9fff":
-        yield 0, token
-        return
-    import rjieba  # reads its dictionary when loaded
-
-    place = 0
-    for word in rjieba.cut(token, True):
-        yield place, word
-        place += len(word)
+def _token(start: int, word: str, reaches: tuple[int, ...] = ()) -> _Token:
+    if side := side_of(word):
+        return _Token(start, side.pairs, side.second, reaches=reaches)
+    if reaches or word in PARTICLES:
+        return _Token(start, reaches=reaches)
+    return _Token(start, frozenset(term for term in terms(word) if term not in QUESTION_WORDS))

@@ -44,6 +44,7 @@ _SCALES = {
 }  # fmt: skip
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_PLACES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
+_PLACES_BELOW = {100: "十", 1_000: "百", 10_000: "千", 100_000_000: "千万"}
 
 # What counts as the same unit, by its first name; longer spellings are tried first.
 _UNIT_GROUPS = (
@@ -111,6 +112,14 @@ _ENGLISH = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+_TENTHS = re.compile(r"([一二三四五六七八九]|\d)成(?![\u4e00-\u9fff]?[员本果功立绩为])")
+_ROUGHLY = re.compile(
+    r"(?:\b(?:about|almost|approximately|around|nearly|roughly|close to)|约|近|将近|接近|大概)\s*$", re.IGNORECASE
+)
+# Who speaks of "the two" need not have read how many there are.
+_POINTING = re.compile(r"\b(?:the|these|those)\s+$|[这那]$", re.IGNORECASE)
+_OR_SO = re.compile(r"\s*(?:or so\b|左右|上下)")
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -120,7 +129,7 @@ class Quantity:
     unit: str
     start: int
     end: int
-    spelled: bool = False  # in words, where "one" and "first" may count nothing
+    spelled: bool = False  # in words, where "one", "first" and "the two" may count nothing
 
     @property
     def kind(self) -> str:
@@ -133,6 +142,16 @@ class Quantity:
             return self.value == other.value
         (mine, factor), (theirs, other_factor) = _MEASURES.get(self.unit, ("", 0)), _MEASURES.get(other.unit, ("", 0))
         return bool(mine) and mine == theirs and self.value * Decimal(factor) == other.value * Decimal(other_factor)
+
+    def nears(self, other: "Quantity") -> bool:
+        """Whether the other may be rounded to it: no more than a tenth away, in the same or no unit."""
+        same_unit = not self.unit or not other.unit or self.unit == other.unit
+        return (same_unit and abs(self.value - other.value) <= abs(other.value) / 10) or self.agrees(other)
+
+
+def is_rough(text: str, quantity: Quantity) -> bool:
+    """Whether a text gives a number roughly: about 20, nearly six, 约20人."""
+    return bool(_ROUGHLY.search(text[: quantity.start]) or _OR_SO.match(text[quantity.end :]))
 
 
 def fold(text: str) -> str:
@@ -165,12 +184,20 @@ def _all(text: str) -> Iterator[Quantity]:
     for match in _PER_CENT.finditer(text):
         share = Decimal(match[1]) if match[1].replace(".", "").isdecimal() else Decimal(_han_value(match[1]))
         yield Quantity(share, "%", match.start(), match.end())
+    for match in _TENTHS.finditer(text):
+        yield Quantity(Decimal(_HAN_DIGITS.get(match[1]) or match[1]) * 10, "%", match.start(), match.end())
     for match in _ARABIC.finditer(text):
         yield _arabic(match)
     for match in _HAN.finditer(text):
         value = _han_value(match["digits"])
         if match["first"] or match["unit"] or len(match["digits"]) > 1:
-            yield Quantity(Decimal(value), _UNITS.get(match["unit"] or "", ""), match.start(), match.end(), value == 1)
+            yield Quantity(
+                Decimal(value),
+                _UNITS.get(match["unit"] or "", ""),
+                match.start(),
+                match.end(),
+                value == 1 or _POINTING.search(text[: match.start()]) is not None,
+            )
     for match in _ENGLISH.finditer(text):
         yield _english(match)
 
@@ -197,7 +224,8 @@ def _english(match: re.Match[str]) -> Quantity:
     value = _WORDS[match["word"].lower()] + (_WORDS[match["tens"].lower()] if match["tens"] else 0)
     value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
     unit = _UNITS.get((match["unit"] or "").lower(), "")
-    return Quantity(Decimal(value), unit, match.start(), match.end(), spelled=value == 1 and not unit)
+    counts_nothing = not unit and (value == 1 or _POINTING.search(match.string[: match.start()]) is not None)
+    return Quantity(Decimal(value), unit, match.start(), match.end(), counts_nothing)
 
 
 def _han_value(digits: str) -> int:
@@ -205,6 +233,9 @@ def _han_value(digits: str) -> int:
     if not any(character in _HAN_PLACES for character in digits):
         return int("".join(str(_HAN_DIGITS.get(character, "")) for character in digits) or 0)
     total = section = digit = 0
+    last = _HAN_PLACES.get(digits[-2:-1], 0)
+    if last >= 100 and digits[-1] in _HAN_DIGITS:
+        digits += _PLACES_BELOW[last]  # 一千八 is said for 一千八百
     for character in digits:
         if character in _HAN_DIGITS:
             digit = _HAN_DIGITS[character]

@@ -10,6 +10,7 @@ from functools import cached_property
 from conversations.checking.facts import names
 from conversations.checking.polarity import Word, read
 from conversations.checking.quantities import Quantity, quantities
+from conversations.checking.words import Spelled, spelled
 from knowledge.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.analysis import terms
@@ -46,10 +47,27 @@ def _clauses_of(sentence: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause of the source with what it holds."""
+    """A clause or sentence of the source with what it holds, and the sentence that it stands in."""
 
     text: str
     terms: Set[str]
+    sentence: str = ""
+    subject: str = ""
+
+    @cached_property
+    def words(self) -> list[Spelled]:
+        """Its words in their order."""
+        return spelled(self.text)
+
+    @cached_property
+    def terms_and_numbers(self) -> Set[str]:
+        """Its terms, and the numbers that `terms` leaves out."""
+        return frozenset(terms(self.text))
+
+    @cached_property
+    def signs(self) -> tuple[Word, ...]:
+        """Its words with their signs."""
+        return read(self.text)
 
     @cached_property
     def quantities(self) -> list[Quantity]:
@@ -68,7 +86,13 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = text
         self.terms = content_terms(text)
-        self.clauses = [Clause(clause, content_terms(clause)) for clause in split_clauses(text)]
+        self.sentences = [Clause(sentence, content_terms(sentence)) for sentence in split_sentences(text)]
+        self.clauses = [
+            Clause(clause, content_terms(clause), sentence.text, clauses[0])
+            for sentence in self.sentences
+            for clauses in [_clauses_of(sentence.text)]
+            for clause in clauses
+        ]
         self._frequencies = Counter(term for clause in self.clauses for term in clause.terms)
 
     @cached_property
@@ -92,14 +116,21 @@ class Source:
         whole = sum(map(self.weight, wanted)) or 1.0
         return sum(self.weight(term) for term in wanted if term in clause.terms) / whole
 
-    def basis(self, wanted: Set[str]) -> Clause | None:
-        """Return the clause that holds most of some terms, or None where none holds any."""
-        best = max(self.clauses, key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
+    def basis(self, wanted: Set[str], whole: bool = False) -> Clause | None:
+        """Return the clause, or the `whole` sentence, that holds most of some terms, or None where none holds any."""
+        units = self.sentences if whole else self.clauses
+        best = max(units, key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
         return best if best is not None and self.share(wanted, best) > 0 else None
 
-    def about(self, wanted: Set[str]) -> list[tuple[Word, ...]]:
-        """Return the words of each clause that shares enough of some terms to speak of the same."""
-        return [read(clause.text) for clause in self.clauses if self.share(wanted, clause) >= ABOUT]
+    def nearest(self, clause: str) -> Clause:
+        """Return the sentence that has most of a clause's terms and numbers."""
+        wanted = set(terms(clause))
+        return max(self.sentences, key=lambda other: (len(wanted & other.terms_and_numbers), -len(other.text)))
+
+    def about(self, wanted: Set[str]) -> list[Clause]:
+        """Return the clauses of the sentences that share enough of some terms to speak of the same."""
+        near = {sentence.text for sentence in self.sentences if self.share(wanted, sentence) >= ABOUT}
+        return [clause for clause in self.clauses if clause.sentence in near]
 
     def weight(self, term: str) -> float:
         """Return how rare a term is among the clauses."""

@@ -2,27 +2,31 @@
 
 A sentence is held against the union of its passages. Quotations must be there verbatim; numbers with their units,
 names and codes must be there, and not only in clauses about something else; the clauses that it rests on must have its
-polarity; and enough of its other words must be covered.
+polarity, and nothing else in a word's place; and enough of its other words must be covered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from conversations.checking.claims import Claim, claims
-from conversations.checking.facts import is_named, is_quoted, names, quotations
-from conversations.checking.polarity import contradicts, negations, read
-from conversations.checking.quantities import Quantity, fold, quantities
+from conversations.checking.facts import are_alike, is_named, is_quoted, names, quotations
+from conversations.checking.polarity import are_opposed, contradicts, exceptions, read
+from conversations.checking.quantities import Quantity, fold, is_rough, quantities
+from conversations.checking.slots import exchanged
 from conversations.checking.source import Clause, Source, content_terms, split_clauses
 from ragsite.language import language_of
 
 Status = Literal["supported", "partly", "not_found"]
-Problem = Literal["quotation", "number", "name", "polarity", "words", "language", "source"]
+Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
 
 # Share of a claim's words that its passages must hold to be supported, and to be found at all.
 ENOUGH, SOME = 0.35, 0.25
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
+# Of fewer words, nobody can say what a clause rests on.
+TELLING = 4
 # From this share of the words of each on, two clauses say the same, but for what negates them.
 SAME = 0.6
 # A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
@@ -56,24 +60,35 @@ class Verdict:
 
 def check(markdown: str, passages: Mapping[int, str]) -> list[Verdict]:
     """Judge every sentence of an answer that carries markers by the passages of these numbers."""
-    return [
-        check_claim(claim, [passages[number] for number in dict.fromkeys(claim.sources) if number in passages])
+    source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
+    found = [
+        (claim, tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages))
         for claim in claims(markdown)
     ]
+    return [_judge(claim, source_of(cited)) for claim, cited in found]
 
 
 def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
     """Judge one sentence by its passages, each with its heading."""
-    if not any(passage.strip() for passage in passages):
+    return _judge(claim, _source_of(passages))
+
+
+def _source_of(passages: Sequence[str]) -> Source:
+    return Source(fold("\n".join(passages)))
+
+
+def _judge(claim: Claim, source: Source) -> Verdict:
+    if not source.text.strip():
         return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
-    said, source = fold(claim.text), Source(fold("\n".join(passages)))
+    said = fold(claim.text)
     if source.is_foreign(language_of(said)):
         return _across_languages(claim, said, source)
-    problems = list(_missing(said, source))
-    if not problems:
-        problems += _misplaced(said, source)
-    if not problems and any(_contradicted(clause, source) for clause in split_clauses(said)):
+    clauses = split_clauses(said)
+    problems = list(_missing(said, source)) or list(_misplaced(said, source))
+    if not problems and any(_contradicted(clause, source) for clause in clauses):
         problems.append(("polarity", ""))
+    if not problems:
+        problems += [("word", what) for clause in clauses for what in exchanged(clause, source.nearest(clause).words)]
     covered = source.coverage(content_terms(said))
     if covered < ENOUGH:
         problems.append(("words", ""))
@@ -98,7 +113,8 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
         if not is_quoted(quotation, source.text):
             yield "quotation", quotation
     for quantity in quantities(said):
-        if not quantity.spelled and not any(map(quantity.agrees, source.quantities)):
+        bears_out = quantity.nears if is_rough(said, quantity) else quantity.agrees
+        if not quantity.spelled and not any(map(bears_out, source.quantities)):
             yield "number", said[quantity.start : quantity.end].strip()
     for name in names(said):
         if not is_named(name, source.text):
@@ -108,23 +124,30 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
 def _misplaced(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
     """Yield the numbers and names that the source only has where it speaks of something else.
 
-    The clause that the claim's clause rests on then has another of the same kind in its place.
+    What the claim, or a clause of it, rests on then has another of the same kind in its place.
     """
-    for clause in split_clauses(said):
-        basis = source.basis(content_terms(clause))
-        if basis is None or source.share(content_terms(clause), basis) < RESTS:
-            continue
-        mine = quantities(clause)
-        for quantity in mine:
-            holding = [other for other in source.clauses if any(map(quantity.agrees, other.quantities))]
-            rivals = [other for other in basis.quantities if other.kind == quantity.kind and not _among(other, mine)]
-            if rivals and not quantity.spelled and _is_elsewhere(clause, holding, basis, source):
-                yield "number", clause[quantity.start : quantity.end].strip()
-        for name in names(clause):
-            holding = [other for other in source.clauses if is_named(name, other.text)]
-            strange = [other for other in basis.names if not is_named(other, said)]
-            if strange and _is_elsewhere(clause, holding, basis, source):
-                yield "name", name
+    for whole, units in ((False, split_clauses(said)), (True, [said])):
+        for unit in units:
+            wanted = content_terms(unit)
+            basis = source.basis(wanted, whole)
+            if basis is not None and len(wanted) >= TELLING and source.share(wanted, basis) >= RESTS:
+                yield from _misplaced_in(unit, basis, source.sentences if whole else source.clauses, said, source)
+
+
+def _misplaced_in(
+    unit: str, basis: Clause, others: Sequence[Clause], said: str, source: Source
+) -> Iterator[tuple[Problem, str]]:
+    mine = quantities(unit)
+    for quantity in mine:
+        holding = [other for other in others if any(map(quantity.agrees, other.quantities))]
+        rivals = [other for other in basis.quantities if other.kind == quantity.kind and not _among(other, mine)]
+        if rivals and not quantity.spelled and _is_elsewhere(unit, holding, basis, source):
+            yield "number", unit[quantity.start : quantity.end].strip()
+    for name in names(unit):
+        holding = [other for other in others if is_named(name, other.text) or is_named(name, other.subject)]
+        strange = [other for other in basis.names if are_alike(name, other) and not is_named(other, said)]
+        if strange and _is_elsewhere(unit, holding, basis, source):
+            yield "name", name
 
 
 def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
@@ -143,9 +166,13 @@ def _is_elsewhere(clause: str, holding: Sequence[Clause], basis: Clause, source:
 def _contradicted(clause: str, source: Source) -> bool:
     """Whether words of a clause have the other sign in the source, or only what negates it tells it from one there."""
     wanted = content_terms(clause)
-    if contradicts(read(clause), source.about(wanted), source.weight):
+    ways = exceptions(clause)
+    about = [other for other in source.about(wanted) if exceptions(other.text) == ways]
+    if contradicts(read(clause), [other.signs for other in about], source.weight):
         return True
-    basis = source.basis(wanted)
-    if basis is None or min(source.share(wanted, basis), source.share(basis.terms, Clause(clause, wanted))) < SAME:
-        return False
-    return negations(clause) % 2 != negations(basis.text) % 2
+    same = [
+        other
+        for other in about
+        if min(source.share(wanted, other), source.share(other.terms, Clause(clause, wanted))) >= SAME
+    ]
+    return bool(same) and all(are_opposed(clause, other.text) for other in same)

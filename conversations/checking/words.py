@@ -1,0 +1,100 @@
+"""Words of a text in their order, of mixed English and Chinese. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from retrieval.analysis import STOP_WORDS, terms
+
+_HAN = r"\u3400-\u9fff"
+_WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")
+# Words of Chinese that bind other words, or that paraphrases add and leave out.
+_CHINESE_PARTICLES = """
+    的 了 着 过 地 得 在 是 和 与 及 或 并 且 也 就 都 而 则 从 自 到 至 由 被 把 将 对 为 以 于 向 按 用 让 请
+    会 要 应 须 该 其 这 那 此 等 有 中 里 内 上 下 时 后 前 之 所 者 个 种 次 位 名 项 一 第 不 没 未 没有 可
+    可以 能 能够 需要 必须 应当 应该 进行 通过 根据 如果 因此 因为 由于 以及 并且 但 但是 不过 而且 或者 同时
+    其中 使用
+"""
+PARTICLES = frozenset(_CHINESE_PARTICLES.split())
+# jieba's tags of people, places, organisations and other names.
+_NAMES = frozenset({"nr", "ns", "nt", "nz"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A word as it is spelled, where it starts, and what all its forms have in common."""
+
+    text: str
+    start: int
+    key: str
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + len(self.text)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it begins with a digit."""
+        return self.text[0].isdecimal()
+
+    @property
+    def is_chinese(self) -> bool:
+        """Whether it is of Chinese characters."""
+        return is_han(self.text[0])
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is capitalised, or a Chinese name of a person, place or organisation."""
+        return self._tag[:2] in _NAMES if self.is_chinese else not self.text[0].islower() and not self.is_number
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it is a noun of Chinese."""
+        return self._tag.startswith("n")
+
+    @property
+    def _tag(self) -> str:
+        import rjieba  # reads its dictionary when loaded
+
+        return rjieba.tag(self.text)[-1][1] if self.is_chinese else ""
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is more than what binds other words."""
+        return self.key not in STOP_WORDS and self.key not in PARTICLES
+
+
+def spelled(text: str) -> list[Spelled]:
+    """Return the words, numbers and codes of a text."""
+    return [
+        Spelled(word, match.start() + start, key_of(word))
+        for match in _WORD.finditer(text)
+        for start, word in cut(match.group())
+    ]
+
+
+def cut(token: str) -> Iterator[tuple[int, str]]:
+    """Yield the words of a run of Chinese as jieba cuts it, with where they start; any other token is one word."""
+    if not is_han(token[0]):
+        yield 0, token
+        return
+    import rjieba  # reads its dictionary when loaded
+
+    place = 0
+    for word in rjieba.cut(token, True):
+        yield place, word
+        place += len(word)
+
+
+def is_han(character: str) -> bool:
+    """Whether a character is Chinese."""
+    return "\u3400" <= character <= "\u9fff"
+
+
+@lru_cache(16_384)  # a text says the same words over and over
+def key_of(word: str) -> str:
+    """Return what all forms of a word have in common."""
+    found = terms(word) if word.isascii() else []
+    return found[0] if len(found) == 1 else word.lower()
