@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from django.db import connection
+from pgvector import SparseVector
 
 from retrieval import bm25
 from retrieval.analysis import pieces, term_id, terms
@@ -36,14 +37,22 @@ SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS sco
 FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
+_LIKELY = f"""
+SELECT weights::text FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
+ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How many passages some knowledge bases hold together, and how many of these hold each term."""
+    """How many passages some knowledge bases hold together, and how many of these hold each term.
+
+    `lexemes` are those of each term in the index, one for each of the bases that holds it.
+    """
 
     size: int
     holding: Mapping[str, int]
+    lexemes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def rarity(self, term: str) -> float:
         """Return the term's inverse document frequency, or 0 where no passage holds it."""
@@ -84,14 +93,29 @@ def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[i
     if others := pieces(text, unknown) - set(found):
         found += sorted(others)
         known = _statistics(knowledge_base_ids, found)
-    weights = bm25.query_weights(Counter(map(term_id, found)), known.size, known.frequencies)
-    query_terms = sorted(
-        (Term(weight, known.frequencies[term], tuple(known.lexemes[term])) for term, weight in weights.items()),
-        key=lambda term: (term.frequency, -term.weight),
-    )
+    query_terms, weights = _query(found, known)
+    return _best(query_terms, known.size, weights, k) if query_terms else []
+
+
+def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
+    """Return the terms, by their ids, of the k best passages for some terms, as the index weighs them.
+
+    Only passages that hold one of the rarest terms are looked at, nearly always the best. Asks the database once.
+    """
+    held = [term for term in found if known.lexemes.get(term)]
+    statistics = _Statistics(known.size)
+    for term in held:
+        statistics.lexemes[term_id(term)] = list(known.lexemes[term])
+        statistics.frequencies[term_id(term)] = known.holding[term]
+    query_terms, weights = _query(held, statistics)
     if not query_terms:
         return []
-    return _best(query_terms, known.size, bm25.sparse_literal(weights, TERM_DIMENSIONS), k)
+    together = _together(query_terms, known.size)
+    all_of_them = "&".join(term.query for term in query_terms[:together])
+    query = all_of_them if together > 1 else _any(query_terms[: _rarest(query_terms)])
+    with connection.cursor() as cursor:
+        cursor.execute(_LIKELY, {"query": query, "weights": weights, "k": k})
+        return [SparseVector.from_text(text) for (text,) in cursor.fetchall()]
 
 
 def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> Frequencies:
@@ -99,7 +123,12 @@ def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> F
     if not wanted or not knowledge_base_ids:
         return Frequencies(0, {})
     known = _statistics(knowledge_base_ids, list(wanted))
-    return Frequencies(known.size, {term: known.frequencies.get(term_id(term), 0) for term in wanted})
+    ids = {term: term_id(term) for term in wanted}
+    return Frequencies(
+        known.size,
+        {term: known.frequencies.get(key, 0) for term, key in ids.items()},
+        {term: tuple(known.lexemes.get(key, ())) for term, key in ids.items()},
+    )
 
 
 @dataclass(slots=True)
@@ -123,6 +152,16 @@ def _statistics(knowledge_base_ids: Sequence[int], wanted: Sequence[str]) -> _St
             known.lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
             known.frequencies[term] = known.frequencies.get(term, 0) + count
     return known
+
+
+def _query(found: Sequence[str], known: _Statistics) -> tuple[list[Term], str]:
+    """Return some terms that passages hold, the rarest first, and all their weights as a `sparsevec`."""
+    weights = bm25.query_weights(Counter(map(term_id, found)), known.size, known.frequencies)
+    query_terms = sorted(
+        (Term(weight, known.frequencies[term], tuple(known.lexemes[term])) for term, weight in weights.items()),
+        key=lambda term: (term.frequency, -term.weight),
+    )
+    return query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS)
 
 
 def _best(query_terms: Sequence[Term], size: int, weights: str, k: int) -> list[tuple[int, float]]:

@@ -19,7 +19,7 @@ from itertools import chain, pairwise
 
 from retrieval import languages
 from retrieval.analysis import pieces, terms
-from retrieval.fusion import Ranking, Side
+from retrieval.fusion import Query, Ranking, Side
 from retrieval.types import Hit
 from retrieval.words import QUESTION_WORDS
 
@@ -93,18 +93,28 @@ def _passage(heading: str, content: str) -> _Passage:
     return _Passage(first, others, frozenset({*first, *others}))
 
 
-def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """A query as passages are held against it: its terms, neighbours among them, and what weight terms have."""
+
+    weight: float
+    terms: Set[str]
+    pairs: frozenset[tuple[str, str]]
+    rarity: Mapping[str, float]
+    spoken_of: Mapping[str, float]
+
+
+def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
     """Return the hits (best first) with their worth, the most promising first; equal ones keep their order.
 
-    `rankings` are those that the hits were fused from; several of a side count by their weights.
+    `rankings` are those that the hits were fused from; several of a side count by their weights. So do several
+    queries, each by its weight: judged by the longest alone, a question that stands by itself lost to the words of the
+    conversation that it was also searched with, however little these counted (see `bench_followups`).
     """
     passages = [_passage(hit.heading, hit.content) for hit in hits]
-    wanted = _recut(query, asked_terms(query), passages)
-    if not wanted or not hits:
+    wordings = [wording for query in queries if (wording := _worded(query, passages)).terms and wording.weight > 0]
+    if not wordings or not hits:
         return [(hit, 0.0) for hit in hits]
-    asked = frozenset(pairwise(term for term in terms(query) if term in wanted))
-    spoken_of = _feedback(wanted, passages)
-    weights = rarity(wanted, [passage.known for passage in passages])
     documents = Counter(hit.document_id for hit in hits)
     most = max(documents.values())
     best_fused = max(hit.score for hit in hits) or 1.0
@@ -112,22 +122,37 @@ def reorder(query: str, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> lis
     nearness = _mean(hits, _of_side(rankings, "vector"), lambda scores: min(scores, default=0.0))
     trust = _understood(hits, [ranking for ranking in rankings if ranking.type == "vector"])
 
-    def features(hit: Hit, passage: _Passage) -> Features:
+    def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
         return Features(
             fused=hit.score / best_fused,
             bm25=words[hit.chunk_id],
             cosine=trust * max(0.0, nearness[hit.chunk_id]),
-            coverage=len(wanted & passage.known) / len(wanted),
-            heading=len(wanted & set(passage.heading)) / len(wanted),
-            rare_heading=share(passage.heading, weights),
-            opening=len(wanted & {*passage.heading, *passage.content[:_OPENING_TERMS]}) / len(wanted),
-            pairs=_shared_pairs(asked, passage),
-            feedback=share(passage.known, spoken_of),
+            coverage=len(asked.terms & passage.known) / len(asked.terms),
+            heading=len(asked.terms & set(passage.heading)) / len(asked.terms),
+            rare_heading=share(passage.heading, asked.rarity),
+            opening=len(asked.terms & {*passage.heading, *passage.content[:_OPENING_TERMS]}) / len(asked.terms),
+            pairs=_shared_pairs(asked.pairs, passage),
+            feedback=share(passage.known, asked.spoken_of),
             document=documents[hit.document_id] / most,
         )
 
-    ranked = [(hit, features(hit, passage).worth) for hit, passage in zip(hits, passages, strict=True)]
+    def worth(hit: Hit, passage: _Passage) -> float:
+        total = sum(asked.weight for asked in wordings)
+        return sum(asked.weight / total * features(hit, passage, asked).worth for asked in wordings)
+
+    ranked = [(hit, worth(hit, passage)) for hit, passage in zip(hits, passages, strict=True)]
     return sorted(ranked, key=lambda item: -item[1])
+
+
+def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
+    wanted = _recut(query.text, asked_terms(query.text), passages)
+    return _Wording(
+        weight=query.weight,
+        terms=wanted,
+        pairs=frozenset(pairwise(term for term in terms(query.text) if term in wanted)),
+        rarity=rarity(wanted, [passage.known for passage in passages]),
+        spoken_of=_feedback(wanted, passages),
+    )
 
 
 def _understood(hits: Sequence[Hit], rankings: Sequence[Ranking]) -> float:

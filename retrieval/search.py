@@ -115,7 +115,7 @@ async def reordered(
     began = time.perf_counter()
     first, rest = hits[: settings.REORDER_TOP_N], hits[settings.REORDER_TOP_N :]
     # In a thread, for it takes milliseconds of work, during which others want to be served.
-    ranked = await asyncio.to_thread(reorder, request.judged_by, first, rankings)
+    ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
     stage = Stage("reorder", _ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(hit for hit, _worth in ranked), *rest], [stage]
 

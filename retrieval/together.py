@@ -1,18 +1,15 @@
 """Which of some words passages hold together, by the index alone: no passage is read."""
 
-from collections.abc import Collection, Sequence
-
 from retrieval import fulltext
-from retrieval.analysis import term_id
-from retrieval.models import IndexEntry
+from retrieval.analysis import term_id, terms
+from retrieval.fulltext import Frequencies
 
-# Passages that are looked at.
+# Passages that are looked at; from 20 of them, less is told of the first.
 PASSAGES = 10
 
 
-def held_together(text: str, wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> tuple[frozenset[str], ...]:
-    """Return which of the wanted terms each of the first passages for a text holds. Reads the database."""
-    found = [chunk_id for chunk_id, _score in fulltext.search(text, knowledge_base_ids, PASSAGES)]
-    named = {term_id(term): term for term in wanted}
-    rows = IndexEntry.objects.filter(pk__in=found).values_list("weights", flat=True)
-    return tuple(frozenset(named[term] for term in weights.indices() if term in named) for weights in rows)
+def held_together(text: str, known: Frequencies) -> tuple[frozenset[str], ...]:
+    """Return which of the known terms each of the first passages for a text holds. Asks the database once."""
+    named = {term_id(term): term for term in known.holding}
+    passages = fulltext.likely(terms(text), known, PASSAGES)
+    return tuple(frozenset(named[term] for term in weights.indices() if term in named) for weights in passages)

@@ -26,8 +26,8 @@ class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
     Thresholds are absolute: cosine similarity, BM25 score. `per_document` is the most hits of one document, None for
-    any number; another field that is None takes the setting's value. `focus` is what passages are judged by when they
-    are put in order, the first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
+    any number; another field that is None takes the setting's value. `focus` is what the passages are to answer, the
+    first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
     have equal answers until something is indexed or deleted, so a request is the key under which its result is kept.
     """
 
@@ -48,8 +48,15 @@ class SearchRequest:
 
     @property
     def judged_by(self) -> str:
-        """What passages are judged by when they are put in order."""
+        """What passages are judged by."""
         return self.focus or next((query.text for query in self.queries), "")
+
+    @property
+    def ordered_by(self) -> tuple[Query, ...]:
+        """What passages are put in order by, with weights: the queries, or a focus that is none of them."""
+        if self.focus and all(query.text != self.focus for query in self.queries):
+            return (Query(self.focus),)
+        return self.queries
 
 
 @dataclass(frozen=True, slots=True)

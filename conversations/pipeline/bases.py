@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 
 from conversations.models import ChatSession
 from conversations.pipeline.evidence import Known
-from conversations.pipeline.rules import undecided
+from conversations.pipeline.rules import look_for
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import State
 from knowledge import access
@@ -32,8 +32,8 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
     """Return what knowledge bases hold of the words of a question and of those before it (oldest first)."""
     wanted = {term for text in (question, *earlier) for term in content_terms(text)}
     frequencies = fulltext.frequencies(wanted, knowledge_base_ids)
-    text = undecided(question, earlier, frequencies)
-    return Known(frequencies, held_together(text, wanted, knowledge_base_ids) if text else ())
+    text = look_for(question, earlier, frequencies)
+    return Known(frequencies, held_together(text, frequencies) if text else ())
 
 
 def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:

@@ -22,9 +22,10 @@ _ENGLISH = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Where a word begins, as the dictionary cuts it: in 其震级, not in 土耳其 or in a title.
+# Where a word begins, as the dictionary cuts it: in 其震级, not in 土耳其 or in a title. 消失的她 is one too:
+# no pronoun is described by the words before it.
 _CHINESE = re.compile(
-    "它|他|她|这|那(?!曲|么多)|前者|后者|上述|上面|刚才|其中|其(?!他|它)|此(?!外)|该(?!怎么|如何)|另一个|还有(?:吗|呢|什么|哪些)"
+    "(?<!的)[它他她]|这|那(?!曲|么多)|前者|后者|上述|上面|刚才|其中|其(?!他|它)|此(?!外)|该(?!怎么|如何)|另一个|还有(?:吗|呢|什么|哪些)"
 )
 _BEGINS = re.compile(
     r"^\s*(?:and|but|so|also|or|then|what about|how about|why not|what else|for example|such as)\b"

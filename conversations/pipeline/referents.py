@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from conversations.pipeline.salience import content_terms, salient, words
+from conversations.pipeline.evidence import Known, look_for, needed
+from conversations.pipeline.salience import content_terms, words
 from retrieval.fulltext import Frequencies
 
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
@@ -15,15 +16,24 @@ _BETWEEN = re.compile(r"\s+(?:and|or|versus|vs\.?)\s+(?:(?:an?|the)\s+)?|和|与
 LONGEST_NAME = 3
 
 
-def completed(question: str, earlier: Sequence[str], frequencies: Frequencies) -> tuple[str, tuple[str, ...]]:
+def completed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, tuple[str, ...]]:
     """Return a question with the words of earlier ones (oldest first) before it, and these words.
 
     One of two things that were named together takes the place of "the former" or "the latter"; then nothing is carried
     over of the question that names them, as that would bring in the other one.
     """
     resolved, replaced, left = resolve(question, earlier)
-    carried = salient(resolved, left, frequencies)
+    carried = needed(resolved, left, known)
     return " ".join([*carried, resolved]), (*replaced, *carried)
+
+
+def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+    """Return by what to look for passages that tell which words of earlier questions (oldest first) a question needs.
+
+    An empty string where nothing can tell.
+    """
+    resolved, _replaced, left = resolve(question, earlier)
+    return look_for(resolved, left, frequencies)
 
 
 def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:

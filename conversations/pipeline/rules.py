@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from conversations.pipeline.evidence import Known, agreement
 from conversations.pipeline.leaning import leaning, names_another
-from conversations.pipeline.referents import completed
+from conversations.pipeline.referents import completed, wanted_together
 from conversations.pipeline.salience import content_terms, specificity
 from conversations.pipeline.state import PastTurn
 from ragsite.language import language_of
@@ -19,17 +19,18 @@ from retrieval.fulltext import Frequencies
 
 # Reasons for which the words carried over count as much as the question.
 POINTING = ("pronoun", "continuation")
-# How specific a question is that stands alone, see `salience.specificity`: 1 to 1.5 find the same in later turns; from
-# there on, a conversation about something else begins to cost questions that need none.
-ENOUGH = 1.25
+# How specific a question is that stands alone, see `salience.specificity`.
+ENOUGH = 1.5
 # The same where the documents speak of it and of the conversation together; English seldom leaves out what it speaks of
 # without a sign, so that there it says less.
-ENOUGH_TOGETHER = {"zh": 2.5, "en": 1.5}
-# From which `evidence.agreement` on they do a little, and fully; from .5 and .9 on, later Chinese questions find less.
-TOGETHER = (0.3, 0.7)
+ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
+# From which `evidence.agreement` on they do a little, and fully.
+TOGETHER = (0.2, 0.6)
+# A question that is so much less specific than one that stands alone leans as one that points.
+LEANS_FULLY = 0.8
 LEAST_WEIGHT = 0.05
-# The weight of the question beside a rewriting of it: .25 to .5 find the same.
-BESIDE_REWRITE = 0.5
+# The weight of the question beside a rewriting of it, and where it leans fully beside its completed form.
+BESIDE = 0.5
 
 _CHAT = re.compile(
     r"""^\W*(
@@ -53,8 +54,8 @@ _CHAT = re.compile(
 class Understanding:
     """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
 
-    `carried` are the words of the conversation that the question is searched with, and `focus` is what passages are
-    judged by: the question, with these where it leans on them.
+    `carried` are the words of the conversation that the question is searched with, and `focus` is what passages are to
+    answer: the question, with these where it leans on them.
     """
 
     action: str
@@ -77,47 +78,51 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     if not history:
         return _alone(text)
     reason = leaning(text)
-    full, carried = completed(text, [turn.question for turn in history], known.frequencies)
-    weight = 1.0 if reason in POINTING else 1.0 - specificity(text, known.frequencies) / _enough(text, carried, known)
+    earlier = [turn.question for turn in history]
+    full, carried = completed(text, earlier, known)
+    weight = 1.0 if reason in POINTING else _leaning(text, earlier, known)
     if (
         weight < LEAST_WEIGHT
         or full == text
         or (named and names_another(text) and all(len(word) == 1 for word in carried))
     ):
         return _alone(text)
-    bare = ((text, 1.0),) if named else ()
+    bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()
     queries = (*bare, (full, round(weight, 2) if named else 1.0))
     return Understanding("retrieve_vector", queries, reason or "common words", full, carried)
 
 
-def undecided(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell whether a question leans on earlier ones (oldest first).
+def look_for(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+    """Return by what to look for passages that tell whether a question leans on earlier ones (oldest first), and how.
 
-    An empty string where the question itself tells.
+    An empty string where the question itself tells that it stands alone, or nothing can tell.
     """
     text = question.strip()
-    clear = specificity(text, frequencies) >= _enough_together(text)
-    if clear or not content_terms(text) or leaning(text) in POINTING:
-        return ""
-    full, carried = completed(text, earlier, frequencies)
-    return full if carried else ""
+    clear = leaning(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
+    return "" if clear else wanted_together(text, earlier, frequencies)
 
 
 def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float], ...]:
     """Return what to search for with a stand-alone form of the question, and the question beside it for what it lost.
 
-    Passages are judged by the rewriting. Recall@5 on later turns with people's rewritings alone, and so: cloud .324
-    and .337, government .519 and .538.
+    Passages are judged by both. Recall@5 on later turns with people's rewritings alone, and so: cloud .324 and .340,
+    government .519 and .539.
     """
     if rewrite == question.strip():
         return ((rewrite, 1.0),)
-    return ((rewrite, 1.0), (question, BESIDE_REWRITE))
+    return ((rewrite, 1.0), (question, BESIDE))
 
 
-def _enough(text: str, carried: Sequence[str], known: Known) -> float:
+def _leaning(text: str, earlier: Sequence[str], known: Known) -> float:
+    """Return how far a question that doesn't point leans on what came before, from 0 (or less) to 1."""
+    lacks = 1.0 - specificity(text, known.frequencies) / _enough(text, earlier, known)
+    return min(1.0, lacks / LEANS_FULLY)
+
+
+def _enough(text: str, earlier: Sequence[str], known: Known) -> float:
     """Return how specific a question must be to stand alone, by how far the documents join it to what came before."""
     little, fully = TOGETHER
-    joined = min(1.0, max(0.0, (agreement(text, carried, known) - little) / (fully - little)))
+    joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
     return ENOUGH + (_enough_together(text) - ENOUGH) * joined
 
 

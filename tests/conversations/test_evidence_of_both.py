@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.pipeline.bases import look_up
-from conversations.pipeline.evidence import Known, agreement
+from conversations.pipeline.evidence import CARRIED, Known, agreement, look_for, needed
 from conversations.pipeline.salience import content_terms
 from knowledge.models import KnowledgeBase
 from retrieval.fulltext import Frequencies
@@ -12,28 +12,59 @@ from tests.conversations.conftest import index_document
 HELD = {term: 5 for text in ("warranty period", "rack kit") for term in content_terms(text)}
 
 
-def agreed(question: str, carried: list[str], *passages: str, held: dict[str, int] = HELD) -> float:
-    known = Known(Frequencies(1000, held), [set(content_terms(passage)) for passage in passages])
-    return agreement(question, carried, known)
+def known(*passages: str, held: dict[str, int] = HELD) -> Known:
+    return Known(Frequencies(1000, held), [set(content_terms(passage)) for passage in passages])
+
+
+def agreed(question: str, earlier: str, *passages: str) -> float:
+    return agreement(question, [earlier], known(*passages))
 
 
 def test_one_passage_must_hold_both() -> None:
-    assert agreed("warranty period?", ["rack", "kit"], "The warranty period of the rack kit") == pytest.approx(1.0)
-    assert agreed("warranty period?", ["rack", "kit"], "The warranty period", "A rack kit") == 0.0
-    assert agreed("warranty period?", ["rack", "kit"], "The warranty of the rack kit") == pytest.approx(0.5)
+    assert agreed("warranty period?", "the rack kit", "The warranty period of the rack kit") == pytest.approx(1.0)
+    assert agreed("warranty period?", "the rack kit", "The warranty period", "A rack kit") == 0.0
+    assert agreed("warranty period?", "the rack kit", "The warranty of the rack kit") == pytest.approx(0.5)
 
 
 def test_words_that_no_passage_holds_tell_nothing() -> None:
-    assert agreed("warranty period?", ["gadget"], "The warranty period of the gadget") == 0.0
-    assert agreed("gizmo?", ["rack"], "The rack of the gizmo") == 0.0
-    assert agreed("warranty?", ["warranty"], "The warranty") == 0.0
-    assert agreed("warranty?", [], "The warranty") == agreed("warranty?", ["rack"]) == 0.0
+    assert agreed("warranty period?", "the gadget", "The warranty period of the gadget") == 0.0
+    assert agreed("gizmo?", "the rack", "The rack of the gizmo") == 0.0
+    assert agreed("warranty?", "the warranty", "The warranty") == 0.0
+    assert agreed("warranty?", "???", "The warranty") == agreed("warranty?", "the rack") == 0.0
+
+
+def test_words_are_needed_that_stand_where_the_question_does() -> None:
+    together = known("The period of the rack", "The period of the rack", "The warranty of the kit", "A kit")
+    assert needed("Which period?", ["the warranty of the rack kit"], together) == ("rack",)
+    assert needed("Which warranty?", ["the period of the rack kit"], together) == ("kit",)
+
+
+def test_of_words_that_stand_with_it_alike_those_of_the_last_turns_come_first() -> None:
+    together = known("The period of the rack kit", "The period of the kit's rack")
+    assert needed("Which period?", ["the rack", "the kit"], together) == ("kit", "rack")
+    assert needed("Which period?", ["the rack", "A", "B", "the kit"], together) == ("kit",)
+
+
+def test_without_passages_rare_words_are_needed_and_no_more_than_so_many() -> None:
+    words = ["alpha", "bravo", "delta", "echo", "foxtrot"]
+    held = {term: 5 + place for place, word in enumerate(words) for term in content_terms(word)}
+    assert needed("Which?", [" ".join(words)], known(held=held)) == tuple(words[:CARRIED])
+    everywhere = known(" ".join(["period", *words]), held=held | HELD)
+    assert len(needed("Which period?", [" ".join(words)], everywhere)) == CARRIED
+
+
+def test_passages_are_looked_for_with_the_rarest_words_of_the_conversation() -> None:
+    held = Frequencies(1000, HELD | dict.fromkeys(content_terms("lights"), 500))
+    assert look_for("Which period?", ["the lights of the rack kit"], held) == "rack kit lights Which period?"
+    assert look_for("What?", ["the rack"], held) == look_for("Which rack?", ["the rack"], held) == ""
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_index_tells_what_passages_hold_together(handbook: KnowledgeBase) -> None:
     texts = ("微软收购了暴雪，花了很多美元。", "他在超市花了五元。", *(f"第{number}条新闻。" for number in range(20)))
     index_document(handbook, texts, "news.txt")
-    known = look_up("花了多少美元？", ["微软什么时候收购了暴雪？"], [handbook.pk])
-    assert any({"花", "美元", "微软", "收购", "暴雪"} <= passage for passage in known.passages)
-    assert look_up("它花了多少美元？", ["微软什么时候收购了暴雪？"], [handbook.pk]).passages == ()
+    for question in ("花了多少美元？", "它花了多少美元？"):
+        found = look_up(question, ["微软什么时候收购了暴雪？"], [handbook.pk])
+        assert any({"花", "美元", "微软", "收购", "暴雪"} <= passage for passage in found.passages)
+    clear = "微软在哪一年花了多少亿美元收购了暴雪公司的全部股票？"
+    assert look_up(clear, ["第一条新闻"], [handbook.pk]).passages == ()

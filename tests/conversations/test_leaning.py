@@ -55,6 +55,7 @@ def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> 
         "What is the warranty period of the mounting kit?",
         "2023年土耳其地震的震级是多少？",
         "《消失的她》的原型事件是什么？",
+        "消失的她原型事件是什么？",
         "其他国家的货币政策有哪些？",
         "那曲的海拔是多少米？",
         "遇到网络故障该怎么排查线路？",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.pipeline.evidence import Known
-from conversations.pipeline.rules import LEAST_WEIGHT, Understanding, queries_with_rewrite, undecided, understand
+from conversations.pipeline.rules import BESIDE, LEAST_WEIGHT, Understanding, look_for, queries_with_rewrite, understand
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import PastTurn
 from retrieval.fulltext import Frequencies
@@ -95,7 +95,7 @@ def test_a_question_whose_words_are_rare_is_searched_as_it_stands(question: str)
 def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came_before(text: str) -> None:
     found = asked(text, SWITCH, common="reset switch")
     (bare, own), (full, weight) = found.queries
-    assert (bare, own, weight) == (text, 1.0, 1.0)
+    assert (bare, own, weight) == (text, BESIDE, 1.0)
     assert full.startswith("TL-SE2109 ") and full.endswith(text) and found.focus == full
     assert found.carried[0] == "TL-SE2109"
 
@@ -105,10 +105,15 @@ def test_another_topic_takes_no_pieces_of_the_one_before_along() -> None:
     assert "猫" in asked("它吃什么？", "猫的寿命多长？", common="吃").carried
 
 
+def test_where_hardly_anything_is_said_a_question_leans_as_if_it_pointed() -> None:
+    (bare, own), (_full, weight) = asked("Ports?", SWITCH, common="ports").queries
+    assert (bare, own, weight) == ("Ports?", BESIDE, 1.0)
+
+
 def test_common_words_need_the_conversation_the_more_the_fewer_they_are() -> None:
     weights = [
-        asked(question, SWITCH, common="list ports speed status").queries[1][1]
-        for question in ("List ports.", "List ports and speed.", "List ports, speed and status.")
+        asked(question, SWITCH, common="ports speed status lamp").queries[1][1]
+        for question in ("Ports and speed?", "Ports, speed and status?", "Ports, speed, status and lamp?")
     ]
     assert 1 > weights[0] > weights[1] > weights[2] > LEAST_WEIGHT
 
@@ -161,7 +166,7 @@ def joined(question: str, *earlier: str, passages: Sequence[str]) -> Understandi
 
 def test_what_passages_hold_together_tells_that_a_question_leaves_out_its_subject() -> None:
     alone = joined(COST, BOUGHT, passages=["他花了钱。", "微软收购了动视暴雪。"])
-    leans = joined(COST, BOUGHT, passages=["微软收购动视暴雪花了687亿美元的钱。"])
+    leans = joined(COST, BOUGHT, passages=["花了687亿美元的钱，微软收购了动视暴雪。"])
     (_bare, (full, weight)) = leans.queries
     assert weight > dict(alone.queries).get(full, 0.0) and {"微软", "暴雪"} <= set(leans.carried)
 
@@ -173,5 +178,6 @@ def test_of_a_long_question_not_even_passages_with_both_tell_that_it_leans() -> 
 
 def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself() -> None:
     known = frequencies(COST, BOUGHT, SWITCH)
-    assert undecided(COST, [BOUGHT], known).endswith(COST)
-    assert [undecided(text, [SWITCH], known) for text in ("What does it cost?", "的", COST + SWITCH)] == ["", "", ""]
+    assert look_for(COST, [BOUGHT], known).endswith(COST)
+    assert look_for("What does it cost?", [SWITCH], known).endswith("TL-SE2109 switch What does it cost?")
+    assert [look_for(text, [SWITCH], known) for text in ("的", COST + SWITCH)] == ["", ""]

@@ -1,14 +1,22 @@
 """Which words of a conversation a question is searched with."""
 
+from collections.abc import Sequence
+
 import pytest
 
+from conversations.pipeline import salience
+from conversations.pipeline.evidence import Known
 from conversations.pipeline.referents import completed, pair, resolve
-from conversations.pipeline.salience import CARRIED, content_terms, salient, specificity, words
+from conversations.pipeline.salience import content_terms, specificity, words
 from retrieval.fulltext import Frequencies
 
 
 def frequencies(**held: int) -> Frequencies:
     return Frequencies(1000, {term: count for word, count in held.items() for term in content_terms(word)})
+
+
+def salient(question: str, earlier: Sequence[str], known: Frequencies, count: int = 4) -> tuple[str, ...]:
+    return salience.salient(question, earlier, known, count)
 
 
 def test_rare_words_come_before_common_ones() -> None:
@@ -44,7 +52,23 @@ def test_what_a_longer_name_holds_is_not_carried_again() -> None:
 
 def test_only_so_many_words_are_carried() -> None:
     text = "alpha bravo delta echo foxtrot golf"
-    assert len(salient("Where?", [text], frequencies(**dict.fromkeys(text.split(), 9)))) == CARRIED
+    known = frequencies(**dict.fromkeys(text.split(), 9))
+    assert salient("Where?", [text], known, 2) == ("alpha", "bravo")
+    assert len(salient("Where?", [text], known, 9)) == 6
+
+
+def test_a_number_of_the_question_stands_in_the_place_of_one_as_long() -> None:
+    known = frequencies(**dict.fromkeys(("2021", "2022", "12", "贝多芬"), 9))
+    assert salient("2022年呢？", ["2021年12月的贝多芬"], known) == ("12", "贝多芬")
+    assert "2021" in salient("之后呢？", ["2021年12月的贝多芬"], known)
+
+
+def test_what_the_question_comes_back_to_is_as_near_as_the_last_turn() -> None:
+    known = frequencies(router=10, antenna=5, switch=10, ports=300)
+    earlier = ["the router, its ports and the antenna", "the switch"]
+    assert salient("Where?", earlier, known)[0] == "switch"
+    assert salient("Back to the router!", earlier, known)[0] == "antenna"
+    assert salient("Which ports?", earlier, known)[0] == "switch"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +135,8 @@ def test_the_former_and_the_latter_are_named(question: str, expected: str) -> No
 def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> None:
     earlier = ["How do I sort rows?", "Is a merge join or a hash join faster?"]
     known = frequencies(sort=50, rows=50, merge=5, hash=5)
-    assert completed("Why the latter?", earlier, known) == (
+    assert completed("Why the latter?", earlier, Known(known)) == (
         "sort rows Why hash join faster?",
         ("hash join faster", "sort", "rows"),
     )
-    assert completed("Why the latter?", earlier[:1], known)[0] == "sort rows Why the latter?"
+    assert completed("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"

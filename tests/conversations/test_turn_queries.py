@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 FIRST = "How do I restore the factory settings of the switch?"
 SECOND = "How long is the warranty of the rack mounting kit?"
+POINTING = "How many ports does it have?"
 # By node; those that are not named ask nothing. A turn's own are its beginning, its checkpoints, its end, and what is
 # left for after the answer: its vector, and a summary where the history overflows.
 MOST = {
@@ -60,6 +61,16 @@ async def test_without_a_model(
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
     assert queries.total() <= 34
+
+
+async def test_a_question_searched_in_two_wordings(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, queries: Counter[str]
+) -> None:
+    await run_turn(owner, session, FIRST)
+    queries.clear()
+    await run_turn(owner, session, POINTING)
+    within_bounds(queries)
+    assert queries["understand"] == MOST["understand"] and queries.total() <= 40
 
 
 async def test_with_a_model(

@@ -32,7 +32,7 @@ ANSWER = hit(2, "The switch has nine ports.")
 def order(query: str, *hits: Hit, understood: float = 1.0, unknown: Set[str] = frozenset()) -> list[int]:
     near = [(found.chunk_id, source.score) for found in hits for source in found.sources]
     ranking = Ranking("vector", Query(query), 1.0, near, 0.0, understood=understood, unknown=frozenset(unknown))
-    return [found.chunk_id for found, _worth in reorder(query, hits, [ranking])]
+    return [found.chunk_id for found, _worth in reorder([Query(query)], hits, [ranking])]
 
 
 def test_the_passage_that_covers_the_question_goes_first() -> None:
@@ -107,6 +107,22 @@ def test_chinese_that_the_passages_cut_another_way_counts() -> None:
     assert order("怎样用油漆桶", tool, paint) == [2, 1]
 
 
+def test_by_several_queries_passages_are_judged_as_much_as_each_weighs() -> None:
+    question, conversation = hit(5, "The warranty of the kit."), hit(6, "The switch has ports and a lamp.")
+
+    def first(weight: float) -> int:
+        queries = [Query("warranty of the kit"), Query("switch ports lamp", weight)]
+        return reorder(queries, [question, conversation], [])[0][0].chunk_id
+
+    assert [first(weight) for weight in (0.0, 0.2, 5.0)] == [5, 5, 6]
+
+
+def test_queries_that_name_nothing_have_no_say() -> None:
+    found = reorder([Query("???"), Query("switch ports")], [FILLER, ANSWER], [])
+    assert found == reorder([Query("switch ports")], [FILLER, ANSWER], []) and found[0][0] == ANSWER
+    assert reorder([Query("???"), Query("ports", 0.0)], [FILLER, ANSWER], []) == [(FILLER, 0.0), (ANSWER, 0.0)]
+
+
 @pytest.mark.parametrize("side", ["vector", "bm25"])
 def test_of_several_queries_each_counts_by_its_weight(side: Side) -> None:
     def first(bare: float, joined: float) -> int:
@@ -114,7 +130,7 @@ def test_of_several_queries_each_counts_by_its_weight(side: Side) -> None:
             Ranking(side, Query("ports"), bare, [(5, 0.6), (6, 0.5)], 0.0),
             Ranking(side, Query("ports of wine"), joined, [(6, 0.9), (5, 0.7)], 0.0),
         ]
-        return reorder("ports", [hit(5, "One port."), hit(6, "One port.")], rankings)[0][0].chunk_id
+        return reorder([Query("ports")], [hit(5, "One port."), hit(6, "One port.")], rankings)[0][0].chunk_id
 
     assert (first(1.0, 0.2), first(1.0, 1.0)) == (5, 6)
 
@@ -124,9 +140,9 @@ def test_the_longer_query_has_no_advantage_by_its_higher_scores() -> None:
         Ranking("bm25", Query("ports"), 1.0, [(5, 4.0), (6, 2.0)], 0.0),
         Ranking("bm25", Query("ports and much else"), 0.5, [(6, 40.0), (5, 30.0)], 0.0),
     ]
-    assert reorder("ports", [hit(6, "One port."), hit(5, "One port.")], rankings)[0][0].chunk_id == 5
+    assert reorder([Query("ports")], [hit(6, "One port."), hit(5, "One port.")], rankings)[0][0].chunk_id == 5
 
 
 def test_rankings_without_a_vote_still_tell_what_is_near() -> None:
     silent = Ranking("vector", Query("ports"), 0.0, [(6, 0.9), (5, 0.1)], 0.0)
-    assert reorder("ports", [hit(5, "One port."), hit(6, "One port.")], [silent])[0][0].chunk_id == 6
+    assert reorder([Query("ports")], [hit(5, "One port."), hit(6, "One port.")], [silent])[0][0].chunk_id == 6
