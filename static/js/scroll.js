@@ -34,6 +34,23 @@ chat.addEventListener("chat:asked", follow);
 chat.addEventListener("chat:stepped", () => (following = false));
 chat.addEventListener("htmx:wsAfterSend", (event) => event.target.id !== "resume" && follow());
 
+// Earlier turns come in above the one that is being read, which stays where it is and takes the focus of their button.
+let reading = null;
+
+view.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+  if (!target.classList.contains("earlier")) return;
+  const turn = target.nextElementSibling;
+  reading = { turn, top: turn.getBoundingClientRect().top };
+});
+view.addEventListener("htmx:afterSettle", () => {
+  if (!reading) return;
+  const { turn, top } = reading;
+  reading = null;
+  view.scrollTop += turn.getBoundingClientRect().top - top;
+  turn.tabIndex = -1;
+  turn.focus({ preventScroll: true });
+});
+
 const resized = new ResizeObserver(() => {
   if (following) jump();
   else note();

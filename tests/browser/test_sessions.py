@@ -1,10 +1,14 @@
 """What a person does with the list of chats, beside the one that is open."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, sign_in
-from tests.site import Site
+from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -49,3 +53,34 @@ def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, si
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#session-title")).to_have_text("Lights of the switch")
     expect(current).to_contain_text("Lights of the switch")
+
+
+_LONG_CHAT = """
+from django.contrib.auth.models import User
+from tests.conversations.records import make_session, make_turn
+session = make_session(User.objects.get(username="demo"), "A long chat")
+turn = None
+for number in range(50):
+    turn = make_turn(session, f"Question {number}", "An answer of some length. " * 12 + "[1]", parent=turn).turn
+print(f"/c/{session.pk}/")
+"""
+
+
+def test_earlier_turns_come_in_above_what_is_read(page: Page, site: Site) -> None:
+    command = [sys.executable, "manage.py", "shell", "--verbosity", "0", "--command", _LONG_CHAT]
+    environment = os.environ | {"RAGSITE_DATA_DIR": str(site.data_dir), "DJANGO_SETTINGS_MODULE": "ragsite.settings"}
+    made = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    sign_in(page, site)
+    page.goto(site.url + made.stdout.split()[-1])
+    page.wait_for_load_state("load")
+    for shown, first in ((40, "Question 30"), (50, "Question 10")):
+        read = page.locator(".turn", has=page.get_by_role("heading", name=first, exact=True))
+        earlier = page.locator(".earlier a")
+        earlier.scroll_into_view_if_needed()
+        before = read.bounding_box()
+        earlier.click()
+        expect(page.locator(".turn")).to_have_count(shown)
+        expect(read).to_be_focused()
+        after = read.bounding_box()
+        assert before and after and abs(before["y"] - after["y"]) < 2
+    expect(page.locator(".earlier")).to_have_count(0)
