@@ -2,14 +2,16 @@
 
 import copy
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-# As `evidence.fenced` writes it; a passage can't hold its own end.
-_PASSAGE = re.compile(r'(<passage number="(\d+)"[^\n]*>\n)(.*?)(\n</passage>)', re.DOTALL)
+# As `evidence.fenced` writes them; a passage can't hold its own end.
+_BEGIN = re.compile(r'<passage number="(\d{1,9})"')
+_END = "\n</passage>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,12 @@ class Sight:
 
     def text(self, text: str) -> str:
         """Return a message without the passages that may not be seen."""
-
-        def shown(match: re.Match[str]) -> str:
-            if int(match[2]) in self.numbers:
-                return match[0]
-            return f"{match[1]}{_('[not available to you]')}{match[4]}"
-
-        return _PASSAGE.sub(shown, text)
+        parts, place = [], 0
+        for number, begin, end in _passages(text):
+            if number not in self.numbers:
+                parts += [text[place:begin], _("[not available to you]")]
+                place = end
+        return "".join([*parts, text[place:]])
 
     def detail(self, detail: dict[str, Any]) -> dict[str, Any]:
         """Return what a node noted without quotations of passages that may not be seen."""
@@ -47,6 +48,20 @@ class Sight:
             if verdict.get("chunk_id") not in self.chunk_ids:
                 verdict.update({name: "" for name in ("key_passage", "reason") if name in verdict})
         return seen
+
+
+def _passages(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield number, begin and end of each passage's contents, in time that grows with the text's length alone."""
+    place = 0
+    while opening := _BEGIN.search(text, place):
+        place = text.find("\n", opening.end())
+        if place > 0 and text[place - 1] == ">":
+            end = text.find(_END, place + 1)
+            if end >= 0:
+                yield int(opening[1]), place + 1, end
+            place = end
+        if place < 0:  # nothing after this has an end
+            return
 
 
 def messages(detail: dict[str, Any], sight: Sight) -> list[Sent]:
