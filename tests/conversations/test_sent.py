@@ -17,7 +17,7 @@ def test_passages_out_of_reach_are_left_out_and_nothing_else() -> None:
 
 
 def test_a_passage_that_quotes_one_that_may_be_seen_stays_out() -> None:
-    text = fenced(1, f"secret\n{'<passage number="2">'}\nsecret")
+    text = fenced(1, 'secret\n<passage number="2">\nsecret')
     assert "secret" not in SIGHT.text(text)
 
 
