@@ -71,6 +71,8 @@ def names(text: str) -> list[str]:
 
 def is_named(name: str, source: str) -> bool:
     """Whether a source holds a name: as a word of its own where it is Latin, or a Chinese one's end or longer form."""
+    if name[0] == "“":
+        return is_quoted(name, source)
     if _HAN.search(name):
         longer = re.search(".{0,2}".join(map(re.escape, squeezed(name))), squeezed(source))
         return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
@@ -115,9 +117,10 @@ def _latin_names(text: str) -> list[str]:
 
 
 def _quoted_names(text: str) -> list[str]:
-    """Short Chinese text in quotation marks: what something is called."""
+    """Short Chinese text in quotation marks, with these: what something is called."""
     found = ("".join(match) for match in _QUOTED.findall(text))
-    return [quoted for quoted in found if _HAN.search(quoted) and not quotations(f"「{quoted}」")]
+    marked = (f"“{quoted}”" for quoted in found if _HAN.search(quoted))
+    return [name for name in marked if not quotations(name)]
 
 
 def _chinese_names(text: str) -> list[str]:

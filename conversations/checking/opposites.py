@@ -117,7 +117,7 @@ continue / stop
 最大 / 最小
 最早 / 最晚, 最迟
 最好 / 最差, 最坏
-大, 较大, 更大 / 小, 较小, 更小
+大, 较大, 更大, 大得多 / 小, 较小, 更小, 小得多, 小很多
 多, 较多, 更多 / 少, 较少, 更少
 高, 较高, 更高 / 低, 较低, 更低
 长, 较长, 更长 / 短, 较短, 更短
@@ -128,7 +128,7 @@ continue / stop
 必须, 应当, 需要, 须 / 可选, 自愿, 无需, 不必, 不需, 不需要, 不用, 无须
 包括, 包含 / 除外, 不包括, 不含
 收费, 付费 / 免费
-批准, 同意 / 否决, 驳回, 拒绝
+批准, 同意 / 否决, 驳回, 拒绝, 不同意
 接受 / 拒绝
 赞成, 支持 / 反对
 承认 / 否认
@@ -183,7 +183,7 @@ continue / stop
 升级 / 降级
 入职 / 离职
 以上, 超过, 高于, 大于, 多于, 不少于, 不低于, 至少, 最低, 最少, 起码
-    / 以下, 低于, 少于, 小于, 不足, 不到, 不满, 未满, 不超过, 不高于, 最多, 至多, 最高
+    / 以下, 低于, 少于, 小于, 不足, 未满, 不超过, 不高于, 最多, 至多, 最高
 可见 / 不可见, 隐藏
 """
 
@@ -205,7 +205,7 @@ def side_of(word: str) -> Side | None:
 def phrases() -> re.Pattern[str]:
     """Return what finds the opposites that are more than one word, of which the longest counts."""
     longest_first = sorted(_sides(), key=len, reverse=True)
-    english = "|".join(item.replace(" ", r"\w* ") for item in longest_first if " " in item)
+    english = "|".join(item.replace(" ", "(?:s|es|ed|ing)? ") for item in longest_first if " " in item)
     chinese = "|".join(filter(_is_cut, longest_first))
     return re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
 

@@ -118,7 +118,7 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
             yield "number", said[quantity.start : quantity.end].strip()
     for name in names(said):
         if not is_named(name, source.text):
-            yield "name", name
+            yield "name", name.strip("“”")
 
 
 def _misplaced(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
@@ -141,13 +141,14 @@ def _misplaced_in(
     for quantity in mine:
         holding = [other for other in others if any(map(quantity.agrees, other.quantities))]
         rivals = [other for other in basis.quantities if other.kind == quantity.kind and not _among(other, mine)]
-        if rivals and not quantity.spelled and _is_elsewhere(unit, holding, basis, source):
+        exact = not quantity.spelled and not is_rough(unit, quantity)
+        if rivals and exact and _is_elsewhere(unit, holding, basis, source):
             yield "number", unit[quantity.start : quantity.end].strip()
     for name in names(unit):
         holding = [other for other in others if is_named(name, other.text) or is_named(name, other.subject)]
         strange = [other for other in basis.names if are_alike(name, other) and not is_named(other, said)]
         if strange and _is_elsewhere(unit, holding, basis, source):
-            yield "name", name
+            yield "name", name.strip("“”")
 
 
 def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:

@@ -1,17 +1,16 @@
 """Checking citations: how numbers, names and polarity are read, and how well the verdicts tell true from false."""
 
-import json
-from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from conversations.benchmarks.citations import TRUE, measure, read_pairs
 from conversations.checking import Claim, check, check_claim, claims
 from conversations.checking.facts import is_named, names, quotations
 from conversations.checking.quantities import fold, quantities
 
-PAIRS = Path(__file__).parent / "data" / "citation_pairs.jsonl"
+PAIRS = Path(__file__).parent / "data"
 SWITCH = (
     "The TL-SE2109 has nine ports and costs 1,600 EUR. The warranty of the fan lasts three years. The case has a "
     "warranty of 24 months. Paid leave is not carried over. The gateway was tested by Maria Lopez on 1 March 2024."
@@ -161,12 +160,71 @@ def test_a_marker_is_judged_by_its_own_passages() -> None:
     assert (first.status, second.status) == ("supported", "not_found")
 
 
-def test_the_verdicts_on_labelled_pairs() -> None:
-    """Measured: of 60 true sentences 50 are supported, of 240 false ones 170 doubted."""
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for line in PAIRS.read_text(encoding="utf-8").splitlines():
-        pair = json.loads(line)
-        status, _problems = judged(pair["sentence"], pair["passage"])
-        counts[pair["label"] == "true", status == "supported"] += 1
-    assert counts[True, True] >= 48
-    assert counts[False, False] >= 165
+SWAPS = (
+    "The publisher sends its changes to the subscriber as they occur. The landlord lets the flat to the tenant for "
+    "1,650 euros a month and a deposit of 2,475 euros. The parties meet with a mediator in an office. "
+    "An index scan is much faster than a sequential scan. Ports are checked before the service starts. Smoking is "
+    "forbidden everywhere except on the terrace. Monthly migraine days fell by 5.8. Options given twice are ignored. "
+    "出租人刘桂芳将房屋出租给承租人张昊居住使用。脚注在页面的底端提供信息，而尾注在文档的结尾提供信息。自习室座位通过“书香云湖”小程序预约。"
+    "要删除脚注，请删除文字中的脚注标记。流复制的数据丢失窗口要小得多。除露台外，酒店内禁止吸烟。苗数达到计划的八成时晒田，每人每月不超过1,800元。"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "problem"),
+    [
+        # roles: a word in the place of another that the source has beside it
+        ("The subscriber sends its changes to the publisher as they occur.", ("word", "subscriber")),
+        ("The publisher sends its changes to the subscriber whenever they occur.", None),
+        ("出租人张昊将房屋出租给承租人居住使用。", ("word", "张昊")),
+        ("出租人刘桂芳把房屋租给承租人张昊居住使用。", None),
+        ("尾注在页面的底端提供信息。", ("word", "尾注")),
+        ("脚注提供信息的位置是页面的底端。", None),
+        # numbers that stand elsewhere
+        ("The tenant pays a deposit of 1,650 euros.", ("word", "1,650")),
+        ("The tenant pays a deposit of 2,475 euros.", None),
+        # nouns, but neither verbs nor what may be another word for the same
+        ("The parties meet with a mediator in a courtroom.", ("word", "courtroom")),
+        ("The parties gather with a mediator in an office.", None),
+        ("要删除脚注，请删除文字中的脚注内容。", ("word", "内容")),
+        ("要删掉脚注，请删掉文字中的脚注标记。", None),
+        # opposites
+        ("An index scan is much slower than a sequential scan.", ("polarity", "")),
+        ("An index scan is far faster than a sequential one.", None),
+        ("Ports are checked after the service starts.", ("polarity", "")),
+        ("Before the service starts, ports are checked.", None),
+        ("流复制的数据丢失窗口要大得多。", ("polarity", "")),
+        ("流复制的数据丢失窗口小很多。", None),
+        # what is denied in two ways
+        ("Smoking is only allowed on the terrace.", None),
+        ("只有在露台可以吸烟。", None),
+        ("Options given twice are not used.", None),
+        # names in quotation marks, and numbers in other words
+        ("自习室座位要通过“悦读云湖”预约。", ("name", "悦读云湖")),
+        ("自习室座位要通过“书香云湖”预约。", None),
+        ("Monthly migraine days fell by nearly six.", None),
+        ("Monthly migraine days fell by six.", ("number", "six")),
+        ("苗数达到计划的80%时晒田。", None),
+        ("每人每月不超过一千八。", None),
+    ],
+)
+def test_what_stands_in_the_place_of_another_is_found_and_a_paraphrase_let_be(
+    sentence: str, problem: tuple[str, str] | None
+) -> None:
+    status, problems = judged(sentence, SWAPS)
+    assert (status, problems[:1]) == (("partly", [problem]) if problem else ("supported", []))
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "doubted"),
+    [
+        ("citation_pairs.jsonl", 57, 180),
+        ("citation_pairs_paraphrased.jsonl", 162, 0),
+        ("citation_pairs_held_out.jsonl", 49, 85),
+    ],
+)
+def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
+    """As measured: so many true sentences are supported, and so many false ones doubted."""
+    rows = measure(read_pairs((PAIRS / file).read_text(encoding="utf-8").splitlines()))
+    assert sum(row.right for row in rows if row.label == TRUE) >= right
+    assert sum(row.right for row in rows if row.label != TRUE) >= doubted

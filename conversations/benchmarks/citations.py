@@ -1,0 +1,74 @@
+"""How well the check of citations tells true sentences from false ones, by labelled pairs. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from conversations.checking import Claim, check_claim
+
+# The label of a sentence that its passage bears out; any other label names what is wrong with it.
+TRUE = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence, a passage, in which language, and `true` or what is wrong with the sentence."""
+
+    sentence: str
+    passage: str
+    language: str
+    label: str
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether the check finds anything but support in the passage."""
+        return check_claim(Claim(self.sentence, (1,)), [self.passage]).status != "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Of `pairs` sentences of a kind in a language, how many are judged rightly: the true supported, others doubted."""
+
+    label: str
+    language: str
+    right: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Of the sentences doubted, the share that is false; and of the false, the share that is doubted. None of none."""
+
+    precision: float | None
+    recall: float | None
+
+
+def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
+    """Yield pairs from lines of JSON. Raises ValueError or KeyError for a line that is none."""
+    for line in lines:
+        if line.strip():
+            pair = json.loads(line)
+            yield Pair(pair["sentence"], pair["passage"], pair["language"], pair["label"])
+
+
+def measure(pairs: Iterable[Pair]) -> list[Row]:
+    """Judge all pairs; a row for each label and language, in the order in which they come."""
+    right: Counter[tuple[str, str]] = Counter()
+    of: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        of[pair.label, pair.language] += 1
+        right[pair.label, pair.language] += pair.is_doubted == (pair.label != TRUE)
+    return [Row(label, language, right[label, language], count) for (label, language), count in of.items()]
+
+
+def total(rows: Sequence[Row]) -> Total:
+    """Return the precision and recall of doubt over some rows."""
+    false = [row for row in rows if row.label != TRUE]
+    found = sum(row.right for row in false)
+    doubted = found + sum(row.pairs - row.right for row in rows if row.label == TRUE)
+    return Total(_share(found, doubted), _share(found, sum(row.pairs for row in false)))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,49 @@
+"""Measuring the check of citations on labelled pairs."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conversations.benchmarks.citations import Row, measure, read_pairs, total
+
+PASSAGE = "The TL-SE2109 has nine ports. Paid leave is not carried over."
+PAIRS = [
+    {"sentence": "The TL-SE2109 has nine ports.", "label": "true"},
+    {"sentence": "Bread is baked from flour.", "label": "true"},
+    {"sentence": "The TL-SE2109 has twelve ports.", "label": "number"},
+    {"sentence": "Paid leave is carried over.", "label": "negated"},
+    {"sentence": "It has ports, nine of them.", "label": "number"},
+]
+LINES = [json.dumps({**pair, "passage": PASSAGE, "language": "en"}) for pair in PAIRS]
+
+
+def test_the_true_must_be_supported_and_the_false_doubted() -> None:
+    rows = measure(read_pairs([*LINES, ""]))
+    assert rows == [Row("true", "en", 1, 2), Row("number", "en", 1, 2), Row("negated", "en", 1, 1)]
+    assert (total(rows).precision, total(rows).recall) == (2 / 3, 2 / 3)
+    assert (total([]).precision, total([]).recall) == (None, None)
+
+
+def test_a_table_is_printed_for_each_file(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(LINES), encoding="utf-8")
+    out = StringIO()
+    call_command("bench_citations", str(file), str(file), stdout=out)
+    assert out.getvalue().count("| pairs.jsonl | en | all |") == 2
+    for row in (
+        "| true | 1/2 | 1/2 |",
+        "| precision of doubt | 0.667 | 0.667 |",
+        "| recall of doubt | 0.667 | 0.667 |",
+    ):
+        assert row in out.getvalue()
+
+
+@pytest.mark.parametrize("text", ["not JSON", '{"sentence": "It has no label."}', "[1]"])
+def test_a_file_of_something_else_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "other.jsonl"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(CommandError, match=r"other\.jsonl"):
+        call_command("bench_citations", str(file))
