@@ -1,0 +1,59 @@
+"""Which words passages hold together, and by what passages are put in order."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from retrieval import fulltext, together
+from retrieval.analysis import terms
+from retrieval.fulltext import Frequencies
+from retrieval.models import IndexEntry
+from retrieval.search import Query, SearchRequest
+from tests import factories
+from tests.retrieval.test_search import fill
+
+# Each word in a passage by itself; 开关 and ports in all of them, power and lamp in one.
+PASSAGES = [f"The ports of the 开关 number n{number}." for number in range(30)] + [
+    "The ports, the power and the lamp of the 开关.",
+    "The ports of the 开关 and its power.",
+]
+
+
+@pytest.fixture
+def bases(owner: User) -> list[int]:
+    first, second = (factories.make_knowledge_base(owner, name) for name in ("One", "Two"))
+    fill(first, PASSAGES)
+    fill(second, PASSAGES[-2:])
+    return [first.pk, second.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("candidates", [3_000, 5])
+@pytest.mark.parametrize("text", ["lamp power ports 开关", "power", "ports 开关", "n3 n4 ports"])
+def test_the_likely_passages_are_those_that_a_search_finds(
+    text: str, candidates: int, bases: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
+    found = [chunk_id for chunk_id, _score in fulltext.search(text, bases, 2)]
+    held = IndexEntry.objects.in_bulk(found)
+    likely = fulltext.likely(terms(text), fulltext.frequencies(terms(text), bases), 2)
+    assert [sorted(weights.indices()) for weights in likely] == [sorted(held[pk].weights.indices()) for pk in found]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_each_passage_the_known_terms_are_told(bases: list[int]) -> None:
+    known = fulltext.frequencies(["lamp", "power", "nowhere"], bases[:1])
+    assert together.held_together("a lamp, power and ports", known) == ({"lamp", "power"}, {"power"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_asked_for_words_that_no_passage_holds(bases: list[int]) -> None:
+    assert together.held_together("nowhere", fulltext.frequencies(["nowhere"], bases)) == ()
+    assert together.held_together("lamp", fulltext.frequencies(["lamp"], [])) == ()
+    assert together.held_together("lamp", Frequencies(9, {"lamp": 1})) == ()
+
+
+def test_passages_are_put_in_order_by_all_queries_or_by_a_focus_that_is_none_of_them() -> None:
+    queries = (Query("ports"), Query("ports of the switch", 0.3))
+    assert SearchRequest(queries, (1,)).ordered_by == queries
+    assert SearchRequest(queries, (1,), focus="ports of the switch").ordered_by == queries
+    assert SearchRequest(queries, (1,), focus="lamps").ordered_by == (Query("lamps"),)
