@@ -33,6 +33,11 @@ def test_words_that_no_passage_holds_tell_nothing() -> None:
     assert agreed("warranty?", "???", "The warranty") == agreed("warranty?", "the rack") == 0.0
 
 
+def test_what_a_name_shares_with_the_question_tells_nothing() -> None:
+    assert agreed("kit warranty?", "the rack-kit", "The warranty of the kit") == 0.0
+    assert agreed("kit warranty?", "the rack-kit", "The warranty of the rack kit") > 0.9
+
+
 def test_words_are_needed_that_stand_where_the_question_does() -> None:
     together = known("The period of the rack", "The period of the rack", "The warranty of the kit", "A kit")
     assert needed("Which period?", ["the warranty of the rack kit"], together) == ("rack",)

@@ -180,4 +180,7 @@ def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself
     known = frequencies(COST, BOUGHT, SWITCH)
     assert look_for(COST, [BOUGHT], known).endswith(COST)
     assert look_for("What does it cost?", [SWITCH], known).endswith("TL-SE2109 switch What does it cost?")
-    assert [look_for(text, [SWITCH], known) for text in ("的", COST + SWITCH)] == ["", ""]
+    assert look_for("的", [SWITCH], known) == ""
+    alone, points = (f"Which warranty period of {whose} rack mounting kit?" for whose in ("the", "its"))
+    known = frequencies(alone, SWITCH)
+    assert look_for(alone, [SWITCH], known) == "" != look_for(points, [SWITCH], known)

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.pipeline import salience
 from conversations.pipeline.evidence import Known
-from conversations.pipeline.referents import completed, pair, resolve
+from conversations.pipeline.referents import completed, pair, resolve, wanted_together
 from conversations.pipeline.salience import content_terms, specificity, words
 from retrieval.fulltext import Frequencies
 
@@ -139,4 +139,5 @@ def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> Non
         "sort rows Why hash join faster?",
         ("hash join faster", "sort", "rows"),
     )
+    assert wanted_together("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
     assert completed("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"
