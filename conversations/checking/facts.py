@@ -25,8 +25,6 @@ _CALENDAR = frozenset(
         "wednesday", "thursday", "friday", "saturday", "sunday", "mr", "mrs", "ms", "dr",
     }
 )  # fmt: skip
-# Sentences begin with these before a name.
-_OPENINGS = frozenset({"after", "before", "since", "under", "unless", "until", "using", "within", "without"})
 # jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
 _PLACE_TAGS = frozenset({"ns", "nt"})
 _SURNAMES = frozenset(
@@ -106,11 +104,11 @@ def _latin_names(text: str) -> list[str]:
     found = []
     for match in _LATIN_NAME.finditer(text):
         word = match[0]
-        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS | _OPENINGS or len(word) < 2:
+        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS or len(word) < 2:
             continue
         first = not re.search(r"\w", text[: match.start()])
         starts = bool(re.search(r"[.!?:;。！？：；]\s*[\"“(（]?$", text[: match.start()]))
-        sure = word[1:] != word[1:].lower() or re.match(r"\s+[A-Z]", text[match.end() :])
+        sure = word[1:] != word[1:].lower()
         if sure or not (first or starts):
             found.append(word)
     return found

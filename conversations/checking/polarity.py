@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import takewhile
 from math import fsum
 
 from conversations.checking.opposites import phrases, side_of
@@ -58,7 +58,13 @@ class Word:
     second: bool
     denied: bool
     first: bool
-    neighbours: frozenset[str]
+    before: frozenset[str]
+    after: frozenset[str]
+
+    @property
+    def neighbours(self) -> frozenset[str]:
+        """The terms of the words on both sides."""
+        return self.before | self.after
 
     @property
     def negative(self) -> bool:
@@ -94,7 +100,7 @@ def read(clause: str) -> tuple[Word, ...]:
                 reached.first = reached.first or not distance
     said = [token for token in tokens if token.terms or not token.reaches]
     return tuple(
-        Word(word.terms, word.second, word.denied, word.first, _neighbours(said, place))
+        Word(word.terms, word.second, word.denied, word.first, *_neighbours(said, place))
         for place, word in enumerate(said)
         if any(not term[0].isdigit() for term in word.terms)
     )
@@ -138,6 +144,12 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
     return any(count >= ENOUGH for count in turned.values())
 
 
+def _is_converse(word: Word, other: Word) -> bool:
+    """Whether what stands before the one stands after the other: "A is larger than B", "B is smaller than A"."""
+    straight = len(word.before & other.before) + len(word.after & other.after)
+    return len(word.before & other.after) + len(word.after & other.before) > straight
+
+
 def _has_both(word: Word, clause: Sequence[Word]) -> bool:
     """Whether a clause has a pair of opposites, of which the word is one: off at first, and on later."""
     return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
@@ -148,6 +160,8 @@ def _strength(word: Word, other: Word | None) -> int:
 
     Between a negation and a word further on stands what is denied; its source may say that in another word.
     """
+    if word.opposite and other is not None and _is_converse(word, other):
+        return 0
     if word.opposite or word.first or (other is not None and other.first):
         return ENOUGH
     return 0 if word.denied else 1
@@ -182,10 +196,12 @@ def _reached(tokens: Sequence[_Token], place: int, step: int) -> Iterator[_Token
         yield tokens[at]
 
 
-def _neighbours(words: Sequence[_Token], place: int) -> frozenset[str]:
+def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the terms of the words before and after one, as far as no punctuation stands between."""
     before = takewhile(_tells, reversed(words[max(0, place - NEAR) : place]))
     after = takewhile(_tells, words[place + 1 : place + 1 + NEAR])
-    return frozenset(term for word in chain(before, after) for term in word.terms) - words[place].terms
+    one, other = (frozenset(term for word in side for term in word.terms) for side in (before, after))
+    return one - words[place].terms, other - words[place].terms
 
 
 def _tells(word: _Token) -> bool:

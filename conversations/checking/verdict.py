@@ -5,6 +5,7 @@ names and codes must be there, and not only in clauses about something else; the
 polarity, and nothing else in a word's place; and enough of its other words must be covered.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,8 @@ Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "l
 
 # Share of a claim's words that its passages must hold to be supported, and to be found at all.
 ENOUGH, SOME = 0.35, 0.25
+# Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
+LONGEST = 1_000
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
 # Of fewer words, nobody can say what a clause rests on.
@@ -80,7 +83,7 @@ def _source_of(passages: Sequence[str]) -> Source:
 def _judge(claim: Claim, source: Source) -> Verdict:
     if not source.text.strip():
         return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
-    said = fold(claim.text)
+    said = fold(_beginning(claim.text))
     if source.is_foreign(language_of(said)):
         return _across_languages(claim, said, source)
     clauses = split_clauses(said)
@@ -94,6 +97,11 @@ def _judge(claim: Claim, source: Source) -> Verdict:
         problems.append(("words", ""))
     status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
     return Verdict(claim.text, claim.sources, status, covered, tuple(problems))
+
+
+def _beginning(text: str) -> str:
+    """Return as much of a sentence as is judged, without half a word or number at the end."""
+    return text if len(text) <= LONGEST else re.sub(r"[A-Za-z\d.,]+$", "", text[:LONGEST])
 
 
 def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:

@@ -71,6 +71,8 @@ def test_names_and_codes_are_told_from_words() -> None:
     assert names("The gateway TL-SE2109 of Maria Lopez runs pg_dump v1.2.3 on 10GB in March") == [
         "TL-SE2109", "pg_dump", "v1.2.3", "Maria", "Lopez",
     ]  # fmt: skip
+    assert names("Enable WAL archiving in this 10GB file") == ["WAL"]
+    assert names("这张表未经许可不得修改") == []
     assert names("王丽萍在北京批准了《用户手册》") == ["用户手册", "王丽萍", "北京"]
     assert is_named("Lopez", "by lopez's team") and not is_named("Lop", "Lopez")
 
@@ -155,6 +157,12 @@ def test_a_sentence_in_another_language_is_held_to_its_numbers_and_names() -> No
     assert judged("它很好用。") == ("partly", [("language", "")])
 
 
+def test_of_a_very_long_sentence_the_beginning_is_judged() -> None:
+    filling = "and nine ports, " * 61
+    assert judged(f"The TL-SE2109 has {filling}at 1600 euros, and has twelve ports.") == ("supported", [])
+    assert judged(f"The TL-SE2109 has {filling[:400]}and has twelve ports.")[1] == [("number", "twelve")]
+
+
 def test_a_marker_is_judged_by_its_own_passages() -> None:
     (first, second) = check("Nine ports [1]. Nine ports [2].", {1: SWITCH, 2: "Bread is baked from flour."})
     assert (first.status, second.status) == ("supported", "not_found")
@@ -191,6 +199,7 @@ SWAPS = (
         # opposites
         ("An index scan is much slower than a sequential scan.", ("polarity", "")),
         ("An index scan is far faster than a sequential one.", None),
+        ("A sequential scan is much slower than an index scan.", None),
         ("Ports are checked after the service starts.", ("polarity", "")),
         ("Before the service starts, ports are checked.", None),
         ("流复制的数据丢失窗口要大得多。", ("polarity", "")),
