@@ -38,6 +38,8 @@ class NodeRun:
             if task is None or task.cancelling():
                 raise
             raise RuntimeError("Something that the node waited for was cancelled.") from None
+        except SystemExit:  # it would end the server, and every answer with it
+            raise RuntimeError("The node called for the end of the process.") from None
 
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""

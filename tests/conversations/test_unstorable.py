@@ -114,7 +114,11 @@ async def lazy_words(state: State, emit: Emit) -> None:
     raise NodeError(gettext_lazy("Search"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("body", [cancelled, emit_text, emit_nothing, lazy_words])
+async def leave(state: State, emit: Emit) -> None:
+    raise SystemExit
+
+
+@pytest.mark.parametrize("body", [cancelled, leave, emit_text, emit_nothing, lazy_words])
 async def test_what_a_node_should_not_do_is_its_own_failure(
     owner: User, session: ChatSession, odd: type[Odd], body: Body
 ) -> None:
