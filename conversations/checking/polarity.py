@@ -155,25 +155,20 @@ def _has_both(word: Word, clause: Sequence[Word]) -> bool:
     return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
 
 
-def _strength(word: Word, other: Word | None) -> int:
-    """Return how much it tells that a word of a claim has another sign in its source.
-
-    Between a negation and a word further on stands what is denied; its source may say that in another word.
-    """
-    if word.opposite and other is not None and _is_converse(word, other):
+def _strength(word: Word, other: Word) -> int:
+    """Return how much it tells that a word of a claim has another sign in its source; least far from a negation."""
+    if word.opposite and _is_converse(word, other):
         return 0
-    if word.opposite or word.first or (other is not None and other.first):
-        return ENOUGH
-    return 0 if word.denied else 1
+    return ENOUGH if word.opposite or word.first or other.first else 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
     """A word of the source, in which clause, and how much its neighbours are those of a claim's word."""
 
-    score: float = -1.0
-    clause: int = -1
-    word: Word | None = None
+    score: float
+    clause: int
+    word: Word
 
 
 def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str], float], alike: bool) -> _Match:
@@ -184,7 +179,7 @@ def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str
         for other in clause
         if word.terms & other.terms and (word.negative == other.negative) is alike
     )
-    return max(found, key=lambda match: match.score, default=_Match())
+    return max(found, key=lambda match: match.score, default=_Match(-1.0, -1, word))
 
 
 def _reached(tokens: Sequence[_Token], place: int, step: int) -> Iterator[_Token]:

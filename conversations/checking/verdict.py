@@ -87,7 +87,7 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if source.is_foreign(language_of(said)):
         return _across_languages(claim, said, source)
     clauses = split_clauses(said)
-    problems = list(_missing(said, source)) or list(_misplaced(said, source))
+    problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(_misplaced(said, source)))
     if not problems and any(_contradicted(clause, source) for clause in clauses):
         problems.append(("polarity", ""))
     if not problems:

@@ -46,19 +46,22 @@ class Spelled:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is capitalised, or a Chinese name of a person, place or organisation."""
-        return self._tag[:2] in _NAMES if self.is_chinese else not self.text[0].islower() and not self.is_number
+        """Whether it is capitalised, though not the first, or a Chinese name of a person, a place or the like."""
+        if self.is_chinese:
+            return self._tag[:2] in _NAMES
+        return bool(self.start) and self.text[0].isupper()
 
     @property
     def is_noun(self) -> bool:
         """Whether it is a noun of Chinese."""
-        return self._tag.startswith("n")
+        return self.is_chinese and self._tag.startswith("n")
 
     @property
     def _tag(self) -> str:
+        """What jieba takes it for."""
         import rjieba  # reads its dictionary when loaded
 
-        return rjieba.tag(self.text)[-1][1] if self.is_chinese else ""
+        return str(rjieba.tag(self.text)[-1][1])
 
     @property
     def tells(self) -> bool:

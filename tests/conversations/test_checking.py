@@ -169,6 +169,7 @@ def test_a_marker_is_judged_by_its_own_passages() -> None:
 
 
 SWAPS = (
+    "The red pump is Alda. The blue fan is Brig. Choose the Printers page in the menu. "
     "The publisher sends its changes to the subscriber as they occur. The landlord lets the flat to the tenant for "
     "1,650 euros a month and a deposit of 2,475 euros. The parties meet with a mediator in an office. "
     "An index scan is much faster than a sequential scan. Ports are checked before the service starts. Smoking is "
@@ -188,6 +189,10 @@ SWAPS = (
         ("出租人刘桂芳把房屋租给承租人张昊居住使用。", None),
         ("尾注在页面的底端提供信息。", ("word", "尾注")),
         ("脚注提供信息的位置是页面的底端。", None),
+        # names, but no other word that begins a sentence
+        ("The red pump is Brig.", ("word", "Brig")),
+        ("Alda is the red pump.", None),
+        ("Pick the Printers page in the menu.", None),
         # numbers that stand elsewhere
         ("The tenant pays a deposit of 1,650 euros.", ("word", "1,650")),
         ("The tenant pays a deposit of 2,475 euros.", None),
