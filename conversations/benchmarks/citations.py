@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Of the sentences doubted, the share that is false; and of the false, the share that is doubted. None of none."""
+    """Of the sentences doubted, the share that is false; and of the false, the share that is doubted. None without any."""
 
     precision: float | None
     recall: float | None
@@ -67,7 +67,7 @@ def total(rows: Sequence[Row]) -> Total:
     false = [row for row in rows if row.label != TRUE]
     found = sum(row.right for row in false)
     doubted = found + sum(row.pairs - row.right for row in rows if row.label == TRUE)
-    return Total(_share(found, doubted), _share(found, sum(row.pairs for row in false)))
+    return Total(_share(found, doubted) if false else None, _share(found, sum(row.pairs for row in false)))
 
 
 def _share(part: int, whole: int) -> float | None:
