@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Of the sentences doubted, the share that is false; and of the false, the share that is doubted. None without any."""
+    """Of the sentences doubted, the share that is false; of the false, the share that is doubted. None without any."""
 
     precision: float | None
     recall: float | None
