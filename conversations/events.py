@@ -7,6 +7,7 @@ implementation that saving, replay and rendering use.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 StepStatus = Literal["processing", "completed", "skipped", "error"]
@@ -23,7 +24,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as JSON-safe data, its kind under `type`; fields that are None are left out."""
-        values = ((item.name, getattr(self, item.name)) for item in fields(self))
+        values = ((name, getattr(self, name)) for name in _names(type(self)))
         return {"type": self.type} | {name: value for name, value in values if value is not None}
 
     @classmethod
@@ -32,12 +33,17 @@ class Event:
         kind = KINDS.get(str(data.get("type")))
         if kind is None:
             raise ValueError(f"Unknown kind of event: {data.get('type')!r}")
-        known = {item.name for item in fields(kind)}
+        known = _names(kind)
         return kind(**{name: value for name, value in data.items() if name in known})
 
     def numbered(self, seq: int) -> Self:
         """Return the event with its place in the stream."""
         return replace(self, seq=seq)
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

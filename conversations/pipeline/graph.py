@@ -149,7 +149,12 @@ class Graph:
         running: dict[asyncio.Task[None], str] = {}
         try:
             while sorter.is_active():
-                for key in sorter.get_ready():
+                ready = sorter.get_ready()
+                if len(ready) == 1 and not running:  # with nothing beside it, it needs no task of its own
+                    await self._visit(ready[0], state, emit, course)
+                    sorter.done(*ready)
+                    continue
+                for key in ready:
                     running[asyncio.create_task(self._visit(key, state, emit, course))] = key
                 done, _pending = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import redis
-from channels.layers import InMemoryChannelLayer, get_channel_layer
+from channels.layers import get_channel_layer
+from channels_redis.core import RedisChannelLayer
 from django.contrib.auth.models import User
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
@@ -42,17 +43,14 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.terminate()
 
 
-@pytest.fixture(params=["memory", "redis"])
-def layer(request: pytest.FixtureRequest, settings: Any) -> str:
-    if request.param == "redis":
-        url = request.getfixturevalue("redis_server")
-        redis = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [url]}}
-        settings.CHANNEL_LAYERS = {"default": redis}
-    return str(request.param)
+@pytest.fixture
+def redis_layer(redis_server: str, settings: Any) -> None:
+    redis = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [redis_server]}}
+    settings.CHANNEL_LAYERS = {"default": redis}
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def elsewhere(redis_layer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have listeners know as little of the turns that run here as another process does."""
 
     class Unknown(dict[int, LiveLog]):
@@ -82,7 +80,7 @@ def whole(events: list[Event], after_seq: int = 0) -> bool:
 
 
 async def test_another_process_hears_what_is_written_while_it_is(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, layer: str, elsewhere: None,
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, elsewhere: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(broker, "PATIENCE", 60.0)  # so that nothing live comes from the database
@@ -103,7 +101,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     sent = 0
-    group_send = InMemoryChannelLayer.group_send
+    group_send = RedisChannelLayer.group_send
 
     async def dropping(self: Any, group: str, message: dict[str, Any]) -> None:
         nonlocal sent
@@ -111,7 +109,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
         if sent % 3:
             await group_send(self, group, message)
 
-    monkeypatch.setattr(InMemoryChannelLayer, "group_send", dropping)
+    monkeypatch.setattr(RedisChannelLayer, "group_send", dropping)
     slow_words(fake_llm)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
@@ -120,12 +118,17 @@ async def test_what_a_layer_drops_comes_from_the_database(
 
 
 async def test_a_layer_that_is_away_harms_no_answer(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
+    owner: User,
+    handbook: KnowledgeBase,
+    session: ChatSession,
+    fake_llm: FakeLLM,
+    redis_layer: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def away(self: Any, group: str, message: dict[str, Any]) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr(InMemoryChannelLayer, "group_send", away)
+    monkeypatch.setattr(RedisChannelLayer, "group_send", away)
     slow_words(fake_llm)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
