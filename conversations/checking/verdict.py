@@ -61,14 +61,12 @@ class Verdict:
         }
 
 
-def check(markdown: str, passages: Mapping[int, str]) -> list[Verdict]:
-    """Judge every sentence of an answer that carries markers by the passages of these numbers."""
+def check(markdown: str, passages: Mapping[int, str]) -> Iterator[Verdict]:
+    """Judge every sentence of an answer that carries markers by the passages of these numbers, one after the other."""
     source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
-    found = [
-        (claim, tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages))
-        for claim in claims(markdown)
-    ]
-    return [_judge(claim, source_of(cited)) for claim, cited in found]
+    for claim in claims(markdown):
+        cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
+        yield _judge(claim, source_of(cited))
 
 
 def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:

@@ -1,7 +1,9 @@
 """After the answer: each cited sentence is held against its passages, without a model."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext
@@ -30,7 +32,11 @@ class Check(Node):
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `checks`, in the order in which the markers stand in the answer."""
         passages = {number: _passage(hit) for number, hit in enumerate(state.evidence, 1)}
-        state.checks = await asyncio.to_thread(_check, state.answer.blocks, passages)
+        given_up = threading.Event()  # a thread doesn't end with who waits for it
+        try:
+            state.checks = await asyncio.to_thread(_check, state.answer.blocks, passages, given_up)
+        finally:
+            given_up.set()
         state.note(self.key, checks=state.checks)
         return state
 
@@ -50,8 +56,9 @@ def _passage(hit: Hit) -> str:
     return "\n".join(part for part in (hit.filename, hit.heading, hit.content) if part)
 
 
-def _check(blocks: list[dict[str, Any]], passages: dict[int, str]) -> list[dict[str, Any]]:
-    return [verdict.to_dict() for text in _texts(blocks) for verdict in check(text, passages)]
+def _check(blocks: list[dict[str, Any]], passages: dict[int, str], given_up: threading.Event) -> list[dict[str, Any]]:
+    verdicts = (verdict.to_dict() for text in _texts(blocks) for verdict in check(text, passages))
+    return list(takewhile(lambda _verdict: not given_up.is_set(), verdicts))
 
 
 def _texts(blocks: list[dict[str, Any]]) -> Iterator[str]:
