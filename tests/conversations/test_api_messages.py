@@ -86,7 +86,10 @@ def test_a_citation_names_all_passages_that_were_joined(owner: User, as_owner: C
     answer = make_turn(make_session(owner), chunk=best)
     Citation.objects.filter(message=answer).update(merged=[first.pk, best.pk])
     address = f"/api/chat/messages/{answer.pk}"
-    for [citation] in (as_owner.get(f"{address}/citations").json()["results"], as_owner.get(address).json()["citations"]):
+    for [citation] in (
+        as_owner.get(f"{address}/citations").json()["results"],
+        as_owner.get(address).json()["citations"],
+    ):
         assert citation["chunk_id"] == best.pk and citation["merged"] == [first.pk, best.pk]
     document.delete()
     [citation] = as_owner.get(f"{address}/citations").json()["results"]
