@@ -22,9 +22,15 @@ class Event:
     type: ClassVar[str]
     seq: int = 0
 
+    @classmethod
+    @cache
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the fields."""
+        return tuple(item.name for item in fields(cls))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the event as JSON-safe data, its kind under `type`; fields that are None are left out."""
-        values = ((name, getattr(self, name)) for name in _names(type(self)))
+        values = ((name, getattr(self, name)) for name in type(self).names())
         return {"type": self.type} | {name: value for name, value in values if value is not None}
 
     @classmethod
@@ -33,17 +39,12 @@ class Event:
         kind = KINDS.get(str(data.get("type")))
         if kind is None:
             raise ValueError(f"Unknown kind of event: {data.get('type')!r}")
-        known = _names(kind)
+        known = kind.names()
         return kind(**{name: value for name, value in data.items() if name in known})
 
     def numbered(self, seq: int) -> Self:
         """Return the event with its place in the stream."""
         return replace(self, seq=seq)
-
-
-@cache
-def _names(kind: type[Event]) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
