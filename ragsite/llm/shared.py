@@ -75,9 +75,10 @@ class _Loop:
                 for key, kept in list(self.clients.items()):
                     if not kept.users and kept.idle_since < latest:
                         await self.clients.pop(key).client.aclose()
-        finally:
+        except asyncio.CancelledError:
             while self.clients:
                 await self.clients.popitem()[1].client.aclose()
+            raise
 
 
 _loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
