@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef
 
 from conversations.models import ChatSession
 from conversations.pipeline.evidence import Known
-from conversations.pipeline.rules import look_for
+from conversations.pipeline.rules import look_for, spoken_of
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import State
 from knowledge import access
@@ -22,7 +22,7 @@ async def known_words(state: State) -> Known:
 
     Raises `SearchFailed` when the database doesn't answer.
     """
-    earlier = [turn.question for turn in state.history]
+    earlier = spoken_of(state.history)
     if not earlier:
         return Known(Frequencies(0, {}))
     return await asked(_of_session, state.user_id, state.session_id, state.question, earlier)

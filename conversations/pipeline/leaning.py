@@ -38,6 +38,27 @@ _ASKS = re.compile(
     r"|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
     re.IGNORECASE,
 )
+# What is asked for by a name of its own, or to be done to something that is named: "what is a cursor", "how do I create
+# an index", 什么是宏. People who rewrite later questions to stand alone leave nearly all of these as they are. Whoever
+# says "the index" means one that was spoken of, and a "difference" is one between things that were.
+_OPENS = r"^\W*(?:(?:so|ok(?:ay)?|and|now|please|can\ you|could\ you)\W+)*"
+_INTRODUCES = re.compile(
+    rf"""{_OPENS}(?:
+        (?:what(?:['’]s|\ is|\ are|\ was|\ were)|define|explain|describe|tell\ me\ about)\s+(?:an?\s+)?\w
+        |what\ do(?:es)?\s.+\s(?:do|mean|stand\ for)\W*$
+    )
+    |^\W*(?:请问|请)?(?:(?:什么|啥)(?:是|叫做?)|何谓|所谓的?)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_HOW_TO = re.compile(
+    rf"{_OPENS}how\ (?:to|(?:do|can|could|should|would)\ (?:i|you|we|one|someone))\b", re.IGNORECASE | re.VERBOSE
+)
+_GIVEN = re.compile(
+    r"\b(?:the|this|that|these|those|its?|they|them|their|he|she|his|her|there|here|(?:an)?other|ones?|same|some|any"
+    r"|differen(?:ce|ces|t))\b",
+    re.IGNORECASE,
+)
 # Of what thing, is in the question before.
 _ASKS_A_MEASURE = re.compile(
     r"\b(how (long|many|much|often|far|big|large|old|about)|when|where|why)\b"
@@ -58,6 +79,15 @@ def leaning(question: str) -> str:
         return "continuation"
     fragment = len(named) <= 2 and (not _ASKS.search(question) or _ASKS_A_MEASURE.search(question))
     return "fragment" if fragment or not named else ""
+
+
+def introduces(question: str) -> bool:
+    """Whether a question names by itself all that it asks of: what something is, or how something is done to it."""
+    if _GIVEN.search(question):
+        return False
+    if _INTRODUCES.search(question):
+        return True
+    return bool(_HOW_TO.search(question)) and len(set(content_terms(question))) > 1
 
 
 def names_another(question: str) -> bool:

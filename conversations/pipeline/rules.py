@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.pipeline.evidence import Known, agreement
-from conversations.pipeline.leaning import leaning, names_another
+from conversations.pipeline.leaning import introduces, leaning, names_another
 from conversations.pipeline.referents import completed, wanted_together
 from conversations.pipeline.salience import content_terms, specificity
 from conversations.pipeline.state import PastTurn
@@ -29,6 +29,8 @@ TOGETHER = (0.2, 0.6)
 # A question that is so much less specific than one that stands alone leans as one that points.
 LEANS_FULLY = 0.8
 LEAST_WEIGHT = 0.05
+# How far one may lean, at most, that names by itself what it asks of.
+INTRODUCES = 0.25
 # The weight of the question beside a rewriting of it, and where it leans fully beside its completed form.
 BESIDE = 0.5
 
@@ -75,10 +77,10 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     if _CHAT.match(text):
         return Understanding("answer_chat", reason="greeting")
     named = content_terms(text)
-    if not history:
+    earlier = spoken_of(history)
+    if not earlier:
         return _alone(text)
     reason = leaning(text)
-    earlier = [turn.question for turn in history]
     full, carried = completed(text, earlier, known)
     weight = 1.0 if reason in POINTING else _leaning(text, earlier, known)
     if (
@@ -89,7 +91,13 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
         return _alone(text)
     bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()
     queries = (*bare, (full, round(weight, 2) if named else 1.0))
-    return Understanding("retrieve_vector", queries, reason or "common words", full, carried)
+    focus = full if weight >= BESIDE or not named else text
+    return Understanding("retrieve_vector", queries, reason or "common words", focus, carried)
+
+
+def spoken_of(history: Sequence[PastTurn]) -> list[str]:
+    """Return the questions of a conversation (oldest first) that a later one may lean on: greetings leave nothing."""
+    return [turn.question for turn in history if not _CHAT.match(turn.question.strip())]
 
 
 def look_for(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
@@ -116,7 +124,7 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
 def _leaning(text: str, earlier: Sequence[str], known: Known) -> float:
     """Return how far a question that doesn't point leans on what came before, from 0 (or less) to 1."""
     lacks = 1.0 - specificity(text, known.frequencies) / _enough(text, earlier, known)
-    return min(1.0, lacks / LEANS_FULLY)
+    return min(lacks / LEANS_FULLY, INTRODUCES if introduces(text) else 1.0)
 
 
 def _enough(text: str, earlier: Sequence[str], known: Known) -> float:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.leaning import leaning
+from conversations.pipeline.leaning import introduces, leaning
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,41 @@ def test_a_long_text_full_of_pronouns_takes_no_longer_than_its_words() -> None:
 @given(st.text(max_size=60))
 def test_any_text_has_one_of_the_known_reasons(text: str) -> None:
     assert leaning(text) in ("", "pronoun", "continuation", "fragment")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is a cursor?",
+        "what are VPC clusters?",
+        "So what's WAL?",
+        "What does COPY do?",
+        "What does RAID stand for?",
+        "Please explain Spark.",
+        "How do I create an index?",
+        "how to recycle paint",
+        "什么是宏？",
+        "请问什么叫数据透视表",
+    ],
+)
+def test_what_names_by_itself_what_it_asks_of(question: str) -> None:
+    assert introduces(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the default?",
+        "What is the difference between them?",
+        "What are differences?",
+        "How do I apply?",
+        "How do I change the port?",
+        "How do I restart it?",
+        "Explain that.",
+        "How long is a session?",
+        "口号是什么？",
+        "怎么取消？",
+    ],
+)
+def test_what_may_be_asked_of_something_named_before(question: str) -> None:
+    assert not introduces(question)

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.pipeline.evidence import Known
-from conversations.pipeline.rules import BESIDE, LEAST_WEIGHT, Understanding, look_for, queries_with_rewrite, understand
+from conversations.pipeline.rules import (
+    BESIDE,
+    INTRODUCES,
+    LEAST_WEIGHT,
+    Understanding,
+    look_for,
+    queries_with_rewrite,
+    understand,
+)
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import PastTurn
 from retrieval.fulltext import Frequencies
@@ -184,3 +192,22 @@ def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself
     alone, points = (f"Which warranty period of {whose} rack mounting kit?" for whose in ("the", "its"))
     known = frequencies(alone, SWITCH)
     assert look_for(alone, [SWITCH], known) == "" != look_for(points, [SWITCH], known)
+
+
+@pytest.mark.parametrize(
+    ("question", "common"), [("What is a cursor?", "cursor"), ("How do I create an index?", "create index")]
+)
+def test_common_words_do_not_make_a_question_lean_that_names_its_own_matter(question: str, common: str) -> None:
+    found = asked(question, "How do I restart the TL-SE2109 switch?", common=common)
+    (bare, first), (_full, second) = found.queries
+    assert (bare, first, found.focus) == (question, 1.0, question) and 0 < second <= INTRODUCES
+    of_the_one_before = asked(question.replace("a ", "the ").replace("an ", "the "), SWITCH, common=common)
+    assert of_the_one_before.queries[1][1] > second and of_the_one_before.focus != question
+
+
+@pytest.mark.parametrize("greeting", ["hello", "你好", "Thanks, that helped!"])
+def test_a_greeting_is_not_carried_over(greeting: str) -> None:
+    question = "What does VACUUM FULL do to tables?"
+    assert asked(question, greeting, common="vacuum full tables").queries == ((question, 1.0),)
+    carried = asked("How long does it take?", greeting, SWITCH, greeting).carried
+    assert carried and not set(content_terms(" ".join(carried))) & set(content_terms(greeting))
