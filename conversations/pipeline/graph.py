@@ -153,6 +153,7 @@ class Graph:
                 if len(ready) == 1 and not running:  # with nothing beside it, it needs no task of its own
                     await self._visit(ready[0], state, emit, course)
                     sorter.done(*ready)
+                    await asyncio.sleep(0)  # whoever waits for what it emitted comes before the next
                     continue
                 for key in ready:
                     running[asyncio.create_task(self._visit(key, state, emit, course))] = key
