@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
-from conversations.models import ChatSession, Citation, ContextEntry, Message, Turn
+from conversations.models import ChatSession, Citation, Message, Turn
 from conversations.storable import as_json
 from ragsite.llm.tokens import count_tokens
 
@@ -93,26 +93,53 @@ def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, r
         raise AlreadyAsked(existing) from None
 
 
+# One statement: five would each be built, sent and waited for, before the reader sees anything.
+_OPEN_TURN = """
+WITH turn AS (
+    INSERT INTO conversations_turn
+        (session_id, request_id, parent_turn_id, retrieval_query, token_count, action, model, created_at)
+    VALUES (%(session)s, %(request)s, %(parent)s, '', 0, '', '', %(now)s)
+    RETURNING id
+), message AS (
+    INSERT INTO conversations_message (
+        turn_id, role, status, content, blocks, heartbeat_at, created_at,
+        thinking, error_code, error_message, last_seq, stream_log, usage, checks
+    )
+    SELECT turn.id, role, status, content, blocks, heartbeat_at, %(now)s, '', '', '', 0, '[]', '{}', '[]'
+    FROM turn, (VALUES
+        ('user', 'completed', %(question)s, %(blocks)s::jsonb, NULL),
+        ('assistant', 'streaming', '', '[]', %(now)s::timestamptz)
+    ) AS new (role, status, content, blocks, heartbeat_at)
+    ORDER BY role DESC
+    RETURNING id, role
+), entry AS (
+    INSERT INTO conversations_contextentry (session_id, turn_id, type, role, content, tokens, created_at)
+    SELECT %(session)s, turn.id, 'chat', 'user', %(question)s, %(tokens)s, %(now)s FROM turn
+), session AS (
+    UPDATE conversations_chatsession SET last_activity_at = %(now)s WHERE id = %(session)s
+)
+SELECT turn.id, min(message.id), max(message.id) FROM turn, message GROUP BY turn.id
+"""
+
+
 @transaction.atomic
 def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
     """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
-    _refuse_over_limit(session)
-    now = timezone.now()
-    turn = Turn.objects.create(session=session, request_id=request_id, parent_turn_id=parent_turn_id)
-    user, assistant = Message.objects.bulk_create([
-        Message(
-            turn=turn, role=Message.Role.USER, content=question, blocks=[{"id": "b1", "kind": "text", "text": question}]
-        ),
-        Message(turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=now),
-    ])  # fmt: skip
-    ContextEntry.objects.create(
-        session=session, turn=turn, type=ContextEntry.Type.CHAT, role="user", content=question,
-        tokens=count_tokens(question),
-    )  # fmt: skip
-    ChatSession.objects.filter(pk=session.pk).update(last_activity_at=now)
-    return Started(session.pk, turn.pk, str(request_id), user.pk, assistant.pk, parent_turn_id)
+        _refuse_over_limit(session)
+        values = {
+            "session": session.pk,
+            "request": request_id,
+            "parent": parent_turn_id,
+            "now": timezone.now(),
+            "question": question,
+            "blocks": as_json([{"id": "b1", "kind": "text", "text": question}]),
+            "tokens": count_tokens(question),
+        }
+        cursor.execute(_OPEN_TURN, values)
+        turn, asked, answered = cursor.fetchone()
+    return Started(session.pk, turn, str(request_id), asked, answered, parent_turn_id)
 
 
 def _refuse_over_limit(session: ChatSession) -> None:

@@ -24,7 +24,7 @@ POINTING = "How many ports does it have?"
 # left for after the answer: its vector, and a summary where the history overflows.
 MOST = {
     OUTSIDE: 13,
-    "save_question": 6,
+    "save_question": 3,
     "system_context": 2,
     "memory": 1,
     "load_history": 3,
@@ -60,7 +60,7 @@ async def test_without_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 34
+    assert queries.total() <= 31
 
 
 async def test_a_question_searched_in_two_wordings(
@@ -81,7 +81,7 @@ async def test_with_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 34
+    assert queries.total() <= 31
 
 
 async def test_a_long_conversation_asks_no_more(
