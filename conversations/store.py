@@ -128,7 +128,7 @@ def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, 
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
         _refuse_over_limit(session)
-        values = {
+        values: dict[str, Any] = {
             "session": session.pk,
             "request": request_id,
             "parent": parent_turn_id,
