@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Q
 
 from conversations.models import ChatSession
 from conversations.pipeline.evidence import Known
@@ -44,7 +44,7 @@ def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
     chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
     bases = access.readable(User(pk=user_id)).filter(
         Exists(User.objects.filter(pk=user_id, is_active=True)),
-        ~Exists(chosen) | Exists(chosen.filter(knowledgebase_id=OuterRef("pk"))),
+        ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
     )
     rows = list(bases.values_list("pk", "answer_from_general_knowledge"))
     return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)

@@ -72,7 +72,9 @@ class NodeRun:
             await self._emit(step_event(self._node, status, message, ms))
 
     def _words(self) -> str:
-        """Return the node's words; a node whose words fail has done its work all the same."""
+        """Return the node's words, where anyone is told; a node whose words fail has done its work all the same."""
+        if self._node.step is None:
+            return ""
         try:
             return str(self._node.message(self._state))
         except Exception:
