@@ -35,7 +35,8 @@ INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": 
 class Plan:
     """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
 
-    `instead` is what the model would do rather than search, where what the search finds decides on it.
+    `followup` is None where the model didn't say; `instead` is what it would do rather than search, where what the
+    search finds decides on it.
     """
 
     action: str
@@ -43,10 +44,15 @@ class Plan:
     confidence: float | None = None
     queries: tuple[str, ...] = ()
     rewrite: str = ""
-    followup: bool = False
+    followup: bool | None = None
     k: int | None = None
     instead: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the model says itself that it is none too certain."""
+        return self.confidence is not None and self.confidence <= UNSURE
 
 
 def read_plan(reply: str, question: str, background: str = "") -> Plan:
@@ -75,7 +81,7 @@ def reconcile(plan: Plan, ruled: str, *, leans: bool, alone: bool) -> Plan:
     """
     if plan.action in ("retrieve_vector", ruled):
         return plan
-    if plan.confidence is not None and plan.confidence <= UNSURE:
+    if plan.is_unsure:
         return replace(plan, action="retrieve_vector", notes=(*plan.notes, "unsure"))
     if plan.action == "clarify" and leans and alone:
         return plan
@@ -121,7 +127,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
         confidence=_confidence(item.get("confidence")),
         queries=_key_terms(words(item.get("queries")) or words(arguments.get("queries"))),
         rewrite=rewrite,
-        followup=bool(truth(item.get("followup"))),
+        followup=truth(item.get("followup")),
         k=_count(arguments.get("k", inner.get("k", item.get("k")))),
         notes=notes,
     )

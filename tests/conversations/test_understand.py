@@ -102,9 +102,23 @@ class TestReplies:
         assert texts(state) == ["What is the warranty of the rack mounting kit?"] and not state.rewrite
 
     async def test_a_question_that_stands_alone_is_not_mixed_with_the_conversation(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(plan(queries=[], followup=False)))
-        state, _detail = await understood("What is the warranty of the rack mounting kit?")
-        assert not state.rewrite
+        question = "Which power supplies fit?"
+        model.enqueue(
+            json.dumps(plan(queries=[], followup=False)), json.dumps(plan(queries=[], followup=None, rewrite=""))
+        )
+        state, _detail = await understood(question)
+        assert texts(state) == [question] == [state.focus] and not state.rewrite
+        state, _detail = await understood(question)  # where the model doesn't say, the rules do
+        assert len(texts(state)) == 2 and question in texts(state)
+
+    async def test_nor_does_one_stand_alone_that_points_or_where_the_model_is_unsure(self, model: FakeLLM) -> None:
+        for question, changed in (
+            ("Does it fit?", {}),
+            ("Which power supplies fit?", {"confidence": 0.4}),
+        ):
+            model.enqueue(json.dumps(plan(queries=[], followup=False, rewrite="", **changed)))
+            state, _detail = await understood(question)
+            assert texts(state) != [question] and state.queries
 
     @pytest.mark.parametrize(("k", "given"), [(1, None), (6, None), (8, 8), (500, 10), ("nine", None)])
     async def test_more_passages_where_a_plan_wants_more(self, model: FakeLLM, k: Any, given: int | None) -> None:

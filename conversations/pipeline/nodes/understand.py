@@ -139,15 +139,17 @@ def note_queries(key: str, state: State) -> None:
 
 def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
     state.action, state.intent, state.instead = plan.action, plan.intent, plan.instead
-    state.confidence, state.followup = plan.confidence, plan.followup
+    state.confidence, state.followup = plan.confidence, bool(plan.followup)
     if plan.k is not None and plan.k > USUAL_K:
         state.k = min(plan.k, max(settings.FUSED_K, settings.DEFAULT_TOP_K))
     if plan.action != "retrieve_vector":
         return
-    # A question that stands alone is asked as it stands; the conversation would only be mixed into it.
     if plan.rewrite and state.history and (plan.followup or leans):
         state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
         search_for_rewrite(state)
+    elif plan.followup is False and not leans and not plan.is_unsure:
+        # What stands alone is asked as it stands; the conversation would only be mixed into it.
+        search_for(state, [(state.question, 1.0)], state.question)
     else:
         search_for(state, ruled.queries, ruled.focus)
     terms = " ".join(plan.queries)
