@@ -137,6 +137,27 @@ async def test_a_layer_that_is_away_harms_no_answer(
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
 
 
+async def test_other_processes_hear_on_once_the_layer_is_back(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, elsewhere: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(broker, "PATIENCE", 60.0)
+    failures = [ConnectionError("away")] * 2
+    group_send = RedisChannelLayer.group_send
+
+    async def away_at_first(self: Any, group: str, message: dict[str, Any]) -> None:
+        if failures:
+            raise failures.pop()
+        await group_send(self, group, message)
+
+    monkeypatch.setattr(RedisChannelLayer, "group_send", away_at_first)
+    slow_words(fake_llm)
+    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    events = await listened(started.assistant_message_id)
+    await turns.wait_for_all()
+    assert not failures and whole(events) and text_of(events) == "".join(WORDS)
+
+
 async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:

@@ -127,6 +127,17 @@ async def test_the_turn_leaves_context_trace_embedding_and_title(
     assert session.title == RESET.rstrip("?")[:48].rsplit(" ", 1)[0] + "…" or session.title.startswith("How do I")
 
 
+async def test_a_question_moves_its_session_to_the_top_before_it_is_answered(session: ChatSession) -> None:
+    long_ago = timezone.now() - timedelta(days=1)
+    await ChatSession.objects.filter(pk=session.pk).aupdate(last_activity_at=long_ago)
+    started = await in_database(store.open_turn, session, RESET, None, uuid.uuid4())
+    await session.arefresh_from_db()
+    turn = await Turn.objects.aget(pk=started.turn_id)
+    assert session.last_activity_at == turn.created_at > long_ago
+    roles = [role async for role in turn.messages.order_by("id").values_list("role", flat=True)]
+    assert roles == ["user", "assistant"] and started.user_message_id < started.assistant_message_id
+
+
 async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first_turn(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
