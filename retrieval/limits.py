@@ -23,19 +23,28 @@ class Gate:
     @asynccontextmanager
     async def pass_through(self) -> AsyncIterator[None]:
         """Hold a place. Raises `SearchOverloaded` when too many wait already, or none got free in time."""
-        if self._places.locked() and self._waiting >= self._most_waiting:
-            raise SearchOverloaded(_("Too many searches are running. Try again in a moment."))
-        self._waiting += 1
-        try:
-            await asyncio.wait_for(self._places.acquire(), self._patience)
-        except TimeoutError:
-            raise SearchOverloaded(_("Too many searches are running. Try again in a moment.")) from None
-        finally:
-            self._waiting -= 1
+        if self._places.locked():
+            await self._wait()
+        else:
+            # Doesn't suspend, so that whoever comes in the same turn of the event loop sees the place taken.
+            await self._places.acquire()
         try:
             yield
         finally:
             self._places.release()
+
+    async def _wait(self) -> None:
+        """Wait for a place and take it."""
+        if self._waiting >= self._most_waiting:
+            raise SearchOverloaded(_("Too many searches are running. Try again in a moment."))
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._places.acquire()
+        except TimeoutError:
+            raise SearchOverloaded(_("Too many searches are running. Try again in a moment.")) from None
+        finally:
+            self._waiting -= 1
 
 
 # An asyncio lock belongs to one event loop. A server has one; a command or a test may come with its own.

@@ -47,7 +47,8 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
 async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a function that reads the database; raises `SearchFailed` when that fails or takes too long."""
     try:
-        return await asyncio.wait_for(in_database(function, *args, **kwargs), settings.SEARCH_TIMEOUT)
+        async with asyncio.timeout(settings.SEARCH_TIMEOUT):
+            return await in_database(function, *args, **kwargs)
     except (DatabaseFailure, TimeoutError) as error:
         logger.warning("A search failed for the database: %s", error.__class__.__name__, exc_info=True)
         raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
@@ -101,7 +102,8 @@ async def _ask(
         answer = engine.search_meaning(query.text, bases, depth)
         threshold = settings.VECTOR_THRESHOLD if request.vector_threshold is None else request.vector_threshold
     try:
-        hits = await asyncio.wait_for(answer, settings.SEARCH_TIMEOUT)
+        async with asyncio.timeout(settings.SEARCH_TIMEOUT):
+            hits = await answer
     except (DatabaseFailure, LLMError, TimeoutError) as error:
         logger.warning("The %s side of a search failed: %s", side, error.__class__.__name__, exc_info=True)
         return Ranking(side, query, 0.0, [], _ms_since(started), _failure(side), failed=True)

@@ -45,6 +45,19 @@ async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
         await visit.task
 
 
+async def test_those_who_come_at_the_same_moment_are_counted_one_by_one() -> None:
+    gate = Gate(running=1, waiting=1, patience=60)
+    visits = [Visit(gate) for _ in range(4)]
+    await asyncio.sleep(0)
+    assert [visit.inside.is_set() for visit in visits] == [True, False, False, False]
+    assert [visit.task.done() for visit in visits] == [False, False, True, True]
+    for visit in visits[2:]:
+        assert isinstance(visit.task.exception(), SearchOverloaded)
+    for visit in visits[:2]:
+        visit.leave.set()
+        await visit.task
+
+
 async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> None:
     gate = Gate(running=1, waiting=5, patience=0.05)
     first = Visit(gate)
