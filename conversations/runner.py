@@ -6,8 +6,8 @@ The task belongs to the process, not to a connection: it goes on when everyone h
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from django.db import transaction
@@ -43,6 +43,7 @@ class TurnRunner:
         self.state = state
         self.started: asyncio.Future[store.Started] = asyncio.get_running_loop().create_future()
         self._stop_requested = False
+        self._ending = False
         self._unstorable = False
         self._answer = Answer()
         self._log = LiveLog()
@@ -66,22 +67,39 @@ class TurnRunner:
         """Whether the turn has ended with a whole answer."""
         return self._answer.status == "completed"
 
-    def stop(self) -> None:
-        """End the turn, keeping what came."""
+    def stop(self) -> bool:
+        """End the turn, keeping what came; False when it is ending already."""
         self._stop_requested = True
-        self._task.cancel()
+        return self.interrupt()
 
-    def interrupt(self) -> None:
-        """End the turn because the server stops, keeping what came."""
+    def interrupt(self) -> bool:
+        """End the turn because the server stops, keeping what came; False when it is ending already."""
+        if self._ending:
+            return False
         self._task.cancel()
+        return True
 
     async def wait(self) -> None:
         """Wait until the turn has ended and is stored."""
         await asyncio.wait({self._task})
 
+    async def do_later(self) -> None:
+        """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
+        with self._about():
+            for work in self.state.later if self._answer.status != "interrupted" else ():
+                try:
+                    await work()
+                except Exception:
+                    logger.exception("Work after the answer failed")
+
+    @contextmanager
+    def _about(self) -> Iterator[None]:
+        with translation.override(self.state.language), logs.about_request(self.state.request_id):
+            yield
+
     async def _guarded(self) -> None:
         try:
-            with translation.override(self.state.language), logs.about_request(self.state.request_id):
+            with self._about():
                 await self._run()
         finally:
             self._close()
@@ -110,14 +128,13 @@ class TurnRunner:
             if self.state.started is None:
                 self._refuse(trouble)
         finally:
+            self._ending = True
             keeper.cancel()
             with suppress(asyncio.CancelledError):
                 await keeper
         if self.state.started is not None:
-            # A second cancellation must not lose what came.
+            # In a task of its own, where nothing is cancelled: what the end waits for may be.
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
-            if status != "interrupted":
-                await self._do_later()
 
     def _why_cancelled(self) -> tuple[FinalStatus, ErrorEvent | None]:
         if self._stop_requested:
@@ -130,14 +147,6 @@ class TurnRunner:
         """Tell whoever waits for the turn to start that it does not."""
         if not self.started.done():
             self.started.set_exception(error)
-
-    async def _do_later(self) -> None:
-        """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
-        for work in self.state.later:
-            try:
-                await work()
-            except Exception:
-                logger.exception("Work after the answer failed")
 
     async def _publish(self, event: Event) -> None:
         """Number an event, fold it and send it; what comes before the turn has ids waits for them."""

@@ -69,9 +69,9 @@ async def stop_turn(user: Any, message_id: int) -> bool:
     await in_database(access.get_message, user, message_id)
     for runner in list(_runners):
         if runner.message_id == message_id:
-            runner.stop()
+            stopped = runner.stop()
             await runner.wait()
-            return True
+            return stopped
     return await in_database(store.request_stop, message_id)
 
 
@@ -112,6 +112,8 @@ async def continue_answer(
 
 async def interrupt_all(seconds: float = 3.0) -> None:
     """End every turn of this process because it stops; what came is stored as interrupted. Waits so long at most."""
+    for task in _afterwards:
+        task.cancel()
     runners = list(_runners)
     for runner in runners:
         runner.interrupt()
@@ -158,10 +160,15 @@ async def _launch(state: State) -> Started:
 
 def _ended(runner: TurnRunner) -> None:
     _runners.discard(runner)
+    task = asyncio.create_task(_after(runner))
+    _afterwards.add(task)
+    task.add_done_callback(_afterwards.discard)
+
+
+async def _after(runner: TurnRunner) -> None:
+    await runner.do_later()
     if runner.completed:
-        task = asyncio.create_task(titles.improve(runner.state))
-        _afterwards.add(task)
-        task.add_done_callback(_afterwards.discard)
+        await titles.improve(runner.state)
 
 
 def _prepare(user: Any, ask: Ask) -> State:

@@ -1,0 +1,148 @@
+"""The end of a turn: nothing that comes meanwhile cuts it short, and nobody waits for what is done after it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import broker, store, turns
+from conversations.events import BlockStart, Delta, DoneEvent
+from conversations.models import ChatSession, Message
+from conversations.pipeline.graph import Emit, Graph, Node
+from conversations.pipeline.nodes.save_question import SaveQuestion
+from conversations.pipeline.state import State
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Writes(Node):
+    """Writes a word, leaves something for after the answer, and goes on until it is told to end."""
+
+    key = "writes"
+    timeout = None
+
+    def __init__(self) -> None:
+        self.end, self.go_on_later = asyncio.Event(), asyncio.Event()
+        self.done_later = False
+
+    async def run(self, state: State, emit: Emit) -> State:
+        await emit(BlockStart(id="b1", kind="text"))
+        await emit(Delta(id="b1", text="Hello"))
+        state.later.append(self._later)
+        await self.end.wait()
+        return state
+
+    async def _later(self) -> None:
+        await self.go_on_later.wait()
+        self.done_later = True
+
+
+@pytest.fixture
+def node(monkeypatch: pytest.MonkeyPatch) -> Writes:
+    node = Writes()
+    graph = Graph([SaveQuestion(), node])
+    monkeypatch.setattr(turns, "pipeline", lambda: graph)
+    return node
+
+
+class Held:
+    """A function on a database thread that begins, and goes on when it is told to."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.begun, self.go_on = asyncio.Event(), threading.Event()
+        self._function, self._loop = function, asyncio.get_running_loop()
+
+    def __call__(self, *args: Any) -> Any:
+        self._loop.call_soon_threadsafe(self.begun.set)
+        assert self.go_on.wait(60)
+        return self._function(*args)
+
+
+async def begin(owner: User, session: ChatSession) -> tuple[int, asyncio.Task[DoneEvent]]:
+    """Ask, wait for the first word, and return the answer's id with a task that listens to its end."""
+    started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
+    word = asyncio.Event()
+
+    async def listen() -> DoneEvent:
+        async for event in broker.listen(started.assistant_message_id):
+            if isinstance(event, Delta):
+                word.set()
+            elif isinstance(event, DoneEvent):
+                return event
+        raise AssertionError("The stream has no end.")
+
+    task = asyncio.create_task(listen())
+    await word.wait()
+    return started.assistant_message_id, task
+
+
+async def status_of(message_id: int) -> str:
+    return (await Message.objects.aget(pk=message_id)).status
+
+
+async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
+    owner: User, session: ChatSession, node: Writes
+) -> None:
+    message_id, end = await begin(owner, session)
+    async with asyncio.timeout(20):
+        assert await turns.stop_turn(owner, message_id)
+    assert (await status_of(message_id), (await end).status) == ("stopped", "stopped")
+    node.go_on_later.set()
+    await turns.wait_for_all()
+    assert node.done_later
+
+
+async def test_what_is_done_after_an_answer_is_no_answer_to_stop(
+    owner: User, session: ChatSession, node: Writes
+) -> None:
+    message_id, end = await begin(owner, session)
+    node.end.set()
+    assert (await end).status == "completed"
+    assert not await turns.stop_turn(owner, message_id)
+    assert not turns.running()
+    node.go_on_later.set()
+    await turns.wait_for_all()
+    assert node.done_later and await status_of(message_id) == "completed"
+
+
+async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
+    owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "finish", finish := Held(store.finish))
+    message_id, end = await begin(owner, session)
+
+    async def stop() -> str:
+        await turns.stop_turn(owner, message_id)
+        return await status_of(message_id)
+
+    first = asyncio.create_task(stop())
+    await finish.begun.wait()
+    second = asyncio.create_task(stop())
+    await asyncio.wait({second}, timeout=0.3)  # it has every chance to return too early
+    finish.go_on.set()
+    assert [await first, await second] == ["stopped", "stopped"]
+    assert (await end).status == "stopped"
+    node.go_on_later.set()
+    await turns.wait_for_all()
+    assert node.done_later
+
+
+@pytest.mark.parametrize("by", ["stop", "interrupt"])
+async def test_an_answer_that_is_being_stored_as_completed_stays_it(
+    owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr(store, "finish", finish := Held(store.finish))
+    message_id, end = await begin(owner, session)
+    node.end.set()
+    await finish.begun.wait()
+    ending = turns.stop_turn(owner, message_id) if by == "stop" else turns.interrupt_all(60)
+    cut = asyncio.create_task(ending)  # type: ignore[arg-type]
+    await asyncio.wait({cut}, timeout=0.3)
+    finish.go_on.set()
+    assert not await cut
+    assert (await status_of(message_id), (await end).status) == ("completed", "completed")
+    node.go_on_later.set()
+    await turns.wait_for_all()
