@@ -21,12 +21,24 @@ _ANSWER = ["Hold the reset button", " for ten seconds [1].", " The switch starts
 @asynccontextmanager
 async def instant_model() -> AsyncIterator[str]:
     """Yield the base URL of the model, for as long as it runs."""
-    server = await asyncio.start_server(_serve, "127.0.0.1", 0)
+    served: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        served[task] = writer
+        await _serve(reader, writer)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()[:2]
     try:
         yield f"http://{host}:{port}/v1"
     finally:
         server.close()
+        # Clients keep their connections; left to be cancelled with the loop, each would be told of as an error.
+        for writer in served.values():
+            writer.close()
+        await asyncio.gather(*served)
 
 
 @contextmanager
