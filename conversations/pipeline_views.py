@@ -1,13 +1,15 @@
-"""The pipeline as a page for staff: its picture, what its nodes may do, and its Mermaid text."""
+"""Pages for staff on the pipeline: its picture, what its nodes may do, its Mermaid text; and what it is set to."""
 
 from dataclasses import dataclass
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from conversations import markdown, pipeline_settings
 from conversations.pipeline.drawing import drawing, mermaid
 from conversations.pipeline.graph import Node
 from conversations.turns import pipeline
@@ -41,6 +43,25 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
         "hooks": [_path(hook) for hook in graph.hooks],
     }
     return render(request, "conversations/pipeline.html", context)
+
+
+@login_required
+@require_GET
+def settings_page(request: HttpRequest) -> HttpResponse:
+    """Show what the environment sets of the pipeline and the search; 404 for who is not staff."""
+    if not request.user.is_staff:
+        raise Http404
+    sections = [
+        (
+            title,
+            [
+                (list(pipeline_settings.cells(names)), markdown.render(capfirst(str(meaning))))
+                for names, meaning in rows.items()
+            ],
+        )
+        for title, rows in pipeline_settings.SECTIONS.items()
+    ]
+    return render(request, "conversations/pipeline_settings.html", {"sections": sections})
 
 
 def _row(node: Node) -> NodeRow:

@@ -32,4 +32,5 @@ urlpatterns = [
     path("messages/<int:pk>/citations/<int:number>/", answer_views.citation, name="citation"),
     path("", include("conversations.memory.urls")),
     path("pipeline/", pipeline_views.pipeline_graph, name="pipeline"),
+    path("pipeline/settings/", pipeline_views.settings_page, name="pipeline-settings"),
 ]

@@ -10,18 +10,27 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+# What each variable that was read falls back to, by its name; the page of the pipeline's settings shows it.
+defaults: dict[str, object] = {}
+
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
 
+def _given(name: str, default: object = None) -> str:
+    """Return the variable without surrounding spaces, empty when unset, and note what it then falls back to."""
+    defaults[name] = default
+    return os.environ.get(name, "").strip()
+
+
 def text(name: str, default: str = "") -> str:
     """Return the variable without surrounding spaces, or `default` when unset or empty."""
-    return os.environ.get(name, "").strip() or default
+    return _given(name, default) or default
 
 
 def boolean(name: str, default: bool) -> bool:
     """Return a flag; takes 1/true/yes/on and 0/false/no/off in any case."""
-    value = text(name).lower()
+    value = _given(name, default).lower()
     if not value:
         return default
     if value not in _TRUE | _FALSE:
@@ -31,7 +40,7 @@ def boolean(name: str, default: bool) -> bool:
 
 def integer(name: str, default: int, *, minimum: int = 0, maximum: int | None = None) -> int:
     """Return a whole number within the bounds."""
-    value = text(name)
+    value = _given(name, default)
     if not value:
         return default
     bounds = f"a whole number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
@@ -46,9 +55,17 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int | None = 
 
 def decimal(name: str, default: float, *, minimum: float = 0.0, maximum: float | None = None) -> float:
     """Return a number within the bounds."""
-    value = text(name)
-    if not value:
-        return default
+    value = _given(name, default)
+    return _decimal(name, value, minimum, maximum) if value else default
+
+
+def optional_decimal(name: str) -> float | None:
+    """Return a number, or None when unset."""
+    value = _given(name)
+    return _decimal(name, value, -1e9, None) if value else None
+
+
+def _decimal(name: str, value: str, minimum: float, maximum: float | None) -> float:
     bounds = f"a number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
     try:
         number = float(value)
@@ -57,11 +74,6 @@ def decimal(name: str, default: float, *, minimum: float = 0.0, maximum: float |
     if not number >= minimum or (maximum is not None and number > maximum):
         raise ImproperlyConfigured(f"{name} is {value}; it takes {bounds}.")
     return number
-
-
-def optional_decimal(name: str) -> float | None:
-    """Return a number, or None when unset."""
-    return decimal(name, 0.0, minimum=-1e9) if text(name) else None
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
@@ -74,12 +86,16 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
 
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """Return a comma-separated list."""
-    return [part.strip() for part in text(name).split(",") if part.strip()] or list(default)
+    return _parts(_given(name, default)) or list(default)
+
+
+def _parts(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 def weights(name: str, default: dict[str, float], allowed: tuple[str, ...]) -> dict[str, float]:
     """Return weights by name, written `name:weight, …`; the names are of those allowed, the weights not below 0."""
-    parts = words(name)
+    parts = _parts(_given(name, default))
     if not parts:
         return dict(default)
     found: dict[str, float] = {}
@@ -100,7 +116,7 @@ def weights(name: str, default: dict[str, float], allowed: tuple[str, ...]) -> d
 
 def languages(name: str, known: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return a comma-separated list of known language codes, empty for `all`, or None when unset."""
-    codes = [code.lower() for code in words(name)]
+    codes = [code.lower() for code in _parts(_given(name))]
     if codes == ["all"]:
         return ()
     if unknown := [code for code in codes if code not in known]:
@@ -113,11 +129,11 @@ def path(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().resolve()
 
 
-def url(name: str, schemes: tuple[str, ...]) -> str:
-    """Return a URL with one of the schemes and without a slash at its end, or an empty string when unset."""
-    value = text(name).rstrip("/")
+def url(name: str, schemes: tuple[str, ...], default: str = "") -> str:
+    """Return a URL with one of the schemes and without a slash at its end, or `default` when unset."""
+    value = _given(name, default).rstrip("/")
     if not value:
-        return ""
+        return default
     parts = urlsplit(value)
     if parts.scheme not in schemes or (not parts.netloc and not parts.path):
         raise ImproperlyConfigured(f"{name} is {value!r}; it takes a URL that starts with {' or '.join(schemes)}://.")

@@ -160,7 +160,7 @@ LLM_CONCURRENCY = env.integer("LLM_CONCURRENCY", 100)
 LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, minimum=0.1)
 LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, minimum=0.1)
 LLM_TOTAL_TIMEOUT = env.decimal("LLM_TOTAL_TIMEOUT", 600.0, minimum=1.0)
-OLLAMA_URL = env.url("OLLAMA_URL", ("http", "https")) or "http://127.0.0.1:11434"
+OLLAMA_URL = env.url("OLLAMA_URL", ("http", "https"), "http://127.0.0.1:11434")
 
 # --- Retrieval ------------------------------------------------------------------------------------
 

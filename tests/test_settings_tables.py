@@ -1,10 +1,16 @@
-"""The README's tables of variables: each is there, with the default that the settings give it."""
+"""The README's tables of variables: each is there, with the default that the settings give it.
+
+Staff read the same words on the page of the pipeline's settings.
+"""
 
 import ast
 import re
 from pathlib import Path
 from typing import Any
 
+from django.utils import translation
+
+from conversations.pipeline_settings import SECTIONS, UNSET, written
 from ragsite import fixed_settings, settings
 
 README = Path(settings.__file__ or "").parents[1] / "README.md"
@@ -44,13 +50,14 @@ def _given() -> dict[str, Any]:
 
 def _written(value: Any) -> str:
     """Return a default as the README writes it."""
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if isinstance(value, dict):
-        return "`" + ",".join(f"{name}:{weight:g}" for name, weight in value.items()) + "`"
-    if isinstance(value, tuple):
-        return "`" + ",".join(value) + "`" if value else ""
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    return "" if value == () else f"`{written(value)}`"
+
+
+def _meanings(title: str) -> dict[str, str]:
+    """Return the rows of a README's table, by their variables."""
+    section = README.read_text().split(f"\n### {title}\n")[1].split("\n#")[0]
+    rows = re.findall(r"^\| (`[A-Z0-9_]+`[^|]*) \|[^|]*\| (.*) \|$", section, re.MULTILINE)
+    return {names.replace("`", "").replace(",", ""): meaning for names, meaning in rows}
 
 
 def test_every_variable_has_its_row() -> None:
@@ -67,3 +74,21 @@ def test_the_defaults_are_those_that_are_told() -> None:
         and (value or not IN_WORDS.fullmatch(told.get(name, "")))
     }
     assert wrong == {}
+
+
+def test_staff_read_the_same_rows_and_words() -> None:
+    with translation.override("en"):
+        shown = {str(title): {names: str(said) for names, said in rows.items()} for title, rows in SECTIONS.items()}
+        unset = {name: str(words) for name, words in UNSET.items()}
+    assert shown == {title: _meanings(title) for title in shown}
+    assert list(shown) == ["Language model", "Search", "Reranking", "Conversation"]
+    told = _told()
+    assert unset == {name: told[name] for name in UNSET}
+    in_words = {
+        name
+        for rows in shown.values()
+        for names in rows
+        for name in names.split()
+        if told[name].strip("`") == told[name] != ""
+    }
+    assert in_words == set(unset)
