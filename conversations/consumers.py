@@ -158,9 +158,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             page = await self._page(message.turn_id, message_id)
             if page.answer.last_seq != seq:
                 await self._send(_replacing(answer_html(page)))
-            if not page.streaming:  # it ended while the page was loading
-                await self._after(page)
-            self._listen(page)
+            await self._attend(page)
 
     async def _page(self, turn_id: int, message_id: int) -> AnswerPage:
         answer = await broker.snapshot(message_id)
@@ -183,7 +181,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', pages.safe(html))
         # As one: a page that has gone to another branch meanwhile takes none of it.
         await self._send(html + pages.parent_html(page.turn_id) + self._said(_("Answering")))
-        self._listen(page)
+        await self._attend(page)
 
     async def _branch(self, started: turns.Started) -> None:
         """Show the branch that a turn opens, and follow its answer alone."""
@@ -195,11 +193,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         page = await self._page(started.turn_id, started.assistant_message_id)
         await self._send(_replacing(html) + pages.parent_html(started.turn_id) + self._said(_("Answering")))
         await self._send(_replacing(answer_html(page)))
-        self._listen(page)
+        await self._attend(page)
+
+    async def _attend(self, page: AnswerPage) -> None:
+        """Follow an answer; where it ended before it could be, bring along what its end changes."""
+        if page.streaming:
+            self._listen(page)
+        else:
+            await self._after(page)
 
     def _listen(self, page: AnswerPage) -> None:
         known = self._listeners.get(page.message_id)
-        if not page.streaming or (known and not known.done()):
+        if known and not known.done():
             return
         task = asyncio.create_task(self._follow(page))
         self._listeners[page.message_id] = task

@@ -375,8 +375,8 @@ async def test_a_stranger_is_refused_at_every_socket(owner: User, colleague: Use
         cookie = "; ".join(f"{key}={morsel.value}" for key, morsel in client.cookies.items())
         headers = [(b"cookie", cookie.encode()), (b"origin", b"http://testserver"), (b"host", b"testserver")]
         socket = WebsocketCommunicator(application, SOCKETS[route](world), headers=headers)
-        outcomes[user] = (await socket.connect(timeout=30))[0]
-        await socket.disconnect()
+        outcomes[user] = (await socket.connect(timeout=60))[0]
+        await socket.disconnect(timeout=60)
     assert outcomes == {owner: True, stranger: False, None: False}
 
 

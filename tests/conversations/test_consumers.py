@@ -28,6 +28,8 @@ from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# Seconds after which what should come is given up; nothing here takes long.
+PATIENCE = 60
 RESET = "How do I restore the factory settings of the switch?"
 SHELL = (
     '<div id="toasts"></div><div id="announcer"></div><template id="refused"></template>'
@@ -51,7 +53,7 @@ class Tab:
     async def connect(self) -> tuple[bool, int | None]:
         """Sign in and open the socket; return whether it was let in."""
         self.socket.scope["session"] = await in_database(_sign_in, self.socket.scope["user"])
-        connected: tuple[bool, int | None] = await self.socket.connect(timeout=30)
+        connected: tuple[bool, int | None] = await self.socket.connect(timeout=PATIENCE)
         return connected
 
     async def load(self) -> None:
@@ -70,11 +72,15 @@ class Tab:
         turns_list.append(self.page.soup.new_tag("article", id=f"pending-{request_id}"))
         await self.send(action="ask", question=question, request_id=request_id, pending="1", **form)
 
-    async def until(self, ready: Callable[[Page], bool], seconds: float = 30) -> None:
+    async def until(self, ready: Callable[[Page], bool]) -> None:
         """Apply frames until the page is as wanted."""
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(PATIENCE):
             while not ready(self.page):
-                self.page.apply(await self.socket.receive_from(timeout=seconds))
+                self.page.apply(await self.socket.receive_from(timeout=PATIENCE))
+
+    async def leave(self) -> None:
+        """Close the socket, and wait until it is."""
+        await self.socket.disconnect(timeout=PATIENCE)
 
     async def until_ended(self) -> None:
         """Wait for the last answer's end, and for what is said after it."""
@@ -103,6 +109,11 @@ def text(page: Page, selector: str) -> str:
     return found.get_text(" ", strip=True) if found else ""
 
 
+def followers() -> list[asyncio.Task[Any]]:
+    """Return the tasks that follow an answer for a socket."""
+    return [task for task in asyncio.all_tasks() if "_follow" in repr(task.get_coro())]
+
+
 @asynccontextmanager
 async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     opened = Tab(user, session)
@@ -112,8 +123,9 @@ async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     try:
         yield opened
     finally:
-        await opened.socket.disconnect()
-        await turns.wait_for_all()
+        await opened.leave()
+        async with asyncio.timeout(PATIENCE):
+            await turns.wait_for_all()
 
 
 async def reloaded(session: ChatSession) -> str:
@@ -136,12 +148,14 @@ async def test_a_question_streams_to_the_page_that_a_reload_shows(
 
 
 async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
-    fake_llm.enqueue([1.5, TextPiece("late")])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([go_on, TextPiece("late")])
     async with tab(owner, session) as here:
         await here.ask("Hello there, tell me about ports")
-        await here.until(lambda page: "Hello there" in text(page, ".bubble"), seconds=5)
+        await here.until(lambda page: "Hello there" in text(page, ".bubble"))
         assert statuses(here.page) == ["streaming"]
-        await here.until(lambda page: "value" in page.soup.select("#parent-turn")[0].attrs, seconds=5)
+        await here.until(lambda page: "value" in page.soup.select("#parent-turn")[0].attrs)
+        go_on.set()
 
 
 async def test_stopping_keeps_what_came(
@@ -175,20 +189,48 @@ async def test_answering_again_and_editing_open_versions(
         assert here.page.html("#turns") == await reloaded(session)
 
 
+@pytest.mark.parametrize("action", ["regenerate", "edit"])
+async def test_an_answer_that_ends_before_it_can_be_followed_is_announced_all_the_same(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    start = turns.start_turn
+
+    async def start_and_end(*given: Any) -> turns.Started:
+        started = await start(*given)
+        await turns.wait_for_all()
+        return started
+
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until_ended()
+        message = await Message.objects.aget(role="assistant")
+        monkeypatch.setattr(turns, "start_turn", start_and_end)
+        await here.send(action=action, message_id=message.pk, turn_id=message.turn_id, question=RESET)
+        await here.until(lambda page: text(page, ".siblings") == "2/2")
+        await here.until_ended()
+        assert statuses(here.page) == ["completed"]
+        assert here.page.html("#turns") == await reloaded(session)
+
+
 async def test_who_comes_back_gets_the_rest(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
-    fake_llm.enqueue([TextPiece("One.\n\nTwo."), 1.5, TextPiece("\n\nThree [1].")])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("One.\n\nTwo."), go_on, TextPiece("\n\nThree [1].")])
     first = Tab(owner, session)
     await first.load()
     await first.connect()
     await first.ask(RESET)
     await first.until(lambda page: "One." in text(page, ".prose"))
-    await first.socket.disconnect()
+    await first.leave()
     async with tab(owner, session) as second:
         mark = second.page.soup.select_one("[data-status=streaming]")
         assert mark is not None
         await second.send(action="resume", seen=f"{mark['data-message']}:{mark['data-seq']}")
+        async with asyncio.timeout(PATIENCE):
+            while not followers():
+                await asyncio.sleep(0.01)
+        go_on.set()
         await second.until_ended()
         assert "One." in text(second.page, ".prose")
         assert "Three" in text(second.page, ".prose")
@@ -206,7 +248,7 @@ async def test_a_page_that_loaded_while_its_answer_ended_gets_the_title_too(
     message = await Message.objects.aget(role="assistant")
     async with tab(owner, session) as second:
         await second.send(action="resume", seen=f"{message.pk}:1")
-        await second.until(lambda page: text(page, "#session-title") == title, seconds=5)
+        await second.until(lambda page: text(page, "#session-title") == title)
         assert title in text(second.page, "#sessions")
 
 
@@ -233,7 +275,7 @@ async def test_an_empty_question_is_refused_in_words(owner: User, session: ChatS
     async with tab(owner, session) as here:
         request_id = str(uuid.uuid4())
         await here.send(action="ask", question="  ", request_id=request_id)
-        await here.until(lambda page: "Please write a question." in text(page, "#toasts"), seconds=5)
+        await here.until(lambda page: "Please write a question." in text(page, "#toasts"))
         assert here.page.soup.select_one("#refused")["data-request"] == request_id  # type: ignore[index]
 
 
@@ -256,14 +298,14 @@ async def test_what_makes_no_sense_is_said_and_harms_nothing(
 ) -> None:
     async with tab(owner, session) as here:
         await here.send(**form)
-        await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+        await here.until(lambda page: bool(text(page, "#toasts")))
 
 
 @pytest.mark.parametrize("noise", ["not json", "[" * 100_000])
 async def test_noise_is_answered_too(owner: User, session: ChatSession, noise: str) -> None:
     async with tab(owner, session) as here:
         await here.socket.send_to(text_data=noise)
-        await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+        await here.until(lambda page: bool(text(page, "#toasts")))
 
 
 async def test_others_answers_are_out_of_reach(
@@ -284,7 +326,7 @@ async def test_others_answers_are_out_of_reach(
     ):
         async with tab(stranger, theirs) as here:
             await here.send(**form)
-            await here.until(lambda page: bool(text(page, "#toasts")), seconds=5)
+            await here.until(lambda page: bool(text(page, "#toasts")))
             assert statuses(here.page) == []
     assert await Message.objects.filter(role="assistant").acount() == 1
 
@@ -292,29 +334,30 @@ async def test_others_answers_are_out_of_reach(
 @pytest.mark.parametrize("who", ["stranger", "anonymous"])
 async def test_only_the_owner_is_let_in(owner: User, stranger: User, session: ChatSession, who: str) -> None:
     visitor = Tab(stranger if who == "stranger" else AnonymousUser(), session)
-    assert await visitor.socket.connect(timeout=30) == (False, 4404)
+    assert await visitor.socket.connect(timeout=PATIENCE) == (False, 4404)
 
 
 async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession) -> None:
     foreign = Tab(owner, session, {"host": "rag.example", "origin": "https://evil.example"})
-    assert await foreign.socket.connect(timeout=30) == (False, 4403)
+    assert await foreign.socket.connect(timeout=PATIENCE) == (False, 4403)
     own = Tab(owner, session, {"host": "rag.example", "origin": "https://rag.example"})
     assert (await own.connect())[0]
-    await own.socket.disconnect()
+    await own.leave()
 
 
 async def test_leaving_ends_the_listening_but_not_the_turn(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
-    fake_llm.enqueue([TextPiece("Begun"), 0.7, TextPiece(" and ended.")])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Begun"), go_on, TextPiece(" and ended.")])
     here = Tab(owner, session)
     await here.load()
     await here.connect()
     await here.ask(RESET)
     await here.until(lambda page: "Begun" in text(page, ".prose"))
-    await here.socket.disconnect()
-    followers = [task for task in asyncio.all_tasks() if "_follow" in repr(task.get_coro())]
-    assert followers == []
+    await here.leave()
+    assert followers() == []
+    go_on.set()
     await turns.wait_for_all()
     message = await Message.objects.aget(role="assistant")
     assert (message.status, message.content) == ("completed", "Begun and ended.")
@@ -323,7 +366,8 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
 async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
     owner: User, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
-    fake_llm.enqueue([TextPiece("Ten seconds. "), 0.5, TextPiece("That is all.")])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Ten seconds. "), go_on, TextPiece("That is all.")])
     async with tab(owner, session) as here, tab(owner, session) as elsewhere:
         await here.ask(RESET)
         await here.until(lambda page: "Ten seconds" in text(page, ".prose"))
@@ -333,6 +377,7 @@ async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
         await closed(here)
         await elsewhere.send(action="resume", seen="")
         assert await elsewhere.socket.receive_nothing(0.2)
+        go_on.set()
     assert [answer.status async for answer in Message.objects.filter(role="assistant")] == ["completed"]
 
 
@@ -357,7 +402,7 @@ def end_sign_in(user: User, session: SessionBase, how: str) -> None:
 
 async def closed(here: Tab, code: int = 4401) -> None:
     """Wait for the socket's end, past what was sent before it."""
-    async with asyncio.timeout(30):
-        while (sent := await here.socket.receive_output(timeout=30))["type"] != "websocket.close":
+    async with asyncio.timeout(PATIENCE):
+        while (sent := await here.socket.receive_output(timeout=PATIENCE))["type"] != "websocket.close":
             pass
     assert sent["code"] == code
