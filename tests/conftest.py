@@ -8,11 +8,19 @@ from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from retrieval import spaces
 from tests import factories, flush
 
 pytest_plugins = ["tests.fakes.fixtures"]
+
+# The same examples in every run, and no limit on the time that one takes: the machine may be busy.
+hypothesis_settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("steady")
 
 
 @pytest.fixture

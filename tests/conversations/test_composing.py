@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations import cut_words
@@ -55,7 +55,7 @@ WINDOWS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(MATERIAL, WINDOWS)
 def test_never_over_the_window_and_never_without_question_and_instructions(material: Material, window: Window) -> None:
     try:

@@ -62,7 +62,7 @@ def test_it_says_why_and_stays_text() -> None:
     assert "Source 1 · Partly supported" in html
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text("ab .。\n[1]*`_|-", max_size=60))
 def test_only_underlines_are_added(text: str) -> None:
     plain, marked = render(text, context()), render(text, context(*[MISSING] * 40))

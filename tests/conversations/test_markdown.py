@@ -98,7 +98,7 @@ LINES = st.sampled_from(
 @given(
     st.lists(LINES, max_size=14), st.lists(st.integers(1, 7), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"])
 )
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: list[int], line_end: str) -> None:
     text = line_end.join(lines)
     stream = Incremental(CONTEXT)

@@ -152,7 +152,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
 
 
 @given(streams(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_stream_leaves_the_page_that_a_reload_shows(events: list[Event], data: st.DataObject) -> None:
     reloaded = squeeze(answer_html(page_of(stored(fold(events)))))
     assert streamed(events) == reloaded

@@ -325,7 +325,7 @@ def test_sentences_join_to_the_text(text: str) -> None:
     assert "".join(split_sentences(text)) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(_element, max_size=12), st.integers(4, 30), st.integers(0, 8))
 def test_nothing_is_lost_and_spans_are_disjoint(elements: list[Element], size: int, overlap: int) -> None:
     found = list(chunk(elements, size=size, overlap=min(overlap, size - 1), count_tokens=words))
@@ -341,7 +341,7 @@ def test_nothing_is_lost_and_spans_are_disjoint(elements: list[Element], size: i
     assert kept == rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(_element, max_size=12), st.integers(4, 30))
 def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
     for item in chunk(elements, size=size, overlap=0, count_tokens=words):
@@ -349,7 +349,7 @@ def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
             assert item.token_count <= size * 1.1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 12)), min_size=1, max_size=8))
 def test_never_across_a_heading_of_its_own_level_or_above(sections: list[tuple[int, int]]) -> None:
     elements: list[Element] = []
