@@ -1,10 +1,10 @@
 """Database work on other threads."""
 
-import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connection
 from django.utils.translation import get_language, override
@@ -42,14 +42,13 @@ async def test_old_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_connection_that_the_server_ended_is_replaced() -> None:
-    others = "SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE datname = current_database()"
-
-    def end_others() -> None:
+    def end(backends: set[int]) -> None:
         with connection.cursor() as cursor:
-            cursor.execute(f"{others} AND pid <> pg_backend_pid()")
+            cursor.execute("SELECT pg_terminate_backend(pid, 30000) FROM unnest(%s) AS pid", [list(backends)])
+            assert all(ended for (ended,) in cursor.fetchall())
 
     seen = {await in_database(backend) for _ in range(4)}
-    await asyncio.to_thread(end_others)
+    await sync_to_async(end)(seen)  # on another thread than theirs
     assert not seen & {await in_database(backend) for _ in range(4)}
 
 
