@@ -14,6 +14,8 @@ from types import TracebackType
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
+# Seconds after which what should happen is given up; nothing here measures time, and the machine may be busy.
+PATIENCE = 120.0
 _READY = re.compile(r"ready at (http://\S+)")
 
 
@@ -24,7 +26,7 @@ def run_up(data_dir: Path, *arguments: str, **environment: str) -> subprocess.Co
         env=_environment(environment),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -67,7 +69,7 @@ class Site:
 
     def wait_until_ready(self) -> None:
         """Wait for the address; whatever else was printed meanwhile is in `output`."""
-        self.url = self.wait_for(_READY, 120).group(1).rstrip("/")
+        self.url = self.wait_for(_READY, PATIENCE).group(1).rstrip("/")
 
     def wait_for(self, pattern: re.Pattern[str], timeout: float) -> re.Match[str]:
         """Wait for a line that matches, printed since the last one that was waited for."""
@@ -87,7 +89,7 @@ class Site:
         """Ask it to stop and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
     def _read(self) -> None:
         assert self.process.stdout is not None

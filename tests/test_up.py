@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.site import Site, processes, run_up
+from tests.site import PATIENCE, Site, processes, run_up
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -31,8 +31,12 @@ def site(data_dir: Path) -> Iterator[Site]:
         yield site
 
 
-def _wait_until_gone(data_dir: Path, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
+def _get(url: str) -> str:
+    return httpx.get(url, timeout=PATIENCE).text
+
+
+def _wait_until_gone(data_dir: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
     while (left := processes(data_dir)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not left, [process.cmdline() for process in left]
@@ -45,7 +49,7 @@ def _one_line(text: str) -> str:
 
 
 def _sign_in(url: str, password: str) -> httpx.Client:
-    client = httpx.Client(base_url=url, follow_redirects=True)
+    client = httpx.Client(base_url=url, follow_redirects=True, timeout=PATIENCE)
     page = client.get("/login/")
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
     assert token
@@ -55,9 +59,9 @@ def _sign_in(url: str, password: str) -> httpx.Client:
 
 
 def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
-    assert httpx.get(f"{site.url}/healthz").text == "ok"
-    assert httpx.get(f"{site.url}/readyz").text == "ok"
-    site.wait_for(re.compile("Press Ctrl-C"), 30)
+    assert _get(f"{site.url}/healthz") == "ok"
+    assert _get(f"{site.url}/readyz") == "ok"
+    site.wait_for(re.compile("Press Ctrl-C"), PATIENCE)
     kept = site.data_dir / "demo-password"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     password = kept.read_text().strip()
@@ -70,7 +74,7 @@ def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
 def test_forms_are_left_to_django(site: Site) -> None:
     """The server before it would read them whole into memory, and refuse what it can't read without a word."""
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    refused = httpx.post(f"{site.url}/api/search", content=b"no form", headers=headers)
+    refused = httpx.post(f"{site.url}/api/search", content=b"no form", headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
 
 
@@ -78,7 +82,7 @@ def test_a_second_start_on_the_same_folder_is_refused(site: Site) -> None:
     ended = run_up(site.data_dir, "--port", "0")
     assert ended.returncode == 1
     assert "is in use by another Ragsite" in _one_line(ended.stderr)
-    assert httpx.get(f"{site.url}/healthz").text == "ok"
+    assert _get(f"{site.url}/healthz") == "ok"
 
 
 def test_a_child_that_dies_is_started_again(site: Site) -> None:
@@ -89,24 +93,24 @@ def test_a_child_that_dies_is_started_again(site: Site) -> None:
         if any(c.laddr.port == port for c in process.net_connections("tcp") if c.status == "LISTEN")
     )
     web.kill()
-    site.wait_for(re.compile("The web server was ended by SIGKILL; starting it again in 1 s"), 30)
-    assert httpx.get(f"{site.url}/readyz", timeout=30).text == "ok"
+    site.wait_for(re.compile(r"The web server was ended by SIGKILL; starting it again in \d s"), PATIENCE)
+    assert _get(f"{site.url}/readyz") == "ok"
 
 
 def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: Site) -> None:
     password = (site.data_dir / "demo-password").read_text().strip()
     assert any(process.name().startswith("postgres") for process in processes(site.data_dir))
     assert site.stop(signal.SIGTERM) == 0
-    _wait_until_gone(site.data_dir, 1)
+    _wait_until_gone(site.data_dir)
 
     with Site(site.data_dir) as again:
         assert password not in "".join(again.output)
         assert "sessionid" in _sign_in(again.url, password).cookies
         again.process.kill()
-        again.process.wait(30)
+        again.process.wait(PATIENCE)
         with Site(site.data_dir) as after_the_kill:
             assert "sessionid" in _sign_in(after_the_kill.url, password).cookies
-    _wait_until_gone(site.data_dir, 1)
+    _wait_until_gone(site.data_dir)
 
 
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:
@@ -115,7 +119,7 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         ended = run_up(tmp_path / "data", "--port", str(port))
     assert ended.returncode == 1
     assert f"Port {port} on 127.0.0.1 is in use" in _one_line(ended.stderr)
-    _wait_until_gone(tmp_path, 1)
+    _wait_until_gone(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ def test_a_broken_cluster_is_told(tmp_path: Path) -> None:
     ended = run_up(tmp_path, "--port", "0")
     assert ended.returncode == 1
     assert "The embedded PostgreSQL in" in _one_line(ended.stderr)
-    _wait_until_gone(tmp_path, 1)
+    _wait_until_gone(tmp_path)
 
 
 def test_a_database_out_of_reach_is_told(tmp_path: Path) -> None:
