@@ -36,7 +36,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     quiet = ["--port", "0", "--save", "", "--appendonly", "no", "--loglevel", "warning"]
     with subprocess.Popen([program, "--unixsocket", str(socket), *quiet], cwd=socket.parent) as server:
         try:
-            client = redis.Redis(unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 100))
+            client = redis.Redis(unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 1200))
             assert client.ping()
             yield f"unix://{socket}"
         finally:
@@ -60,8 +60,8 @@ def elsewhere(redis_layer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker, "running", Unknown())
 
 
-def slow_words(fake_llm: FakeLLM) -> None:
-    fake_llm.enqueue([item for word in WORDS for item in (TextPiece(word), 0.06)])
+def slow_words(fake_llm: FakeLLM, *before: asyncio.Event) -> None:
+    fake_llm.enqueue([*before, *(item for word in WORDS for item in (TextPiece(word), 0.06))])
 
 
 def text_of(events: list[Event]) -> str:
@@ -69,7 +69,7 @@ def text_of(events: list[Event]) -> str:
 
 
 async def listened(message_id: int, after_seq: int = 0) -> list[Event]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         return [event async for event in broker.listen(message_id, after_seq)]
 
 
@@ -84,12 +84,14 @@ async def test_another_process_hears_what_is_written_while_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(broker, "PATIENCE", 60.0)  # so that nothing live comes from the database
-    fake_llm.enqueue([0.3, *(item for word in WORDS for item in (TextPiece(word), 0.06)), 60.0])
+    heard, end = asyncio.Event(), asyncio.Event()
+    fake_llm.enqueue([heard, *(item for word in WORDS for item in (TextPiece(word), 0.06)), end])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     events: list[Event] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async for event in broker.listen(started.assistant_message_id):
             events.append(event)
+            heard.set()  # it listens now
             if isinstance(event, Delta) and text_of(events).split() == "".join(WORDS).split():
                 assert await turns.stop_turn(owner, started.assistant_message_id)
     await turns.wait_for_all()
@@ -142,29 +144,42 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(broker, "PATIENCE", 60.0)
-    failures = [ConnectionError("away")] * 2
-    group_send = RedisChannelLayer.group_send
+    there, lost, back = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    group_add, group_send = RedisChannelLayer.group_add, RedisChannelLayer.group_send
+
+    async def told(self: Any, group: str, channel: str) -> None:
+        await group_add(self, group, channel)
+        there.set()
 
     async def away_at_first(self: Any, group: str, message: dict[str, Any]) -> None:
-        if failures:
-            raise failures.pop()
+        if not back.is_set():
+            if any(event["type"] == "delta" for event in message["events"]):
+                lost.set()
+            raise ConnectionError("away")
         await group_send(self, group, message)
 
+    monkeypatch.setattr(RedisChannelLayer, "group_add", told)
     monkeypatch.setattr(RedisChannelLayer, "group_send", away_at_first)
-    slow_words(fake_llm)
+    fake_llm.enqueue([there, TextPiece("first "), back, *map(TextPiece, WORDS)])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
-    events = await listened(started.assistant_message_id)
+    listening = asyncio.create_task(listened(started.assistant_message_id))
+    async with asyncio.timeout(60):
+        await lost.wait()
+    back.set()
+    events = await listening
     await turns.wait_for_all()
-    assert not failures and whole(events) and text_of(events) == "".join(WORDS)
+    assert whole(events) and text_of(events) == "first " + "".join(WORDS)
 
 
 async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
-    slow_words(fake_llm)
+    heard = asyncio.Event()
+    slow_words(fake_llm, heard)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     listener = broker.listen(started.assistant_message_id)
     first = await anext(listener)
+    heard.set()
     assert first.seq == 1 and broker.group(started.assistant_message_id) not in get_channel_layer().groups
     events = [first] + [event async for event in listener]
     await turns.wait_for_all()

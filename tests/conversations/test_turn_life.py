@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import uuid
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -56,10 +57,12 @@ def prompts(provider: FakeProvider) -> list[list[dict[str, str]]]:
 async def test_the_placeholder_is_there_before_anything_streams(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
-    provider.reply("Late.", first_delay=1.0)
+    go_on = threading.Event()
+    provider.reply("Late.", go_on=go_on)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     message = await message_of(started)
     assert (message.status, message.content) == ("streaming", "")
+    go_on.set()
     await turns.wait_for_all()
     assert (await message_of(started)).pk == message.pk
     assert (await message_of(started)).content == "Late."
@@ -68,12 +71,12 @@ async def test_the_placeholder_is_there_before_anything_streams(
 async def test_stop_closes_the_connection_to_the_provider(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
-    provider.reply("Hold the reset " + "and wait " * 200, delay=0.05)
+    provider.reply("Hold the reset and", finish="", done=False, hold_open=120)
     started, events = await begin(owner, session)
     assert await turns.stop_turn(owner, started.assistant_message_id)
     assert await asyncio.to_thread(provider.wait_for_disconnect)
     message = await message_of(started)
-    assert message.status == "stopped" and message.content.startswith("Hold") and len(message.content) < 500
+    assert message.status == "stopped" and message.content.startswith("Hold")
     last = [event async for event in events][-1]
     assert isinstance(last, DoneEvent) and last.status == "stopped"
     assert not await turns.stop_turn(owner, started.assistant_message_id)
@@ -84,18 +87,18 @@ async def test_deleting_a_chat_ends_its_answers_at_the_provider_too(
     owner: User, session: ChatSession, provider: FakeProvider, settings: Any
 ) -> None:
     settings.MAX_CONCURRENT_TURNS = 1
-    provider.reply("Hold the reset " + "and wait " * 200, delay=0.05)
+    provider.reply("Hold the reset and", finish="", done=False, hold_open=120)
     started, events = await begin(owner, session)
     fresh = await in_database(services.delete_session, session)
     assert fresh is not None and await run_turn(owner, fresh, RESET)  # it is no longer in the way of others
     assert [event async for event in events][-1].type == "done"
     assert await asyncio.to_thread(provider.wait_for_disconnect)
     message = await message_of(started)
-    assert message.status == "stopped" and message.content.startswith("Hold") and len(message.content) < 1000
+    assert message.status == "stopped" and message.content.startswith("Hold")
 
 
 async def test_stop_while_the_provider_is_silent(owner: User, session: ChatSession, provider: FakeProvider) -> None:
-    provider.reply("Never.", first_delay=30.0)
+    provider.reply("Never.", first_delay=120)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     while not prompts(provider):
         await asyncio.sleep(0.01)
@@ -138,11 +141,11 @@ async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
 async def test_an_interrupted_answer_is_continued_with_what_came(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
-    provider.reply("First, hold the reset button [1]. " + "Then wait. " * 100, delay=0.03)
+    provider.reply("First, hold the reset button [1]. Then wait.", finish="", done=False, hold_open=120)
     started, _events = await begin(owner, session)
     while "button" not in json.dumps((await broker.snapshot(started.assistant_message_id)).blocks):
         await asyncio.sleep(0.02)
-    await turns.interrupt_all()
+    await turns.interrupt_all(60)
     cut = await message_of(started)
     assert cut.status == "interrupted" and cut.content.startswith("First, hold the reset button")
     provider.reply("Last, let it go [1].")
@@ -194,12 +197,14 @@ async def test_the_api_continues(owner: User, session: ChatSession, provider: Fa
 
 @pytest.mark.parametrize(("age", "status"), [(14, "streaming"), (16, "interrupted")])
 async def test_a_heartbeat_that_stopped_ends_the_answer_for_whoever_looks(
-    owner: User, session: ChatSession, age: int, status: str
+    owner: User, session: ChatSession, age: int, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)  # the test takes no time
     turn = await Turn.objects.acreate(session=session)
     await Message.objects.acreate(turn=turn, role="user", content="q")
     message = await Message.objects.acreate(
-        turn=turn, role="assistant", status="streaming", heartbeat_at=timezone.now() - timedelta(seconds=age)
+        turn=turn, role="assistant", status="streaming", heartbeat_at=now - timedelta(seconds=age)
     )
     client = AsyncClient()
     await client.aforce_login(owner)
@@ -213,13 +218,17 @@ async def test_the_heartbeat_beats_while_the_provider_is_silent(
 ) -> None:
     monkeypatch.setattr("conversations.runner.HEARTBEAT_INTERVAL", 0.1)
     monkeypatch.setattr("conversations.runner.CHECKPOINT_INTERVAL", 0.1)
-    provider.reply("Late.", first_delay=1.5)
+    provider.reply("Never.", first_delay=120)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     beats = set()
-    while (message := await message_of(started)).status == "streaming":
-        beats.add(message.heartbeat_at)
-        await asyncio.sleep(0.05)
-    assert len(beats) >= 3 and not await in_database(store.interrupt_stale)
+    async with asyncio.timeout(60):
+        while len(beats) < 3:
+            message = await message_of(started)
+            assert message.status == "streaming"
+            beats.add(message.heartbeat_at)
+            await asyncio.sleep(0.05)
+    assert not await in_database(store.interrupt_stale)
+    assert await turns.stop_turn(owner, started.assistant_message_id)
 
 
 async def test_the_same_request_at_the_same_moment_is_answered_by_one(

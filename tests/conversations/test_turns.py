@@ -300,9 +300,11 @@ async def test_a_stop_from_another_process_is_obeyed(
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
-    await asyncio.sleep(0.3)
-    assert await in_database(store.request_stop, started.assistant_message_id)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
+        async for event in broker.listen(started.assistant_message_id):
+            if isinstance(event, Delta):
+                break
+        assert await in_database(store.request_stop, started.assistant_message_id)
         await turns.wait_for_all()
     message = await answer_of(session)
     assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
@@ -426,7 +428,7 @@ async def test_a_server_that_stops_keeps_what_came(
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     async for event in broker.listen(started.assistant_message_id):
         if isinstance(event, Delta):
-            await turns.interrupt_all()
+            await turns.interrupt_all(60)
             break
     message = await answer_of(session)
     assert message.status == Message.Status.INTERRUPTED and message.error_code == "interrupted"

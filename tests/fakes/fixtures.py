@@ -4,13 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from ragsite.llm import reading
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
 
 @pytest.fixture
-def provider() -> Iterator[FakeProvider]:
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProvider]:
     """A provider on a port of its own."""
+    # Its thread may be late to end what it has sent; connections are to be used again all the same.
+    monkeypatch.setattr(reading, "AFTER_DONE", 30.0)
     with FakeProvider() as server:
         yield server
 

@@ -11,8 +11,8 @@ from ragsite.llm.think import ThinkSplitter
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
 from tests.fakes.answers import cut
 
-# A text, an error, or a list of pieces, errors, and seconds to wait.
-Step = Piece | LLMError | float
+# A text, an error, or a list of pieces, errors, seconds to wait, and events to wait for.
+Step = Piece | LLMError | float | asyncio.Event
 Answer = str | LLMError | Sequence[Step]
 
 
@@ -63,6 +63,8 @@ class FakeLLM:
                     raise step
                 if isinstance(step, int | float):
                     await asyncio.sleep(step)
+                elif isinstance(step, asyncio.Event):
+                    await step.wait()
                 else:
                     await asyncio.sleep(0)
                     yield step

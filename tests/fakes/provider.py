@@ -42,6 +42,7 @@ class Script:
     headers: dict[str, str] = field(default_factory=dict)
     chunks: list[bytes] | None = None
     hold_open: float = 0.0
+    go_on: threading.Event | None = None
     purpose: str = ""
 
 
@@ -83,6 +84,7 @@ class FakeProvider:
 
         Thinking goes into `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama). With a
         `purpose`, the next of these small questions (see `answers.purpose`) is answered, which else are automatically.
+        The answer begins after `first_delay` seconds, and once `go_on` is set; `hold_open` are seconds after its end.
         """
         self._scripts.append(Script(text=text, thinking=thinking, **options))
 
@@ -117,10 +119,11 @@ class FakeProvider:
     def next_script(self, body: dict[str, Any]) -> Script:
         """Return what the next request is answered with; with `minds_manners`, as its question asks for."""
         purpose = answers.purpose(body)
-        script = next((script for script in self._scripts if script.purpose == purpose), None)
-        if script is not None:
-            self._scripts.remove(script)
-            return script
+        with self._changed:  # requests that come at the same moment take one each
+            script = next((script for script in self._scripts if script.purpose == purpose), None)
+            if script is not None:
+                self._scripts.remove(script)
+                return script
         if not self.minds_manners or not body.get("stream"):
             return self.default
         manner = answers.manner(body)
@@ -243,6 +246,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self._pause(script.first_delay)
+        while script.go_on is not None and not script.go_on.is_set():
+            self._pause(0.01)
         for count, chunk in enumerate(chunks):
             if count == script.cut_after:
                 self._break()
