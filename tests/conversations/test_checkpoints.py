@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import broker, store, turns
+from conversations import broker, runner, store, turns
 from conversations.events import BlockEnd, BlockStart, Event
 from conversations.models import ChatSession, Message
 from conversations.pipeline.graph import Emit, Graph, Node
@@ -18,22 +18,23 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Blocks(Node):
-    """Writes two blocks, one right after the other, and goes on for a while."""
+    """Writes two blocks, one right after the other, and goes on until it may end."""
 
     key = "blocks"
-    seconds = 1.0
+    may_end: asyncio.Event
 
     async def run(self, state: State, emit: Emit) -> State:
         for name in ("b1", "b2"):
             await emit(BlockStart(id=name, kind="text"))
             await emit(BlockEnd(id=name))
-        await asyncio.sleep(self.seconds)
+        await self.may_end.wait()
         return state
 
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "pipeline", lambda: Graph([SaveQuestion(), Blocks()]))
+    monkeypatch.setattr(Blocks, "may_end", asyncio.Event(), raising=False)
 
 
 async def ended(started: turns.Started) -> tuple[Message, list[Event]]:
@@ -46,14 +47,16 @@ async def test_blocks_that_end_together_share_a_checkpoint(
     owner: User, session: ChatSession, pipeline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored: list[int] = []
+    loop = asyncio.get_running_loop()
     checkpoint = store.checkpoint
 
     def remembered(message_id: int, answer: Any, events: list[dict[str, Any]]) -> bool:
         stored.append(len(events))
+        loop.call_soon_threadsafe(Blocks.may_end.set)
         return checkpoint(message_id, answer, events)
 
     monkeypatch.setattr(store, "checkpoint", remembered)
-    monkeypatch.setattr(Blocks, "seconds", 0.5)
+    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 60.0)  # so that only the blocks' ends call for one
     message, events = await ended(await turns.start_turn(owner, turns.Ask(session.pk, "What?")))
     assert len(stored) == 1 and stored[0] == len(events) - 1  # all but `done`
     assert message.status == "completed"
@@ -73,7 +76,7 @@ async def test_an_end_while_a_checkpoint_is_written_stores_no_event_twice(
 
     monkeypatch.setattr(store, "checkpoint", slow)
     started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
-    await asyncio.wait_for(begun.wait(), 5)
+    await asyncio.wait_for(begun.wait(), 60)
     await turns.stop_turn(owner, started.assistant_message_id)
     message, _events = await ended(started)
     numbers = [event["seq"] for event in message.stream_log]

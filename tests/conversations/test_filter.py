@@ -185,7 +185,7 @@ class TestTime:
     """Silence, and many calls at once."""
 
     async def test_thirty_seconds_of_silence_keep_the_hits(self, model: FakeLLM, settings: Settings) -> None:
-        settings.FILTER_TIMEOUT = 0.2
+        settings.FILTER_TIMEOUT = 1.0
         model.enqueue(no(), [30.0], [30.0])
         async with asyncio.timeout(20):
             state, detail, _events = await filtered()

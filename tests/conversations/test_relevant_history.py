@@ -143,7 +143,7 @@ async def test_a_question_is_understood_meanwhile(
     known_words = understand.known_words
 
     async def awaited(*args: object) -> Found:
-        await asyncio.wait_for(understood.wait(), 5)
+        await asyncio.wait_for(understood.wait(), 25)
         return Found(by="words")
 
     async def told(state: State) -> Known:

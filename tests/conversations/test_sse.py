@@ -165,11 +165,13 @@ async def test_resuming_gives_exactly_the_rest(
 async def test_two_listeners_hear_the_same_while_it_runs(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
-    fake_llm.enqueue([ThinkPiece("Hm."), 0.1, TextPiece("One "), 0.1, TextPiece("two."), 0.1])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([ThinkPiece("Hm."), go_on, TextPiece("One "), 0.1, TextPiece("two."), 0.1])
     asking = await post(client, content(session), {"content": "Hi there"})
     message = await Message.objects.aget(turn__session=session, role="assistant")
     assert message.status == "streaming"
     listening = await client.get(f"{content(session)}/{message.pk}/stream")
+    go_on.set()
     first, second = await asyncio.gather(frames_of(asking), frames_of(listening))
     assert meaning(first) == meaning(second) and bodies(first)[-1]["status"] == "completed"
 
@@ -242,9 +244,13 @@ async def test_silence_is_filled_with_comments(
 ) -> None:
     assert sse.HEARTBEAT_SECONDS == 15
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
-    fake_llm.enqueue([TextPiece("One."), 0.4])
-    text = await text_of(await post(client, content(session), {"content": "Hi there"}))
-    assert text.count(": heartbeat\n\n") >= 2
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("One."), go_on])
+    text = ""
+    async for part in await post(client, content(session), {"content": "Hi there"}):
+        text += part.decode()
+        if text.count(": heartbeat\n\n") == 2:
+            go_on.set()
     assert bodies(decode(text))[-1]["status"] == "completed"
 
 

@@ -1,6 +1,6 @@
 """Titles by a model: after the answer, cleaned, never over one that someone gave, and shown on open pages."""
 
-import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -106,12 +106,13 @@ async def test_open_pages_learn_of_it(
 ) -> None:
     """Over HTTP; a model that takes its time over the title keeps nobody waiting for the answer."""
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
-    provider.reply("Restoring a switch", purpose="title", first_delay=1.0)
+    go_on = threading.Event()
+    provider.reply("Restoring a switch", purpose="title", go_on=go_on)
     async with tab(owner, session) as asking, tab(owner, session) as other:
         await asking.ask(RESET)
         await asking.until_ended()
         assert text(asking.page, "#session-title").startswith("How do I restore")
-        async with asyncio.timeout(30):
-            for here in (asking, other):
-                await here.until(lambda page: text(page, "#session-title") == "Restoring a switch")
+        go_on.set()
+        for here in (asking, other):
+            await here.until(lambda page: text(page, "#session-title") == "Restoring a switch")
     await turns.wait_for_all()

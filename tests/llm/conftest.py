@@ -19,7 +19,7 @@ async def make_client(provider: FakeProvider) -> AsyncIterator[MakeClient]:
     async with AsyncExitStack() as stack:
 
         def make(**options: Any) -> ChatClient:
-            defaults: dict[str, Any] = {"base_url": provider.base_url, "model": "fake-model", "idle_timeout": 5}
+            defaults: dict[str, Any] = {"base_url": provider.base_url, "model": "fake-model", "idle_timeout": 30}
             endpoint = Endpoint(**defaults | options)
             client = ChatClient(endpoint, pause=0.01)
             stack.push_async_callback(client.aclose)

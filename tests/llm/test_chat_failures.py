@@ -175,36 +175,34 @@ class TestUnreachable:
             await make_client(base_url=address).complete(QUESTION)
 
     async def test_silence_before_the_answer(self, provider: FakeProvider, make_client: MakeClient) -> None:
-        provider.reply("late", first_delay=5)
-        _, error = await collect(make_client(idle_timeout=0.2))
+        provider.reply("late", first_delay=60)
+        _, error = await collect(make_client(idle_timeout=1))
         assert isinstance(error, errors.TimedOut)
-        assert len(provider.requests) == 1
         assert await asyncio.to_thread(provider.wait_for_disconnect)
+        assert len(provider.requests) == 1
 
     async def test_silence_within_the_answer(self, provider: FakeProvider, make_client: MakeClient) -> None:
-        provider.garbage(text_frame("One "), hold_open=5)
-        pieces, error = await collect(make_client(idle_timeout=0.2))
+        provider.garbage(text_frame("One "), hold_open=60)
+        pieces, error = await collect(make_client(idle_timeout=2))
         assert text_of(pieces) == "One "
         assert isinstance(error, errors.TimedOut)
 
     async def test_an_answer_without_end(self, provider: FakeProvider, make_client: MakeClient) -> None:
         provider.reply("word " * 500, delay=0.05)
-        before = time.monotonic()
-        pieces, error = await collect(make_client(total_timeout=0.5))
+        pieces, error = await collect(make_client(total_timeout=2))
         assert text_of(pieces).startswith("word word")
         assert isinstance(error, errors.TimedOut)
-        assert time.monotonic() - before < 2
         assert await asyncio.to_thread(provider.wait_for_disconnect)
 
     async def test_the_deadline_does_not_hit_a_consumer_that_takes_its_time(
         self, provider: FakeProvider, make_client: MakeClient
     ) -> None:
-        provider.garbage(text_frame("Hello"), hold_open=2)
+        provider.garbage(text_frame("Hello"), hold_open=60)
         seen = []
         with pytest.raises(errors.TimedOut):
-            async for piece in make_client(total_timeout=0.2).stream(QUESTION):
+            async for piece in make_client(total_timeout=1).stream(QUESTION):
                 seen.append(piece)
-                await asyncio.sleep(0.3)
+                await asyncio.sleep(1.1)
         assert seen
 
 
@@ -237,22 +235,23 @@ class TestEnds:
         assert text_of(pieces) == "a </thi"
         assert isinstance(error, errors.StreamCut)
 
-    async def test_a_connection_held_open_after_done(self, provider: FakeProvider, client: ChatClient) -> None:
-        provider.garbage(text_frame("Hello."), STOP, DONE, hold_open=5)
-        before = time.monotonic()
-        pieces, error = await collect(client)
+    async def test_a_connection_held_open_after_done(
+        self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reading, "AFTER_DONE", 0.1)
+        provider.garbage(text_frame("Hello."), STOP, DONE, hold_open=60)
+        async with asyncio.timeout(30):
+            pieces, error = await collect(client)
         assert (text_of(pieces), error) == ("Hello.", None)
-        assert time.monotonic() - before < 1
 
     async def test_a_connection_held_open_after_the_finish_reason(
         self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("ragsite.llm.reading.AFTER_FINISH", 0.2)
-        provider.garbage(text_frame("Hello."), STOP, hold_open=5)
-        before = time.monotonic()
-        pieces, error = await collect(client)
+        monkeypatch.setattr(reading, "AFTER_FINISH", 0.2)
+        provider.garbage(text_frame("Hello."), STOP, hold_open=60)
+        async with asyncio.timeout(25):
+            pieces, error = await collect(client)
         assert (text_of(pieces), error) == ("Hello.", None)
-        assert time.monotonic() - before < 1.5
 
     @pytest.mark.parametrize(
         ("deltas", "text"),

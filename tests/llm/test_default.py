@@ -1,6 +1,6 @@
 """The model of the settings, and a local Ollama that is noticed."""
 
-import time
+import asyncio
 from collections.abc import Iterator
 
 import httpx
@@ -62,7 +62,10 @@ async def test_no_server() -> None:
         await default.resolve_model(Endpoint("http://127.0.0.1:1/v1"))
 
 
-async def test_ollama_is_noticed_and_remembered(provider: FakeProvider, settings: Settings) -> None:
+async def test_ollama_is_noticed_and_remembered(
+    provider: FakeProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(default, "OLLAMA_TIMEOUT", 30.0)
     settings.OLLAMA_URL = provider.root_url
     provider.models = ["llama3:latest", "nomic-embed-text:latest"]
     assert await default.notice_ollama() == ["llama3:latest"]
@@ -81,6 +84,5 @@ async def test_what_is_not_ollama_is_nothing(reply: httpx.Response) -> None:
 
 async def test_no_ollama_costs_little_time(settings: Settings) -> None:
     settings.OLLAMA_URL = "http://127.0.0.1:1"
-    before = time.monotonic()
-    assert await default.notice_ollama() == []
-    assert time.monotonic() - before < 1
+    async with asyncio.timeout(20):  # less than the time-outs of a model
+        assert await default.notice_ollama() == []

@@ -71,12 +71,12 @@ async def test_who_stops_waiting_stops_the_model_after_its_batch(folder: Path, m
     def rerank(query: str, documents: list[str], batch_size: int) -> list[float]:
         batches.append(len(documents))
         running.set()
-        go_on.wait(5)
+        go_on.wait(60)
         return [0.0] * len(documents)
 
     monkeypatch.setattr(reranker._loaded, "rerank", rerank)
     task = asyncio.create_task(reranker.score("switch", ["switch"] * 100))
-    await asyncio.to_thread(running.wait, 5)
+    await asyncio.to_thread(running.wait, 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -149,14 +149,14 @@ async def test_nobody_waits_for_a_model_that_is_being_fetched(folder: Path, monk
 
     def slow(model: str, folder: Path | None) -> object:
         loading.set()
-        go_on.wait(5)
+        go_on.wait(60)
         return load(model, folder)
 
     monkeypatch.setattr(local_rerank, "_load", slow)
     monkeypatch.setattr(local_rerank, "_PATIENCE", 0.0)
     reranker = LocalReranker(str(folder))
     first = asyncio.create_task(reranker.score("switch", ["switch"]))
-    await asyncio.to_thread(loading.wait, 5)
+    await asyncio.to_thread(loading.wait, 60)
     with pytest.raises(TimedOut, match="still being loaded"):
         await reranker.score("switch", ["switch"])
     go_on.set()
