@@ -24,7 +24,7 @@ from conversations.pipeline import failures
 from conversations.pipeline.declared import mistakes
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
 from conversations.pipeline.node import PREVIOUS, Emit, Node, NodeError, NodeFailed, When
-from conversations.pipeline.running import NodeRun, elapsed
+from conversations.pipeline.running import NodeRun, contained, elapsed
 from conversations.pipeline.state import NodeTrace, State
 
 __all__ = ["PREVIOUS", "Edge", "Emit", "Graph", "GraphError", "Node", "NodeError", "NodeFailed", "When", "elapsed"]
@@ -194,7 +194,7 @@ class Graph:
         try:
             if node.wanted(state):
                 await run.announce()
-                await wrapped(self.hooks, node, state, run.body)()
+                await contained(wrapped(self.hooks, node, state, run.body)())
         except (asyncio.CancelledError, GeneratorExit):
             run.stop()
             raise

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 
 from django.utils import timezone
 
@@ -30,16 +31,8 @@ class NodeRun:
     async def body(self) -> None:
         """Run the node within its time."""
         self._ran = True
-        try:
-            async with asyncio.timeout(self._node.timeout):
-                await self._node.run(self._state, self._emit)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise RuntimeError("Something that the node waited for was cancelled.") from None
-        except SystemExit:  # it would end the server, and every answer with it
-            raise RuntimeError("The node called for the end of the process.") from None
+        async with asyncio.timeout(self._node.timeout):
+            await contained(self._node.run(self._state, self._emit))
 
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""
@@ -80,6 +73,19 @@ class NodeRun:
         except Exception:
             logger.exception("Node %s has no words for what it did", self._node.key)
             return ""
+
+
+async def contained(work: Awaitable[object]) -> None:
+    """Await what a node or a hook does; what would end more than the node is raised as its `RuntimeError`."""
+    try:
+        await work
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("Something that the node or a hook waited for was cancelled.") from None
+    except SystemExit:  # it would end the server, and every answer with it
+        raise RuntimeError("The node or a hook called for the end of the process.") from None
 
 
 def step_event(node: Node, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

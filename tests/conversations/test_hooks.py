@@ -1,5 +1,7 @@
 """Hooks around every node: their order, and what they may do."""
 
+import asyncio
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.checks import run_checks
@@ -8,7 +10,7 @@ from conversations import turns
 from conversations.events import Delta, Event, StepEvent
 from conversations.models import ChatSession, TraceStep
 from conversations.pipeline.graph import Emit, Graph, Node, NodeError, NodeFailed
-from conversations.pipeline.hooks import HookError, Proceed, load_hooks
+from conversations.pipeline.hooks import Hook, HookError, Proceed, load_hooks
 from conversations.pipeline.state import State
 from tests.conversations.conftest import run_turn
 from tests.conversations.nodes import collect, make_node, make_state, outcome
@@ -103,6 +105,26 @@ async def test_nodes_that_are_not_wanted_are_not_wrapped_and_the_last_ones_are()
     graph = Graph([make_node("a", wanted=lambda self, state: False), make_node("save", always=True)], [outer])
     await graph.finish(make_state(), ignore)
     assert seen == ["outer before save", "outer after save"]
+
+
+async def wait_for_what_is_cancelled(node: Node, state: State, proceed: Proceed) -> None:
+    task = asyncio.create_task(proceed())  # type: ignore[arg-type]
+    task.cancel()
+    await task
+
+
+async def leave(node: Node, state: State, proceed: Proceed) -> None:
+    raise SystemExit
+
+
+@pytest.mark.parametrize("hook", [wait_for_what_is_cancelled, leave])
+@pytest.mark.parametrize("beside", [(), ("b",)])
+async def test_what_a_hook_should_not_do_fails_its_node_and_keeps_nobody_waiting(hook: Hook, beside: list[str]) -> None:
+    graph = Graph([make_node(key, after=()) for key in ("a", *beside)], [hook])
+    with pytest.raises(NodeFailed) as failed:
+        async with asyncio.timeout(20):
+            await collect(graph, make_state())
+    assert isinstance(failed.value.cause, RuntimeError)
 
 
 @pytest.mark.parametrize(
