@@ -176,7 +176,7 @@ def _all(turns: Turns) -> Iterator[int]:
 
 
 def _until(condition: Any) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)

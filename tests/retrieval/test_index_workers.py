@@ -103,13 +103,13 @@ def test_a_worker_killed_within_a_transaction_leaves_nothing_of_it(
             batches += 1
             if batches == 2:  # rows and counts are written, not committed
                 pipe.send("blocked")
-                time.sleep(60)
+                time.sleep(300)
 
         index._add = blocked
         index.index(rows_of(document))
 
     with worker(work) as (process, pipe):
-        assert pipe.poll(20) and pipe.recv() == "blocked"
+        assert pipe.poll(60) and pipe.recv() == "blocked"
         assert_consistent()
         os.kill(process.pid or 0, signal.SIGKILL)
     assert index.index(rows_of(document)) == 15  # it waits for the dead one's locks, not for the dead one
@@ -129,14 +129,14 @@ def test_a_worker_killed_between_batches_is_taken_over(owner: User, monkeypatch:
             seen += 1
             if seen == 11:  # the first of the second batch
                 pipe.send("blocked")
-                time.sleep(60)
+                time.sleep(300)
             return analyse(text)
 
         bm25.count_terms = blocked  # type: ignore[assignment]
         index.index(rows_of(document))
 
     with worker(work) as (process, pipe):
-        assert pipe.poll(20) and pipe.recv() == "blocked"
+        assert pipe.poll(60) and pipe.recv() == "blocked"
         os.kill(process.pid or 0, signal.SIGKILL)
     assert_consistent()
     assert index.index(rows_of(document)) == 15
@@ -163,13 +163,13 @@ def test_counts_are_right_at_every_moment_of_workers_that_die(owner: User, monke
 
     with worker(busy(0, 2.5)) as (steady, _pipe):
         for seed in range(1, 13, 2):
-            with worker(busy(seed, 60)) as (first, _one), worker(busy(seed + 1, 60)) as (second, _two):
+            with worker(busy(seed, 300)) as (first, _one), worker(busy(seed + 1, 300)) as (second, _two):
                 time.sleep(rng.uniform(0.05, 0.35))
                 assert_consistent()
                 for process in (first, second):
                     os.kill(process.pid or 0, signal.SIGKILL)
             assert_consistent()
-        steady.join(60)
+        steady.join(120)
         assert steady.exitcode == 0  # no deadlock, no count below zero
     index.index(row for document in documents for row in rows_of(document))
     for searched in (base, other):
@@ -186,12 +186,12 @@ def test_deleting_a_document_while_it_is_indexed(owner: User, monkeypatch: pytes
         index.index([*rows_of(kept), *rows_of(gone)])
 
     with worker(work) as (process, pipe):
-        assert pipe.poll(20)
+        assert pipe.poll(60)
         time.sleep(0.05)
         with transaction.atomic():
             index.delete([gone.pk])
             gone.delete()
-        process.join(60)
+        process.join(120)
         assert process.exitcode == 0
     assert_consistent()
     assert_counts_are_right(base, corpus_of(base))
@@ -234,7 +234,7 @@ def test_workers_never_wait_for_each_other_in_a_circle(owner: User) -> None:
         return work
 
     with worker(busy(documents[0])) as (first, _one), worker(busy(documents[1])) as (second, _two):
-        first.join(30)
-        second.join(30)
+        first.join(120)
+        second.join(120)
         assert (first.exitcode, second.exitcode) == (0, 0)
     assert_consistent()

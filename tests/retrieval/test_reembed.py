@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -271,7 +272,7 @@ def test_a_worker_that_is_storing_is_waited_for_and_the_next_one_waits(base: Kno
         switch.start()
         switch.join(0.4)
         assert switch.is_alive()
-    switch.join(30)
+    switch.join(120)
     assert_searched_by("second", base, COUNT + 1)
 
 
@@ -283,7 +284,7 @@ def run_and_close(work: Callable[[], object]) -> None:
 
 
 def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: KnowledgeBase, provider: FakeProvider) -> None:
-    provider.embeddings.delay = 0.05
+    killed = hold_second_model(provider, COUNT // 2)
     with someone_searches(base) as problems, someone_ingests(base) as added:
         old = spaces.active_space()
         process = start_reembed(provider)
@@ -293,6 +294,7 @@ def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: Knowled
             time.sleep(0.01)
         process.kill()
         process.wait()
+        killed.set()
         assert spaces.active_space() == old
         assert 8 <= filled.count() < COUNT
         provider.requests.clear()
@@ -304,6 +306,19 @@ def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: Knowled
     assert added
     assert_searched_by("second", base, COUNT + 4 * len(added))
     assert EmbeddingSpace.objects.count() == 1
+
+
+def hold_second_model(provider: FakeProvider, texts: int) -> threading.Event:
+    """Have the second model embed no more than so many texts until the event that is returned is set."""
+    go_on, reply, asked = threading.Event(), provider.embeddings.reply, count()
+
+    def held(body: dict[str, Any]) -> dict[str, Any] | bytes:
+        if body["model"] == "second" and [next(asked) for _ in body["input"]][-1] >= texts:
+            go_on.wait(120)
+        return reply(body)
+
+    provider.embeddings.reply = held  # type: ignore[method-assign]
+    return go_on
 
 
 def start_reembed(provider: FakeProvider) -> "subprocess.Popen[bytes]":
@@ -371,4 +386,4 @@ def repeated(work: Callable[[int], object], problems: list[str]) -> Iterator[Non
         yield
     finally:
         finished.set()
-        thread.join(30)
+        thread.join(120)

@@ -118,7 +118,7 @@ def test_batches_are_embedded_side_by_side_while_others_are_stored(
     together = threading.Barrier(2)
 
     def embed(self: LocalEmbedder, texts: list[str]) -> Any:
-        together.wait(timeout=10)  # fails unless another is embedded at the same time
+        together.wait(timeout=60)  # fails unless another is embedded at the same time
         return np.ones((len(texts), self.dimension), dtype=np.float32) / np.sqrt(self.dimension)
 
     monkeypatch.setattr(LocalEmbedder, "embed_documents", embed)
