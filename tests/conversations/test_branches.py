@@ -190,5 +190,5 @@ def test_the_page_steps_without_scripts(owner: User, session: ChatSession, as_ow
 async def test_a_parent_that_is_not_of_the_session_is_refused(owner: User, session: ChatSession, parent: str) -> None:
     async with tab(owner, session) as here:
         await here.send(action="ask", question=RESET, parent_turn_id=parent)
-        await here.until(lambda page: "not in this chat" in text(page, "#toasts"), seconds=5)
+        await here.until(lambda page: "not in this chat" in text(page, "#toasts"))
     assert not await Turn.objects.aexists()

@@ -320,9 +320,10 @@ class TestTrace:
 
     async def test_verdicts_are_for_those_who_may_read_the_passages(
         self, owner: User, stranger: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
-        fake_llm: FakeLLM,
+        fake_llm: FakeLLM, settings: Settings,
     ) -> None:  # fmt: skip
         fake_llm.serves.add("filter")
+        settings.FILTER_CONCURRENCY = 1  # so that the first verdict is about the first passage
         verdicts = [
             '{"keep": true, "key_passage": "nine ports", "reason": "It counts them."}',
             *['{"keep": false}'] * 3,
