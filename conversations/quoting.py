@@ -1,7 +1,9 @@
 """The answerer of a site without a language model: quotes, tables and pictures, each with its source."""
 
 import asyncio
+import logging
 
+from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -14,7 +16,11 @@ from conversations.pipeline.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
 from knowledge.sections import MARK
+from ragsite.llm.errors import LLMError
+from retrieval import spaces
 from retrieval.search import Hit
+
+logger = logging.getLogger(__name__)
 
 # What `Turn.model` says of an answer that no model wrote.
 MODEL = "extractive"
@@ -64,8 +70,7 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     question = state.focus or state.question
-    similarity = await similarity_to(question)
-    chosen = await asyncio.to_thread(extract, question, state.hits, similarity, state.question)
+    chosen = await _chosen(question, state)
     order = chosen.hits or list(range(min(3, len(state.hits))))
     rest = [position for position in range(len(state.hits)) if position not in order]
     state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
@@ -84,6 +89,17 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     else:
         state.cited = set()
         await writer.text(_("No passage answers this directly. The nearest ones are listed below as sources."))
+
+
+async def _chosen(question: str, state: State) -> Extract:
+    """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
+    try:
+        async with asyncio.timeout(settings.SEARCH_TIMEOUT):
+            similarity = await similarity_to(question)
+            return await spaces.with_model(extract, question, state.hits, similarity, state.question)
+    except (LLMError, TimeoutError) as error:
+        logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
+    return await asyncio.to_thread(extract, question, state.hits, alone=state.question)
 
 
 async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:

@@ -1,6 +1,5 @@
 """What a search engine has to offer, and the first one: PostgreSQL."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ class PostgresEngine:
             space = spaces.seen()
             if space is None:
                 space = await in_database(spaces.active_space)
-            vector = await asyncio.to_thread(spaces.embed_query, space, text)
+            vector = await spaces.with_model(spaces.embed_query, space, text)
             with suppress(vectors.SpaceChanged):
                 return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
             spaces.forget()

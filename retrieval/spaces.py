@@ -1,11 +1,16 @@
 """Embedding spaces: which one is searched, the models behind them, and the vectors of queries."""
 
+import asyncio
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from django.conf import settings
@@ -20,10 +25,16 @@ from retrieval import partitions
 from retrieval.analysis import terms
 from retrieval.models import EmbeddingSpace
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 # Queries whose vectors are kept: 4,096 of 384 numbers are 6 MB.
 CACHED_QUERIES = 4_096
 # Seconds for which a search takes the space for active that was; one that was left then still answers, or says it went.
 SEEN_SECONDS = 1.0
+
+# Threads that wait for a model. They do nothing else, so that an endpoint that hangs holds up nothing else.
+_asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
 
 _seen: tuple[float, EmbeddingSpace] | None = None
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
@@ -130,6 +141,12 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
         while len(_cache) > CACHED_QUERIES:
             _cache.popitem(last=False)
     return vector
+
+
+async def with_model(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that asks an embedding model on a thread for such, in the caller's context."""
+    call = partial(copy_context().run, function, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_asking, call)
 
 
 def warm_up() -> None:

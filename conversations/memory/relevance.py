@@ -1,6 +1,5 @@
 """Which earlier turns of a branch are like a question: by their vectors, or by words."""
 
-import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,7 +46,7 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     if space is None:
         space = await in_database(spaces.active_space)
     if space.knows(language_of(question)):
-        vector = await asyncio.to_thread(spaces.embed_query, space, question)
+        vector = await spaces.with_model(spaces.embed_query, space, question)
         turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
         if turns:
             return Found(_chosen(turns, recent, limit), "vector")
@@ -61,7 +60,7 @@ async def store_vector(turn_id: int, question: str, answer: str) -> None:
     if not space.knows(language_of(question)):
         return
     text = f"{question}\n{answer[:_EMBEDDED]}"
-    vectors = await asyncio.to_thread(spaces.embedder_of(space).embed_documents, [text])
+    vectors = await spaces.with_model(spaces.embedder_of(space).embed_documents, [text])
     await in_database(
         Turn.objects.filter(pk=turn_id).update, embedding=HalfVector(vectors[0].tolist()), embedding_space=space
     )

@@ -23,7 +23,7 @@ BATCH_CHARACTERS = 200_000
 # Nearly every provider takes 8,191 tokens per text; longer ones are refused with the whole batch.
 MAX_TOKENS = 6000
 ATTEMPTS = 4
-# Seconds that may be spent on waiting between attempts: a person waits for a query, a worker for documents.
+# Seconds after which nothing is tried again: a person waits for a query, a worker for documents.
 QUERY_PATIENCE, DOCUMENT_PATIENCE = 3.0, 180.0
 LONGEST_WAIT = 60.0
 
@@ -105,14 +105,15 @@ class OpenAIEmbedder:
         return normalise(vectors)
 
     def _ask(self, texts: list[str], patience: float) -> NDArray[np.float32]:
-        """Return what `_post` returns, tried again with back-off as long as `patience` (seconds of waiting) lasts."""
+        """Return what `_post` returns, tried again with back-off as long as `patience` (seconds) lasts."""
         for attempt in range(1, ATTEMPTS):
+            began = time.monotonic()
             try:
                 return self._post(texts)
             except LLMError as error:
                 asked = error.retry_after
                 wait = self._pause * 2**attempt if asked is None else min(asked, LONGEST_WAIT)
-                patience -= wait
+                patience -= time.monotonic() - began + wait
                 if not error.retryable or patience < 0:
                     raise
                 time.sleep(wait)

@@ -19,6 +19,8 @@ from conversations.models import ChatSession, Message, TraceStep, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
+from ragsite.llm.errors import Unreachable
+from retrieval import spaces
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import chat, clarify, plan
 from tests.fakes.llm import FakeLLM
@@ -362,3 +364,15 @@ class TestTrace:
 async def steps(turn: Turn, reader: User) -> dict[str, tracing.Step]:
     """Return the steps of a turn's trace by their names."""
     return {step.name: step for step in await in_database(tracing.steps, turn, reader)}
+
+
+async def test_while_the_embedding_model_is_away_answers_are_quoted_by_their_words(
+    owner: User, session: ChatSession, as_owner: Client, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise Unreachable
+
+    monkeypatch.setattr(spaces, "embed_query", fail)
+    message = await asked(owner, session, as_owner, PORTS)
+    assert "The TL-SE2109 switch has nine ports." in message.content
+    assert await message.citations.filter(cited=True).acount() == 1

@@ -15,7 +15,15 @@ from pytest_django import Settings
 
 from ragsite.llm import embedding, local_embedding
 from ragsite.llm.embedding import EmbeddingModel, LocalEmbedder, OpenAIEmbedder, get_embedder
-from ragsite.llm.errors import BadReply, ModelNotFound, NotConfigured, ProviderError, RateLimited, Unauthorized
+from ragsite.llm.errors import (
+    BadReply,
+    ModelNotFound,
+    NotConfigured,
+    ProviderError,
+    RateLimited,
+    TimedOut,
+    Unauthorized,
+)
 from ragsite.llm.types import Endpoint
 from tests.fakes.embeddings import Manner
 from tests.fakes.provider import FakeProvider
@@ -216,6 +224,24 @@ class TestOpenAI:
         with pytest.raises(RateLimited, match="embedding endpoint is busy"):
             embedder.embed_query("x")
         assert len(provider.requests) == 2
+
+    def test_a_person_does_not_wait_for_a_silent_server_again_and_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        now = [0.0]
+        monkeypatch.setattr("ragsite.llm.remote_embedding.time.monotonic", lambda: now[0])
+        monkeypatch.setattr("ragsite.llm.remote_embedding.time.sleep", lambda seconds: None)
+
+        def wait_in_vain(request: httpx.Request) -> httpx.Response:
+            now[0] += 60
+            raise httpx.ReadTimeout("nothing came", request=request)
+
+        endpoint = Endpoint("http://embedder.test/v1", model="embedder")
+        embedder = OpenAIEmbedder(endpoint, dimension=32, transport=httpx.MockTransport(wait_in_vain))
+        with pytest.raises(TimedOut):
+            embedder.embed_query("x")
+        assert now == [60]
+        with pytest.raises(TimedOut):
+            embedder.embed_documents(["x"])
+        assert now == [60 + 3 * 60]
 
     def test_a_worker_waits_as_long_as_a_busy_server_asks(
         self, provider: FakeProvider, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,7 @@
 """The one entrance: both sides, their votes and their failures."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -120,6 +121,23 @@ async def test_a_failed_side_leaves_a_note_and_the_others_hits(
     result = await search(request(base, "gigabit switch"))
     assert result.hits[0].content == PASSAGES[1]
     assert len(result.notes) == 1
+
+
+async def test_an_embedding_model_that_hangs_holds_up_nothing_else(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(spaces, "embed_query", lambda space, text: go_on.wait(60))
+    await in_database(spaces.active_space)
+    searches = [asyncio.create_task(engine.search_meaning("cat", (base.pk,), 5)) for _ in range(40)]
+    try:
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20):
+            assert await asyncio.to_thread(str, "done") == "done"
+    finally:
+        for search_ in searches:
+            search_.cancel()
+        go_on.set()
 
 
 async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
