@@ -8,10 +8,13 @@ from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from retrieval import spaces
+from conversations import asking
+from ragsite.llm import chat, default, embedding, remote_rerank
+from retrieval import rerank, spaces
 from tests import factories, flush
 
 pytest_plugins = ["tests.fakes.fixtures"]
@@ -69,9 +72,16 @@ def anonymous() -> Client:
 
 
 @pytest.fixture(autouse=True)
-def fresh_space() -> None:
-    """Every test begins with a database of its own, where another space is active, or none."""
+def nothing_remembered() -> None:
+    """Every test begins with a database of its own, in English, and with servers at ports that others had before."""
+    translation.deactivate()  # a request leaves its language behind
     spaces.forget()
+    default.forget()
+    asking.forget()
+    for known in (chat._found, remote_rerank._spoken, rerank._resting):
+        known.clear()
+    for model in [model for model in embedding._embedders if model.base_url]:
+        del embedding._embedders[model]
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,6 @@ async def run_turn(user: User, session: ChatSession, question: str, **fields: ob
 @pytest.fixture
 def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
     """Configure a model for the purposes that it serves; what it says is queued by the test."""
-    asking.forget()
 
     async def endpoint_for(purpose: str) -> Endpoint | None:
         return fake_llm.endpoint if purpose in fake_llm.serves else None
@@ -93,7 +92,6 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
         return prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
 
     monkeypatch.setattr(asking, "aget_prompt", aget_prompt)
-    asking.forget()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from conversations.profiles import try_profile
 from conversations.reranking import PromptedReranker
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from ragsite.llm import remote_rerank, secrets
+from ragsite.llm import secrets
 from ragsite.llm.errors import BadReply, NotConfigured
 from ragsite.llm.local_rerank import LocalReranker
 from ragsite.llm.remote_rerank import RemoteReranker
@@ -35,7 +35,6 @@ TEXTS = ["Lunch is at noon.", "The TL-SE2109 switch has nine ports."]
 @pytest.fixture
 def server(settings: Settings) -> Iterator[FakeReranker]:
     """An endpoint that the site is set to rerank with."""
-    remote_rerank._spoken.clear()
     with FakeReranker() as fake:
         settings.ENABLE_RERANK = True
         settings.RERANK_BASE_URL, settings.RERANK_MODEL, settings.RERANK_API_KEY = fake.root_url, "judge", "site-key"

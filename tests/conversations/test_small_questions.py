@@ -9,10 +9,8 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from conversations import asking
 from conversations.models import ModelProfile, Turn
 from knowledge.models import KnowledgeBase
-from ragsite.llm.default import forget
 from tests.conversations.replies import plan
 from tests.conversations.sse_client import decode
 from tests.fakes import answers
@@ -28,8 +26,6 @@ REWRITTEN = {"en": "How is the TL-SE2109 switch reset?", "zh": "端口隔离在�
 @pytest.fixture
 def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
     """A site that is set up with nothing but the provider's address."""
-    forget()
-    asking.forget()
     settings.LLM_BASE_URL = provider.base_url
     return provider
 
@@ -104,7 +100,6 @@ async def test_the_filter_when_a_request_wants_it(
 async def test_a_profile_for_a_small_question_alone(
     client: AsyncClient, handbook: KnowledgeBase, provider: FakeProvider
 ) -> None:
-    asking.forget()
     await ModelProfile.objects.acreate(
         purpose="understand", base_url=provider.base_url, model="small", temperature=0.1, max_tokens=77
     )

@@ -1,7 +1,6 @@
 """The model of the settings, and a local Ollama that is noticed."""
 
 import asyncio
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,13 +10,6 @@ from ragsite.llm import default
 from ragsite.llm.errors import ModelNotFound, Unreachable
 from ragsite.llm.types import Endpoint
 from tests.fakes.provider import FakeProvider
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    default.forget()
-    yield
-    default.forget()
 
 
 def test_none_without_a_base_url(settings: Settings) -> None:

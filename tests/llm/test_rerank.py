@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsite.llm import remote_rerank
 from ragsite.llm.errors import (
     BadReply,
     BadRequest,
@@ -33,11 +32,6 @@ TEXTS = ["Lunch is at noon.", "To reset the switch, hold the button.", "The swit
 SCORES = [0.0, 1.0, 0.6667]
 
 Make = Callable[..., RemoteReranker]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> None:
-    remote_rerank._spoken.clear()
 
 
 @pytest.fixture
