@@ -5,6 +5,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -187,10 +188,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Show the branch that a turn opens, and follow its answer alone."""
         if started.turn_id in self._shown:
             return
-        self._shown.add(started.turn_id)
-        await self._stop_listening()
         html = await in_database(pages.turns_of, self.user, self.session_id, started.turn_id)
         page = await self._page(started.turn_id, started.assistant_message_id)
+        self._shown.add(started.turn_id)
+        await self._stop_listening()
         await self._send(_replacing(html) + pages.parent_html(started.turn_id) + self._said(_("Answering")))
         await self._send(_replacing(answer_html(page)))
         await self._attend(page)
@@ -216,7 +217,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         with override(self.language):
             async for event in broker.listen(page.message_id, page.answer.last_seq):
                 if isinstance(event, DoneEvent):
-                    await in_database(self._complete, page)
+                    with suppress(*AWAY):  # the end is told all the same
+                        await in_database(self._complete, page)
                 for frame in stream.feed(event):
                     await self._send(frame)
                 if isinstance(event, DoneEvent):
