@@ -2,7 +2,9 @@
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -10,17 +12,18 @@ from django.core.exceptions import ImproperlyConfigured
 def load_or_create(path: Path) -> str:
     """Return the secret kept at `path`, making it (mode 600) when there is none.
 
-    Two processes that start together agree on one secret: the file is created exclusively. Raises
-    `ImproperlyConfigured` when the folder can't be written.
+    Two processes that start together agree on one secret: the file gets its name once it is whole, and the first one
+    keeps it. Raises `ImproperlyConfigured` when the folder can't be written.
     """
+    with suppress(FileNotFoundError):
+        return path.read_text(encoding="utf-8").strip()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text(encoding="utf-8").strip()
+        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as file:  # which is made with mode 600
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            with suppress(FileExistsError):
+                os.link(file.name, path)
     except OSError as error:
         raise ImproperlyConfigured(f"The data folder {path.parent} can't be written: {error.strerror}.") from error
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        value = secrets.token_urlsafe(48)
-        file.write(value)
-    return value
+    return path.read_text(encoding="utf-8").strip()
