@@ -161,13 +161,13 @@ async def test_twelve_turns(talk: Talk, language: str, words: Words) -> None:
     again = await talk.ended(await turns.regenerate(talk.user, edited.pk, language))
     assert again.turn.parent_turn_id == ports.turn_id and again.pk != edited.pk
 
-    talk.provider.reply("One two three four five six seven eight nine ten.", thinking="Let me see.", delay=0.2)
+    talk.provider.reply("One two three", thinking="Let me see.", finish="", done=False, hold_open=120)
     started = await turns.start_turn(talk.user, turns.Ask(talk.session.pk, words.warranty, language=language))
     async for event in broker.listen(started.assistant_message_id):
         if getattr(event, "text", "").strip().startswith("One"):
             assert await turns.stop_turn(talk.user, started.assistant_message_id)
     stopped = await talk.answer(started)
-    assert stopped.status == "stopped" and stopped.content.startswith("One") and "ten" not in stopped.content
+    assert stopped.status == "stopped" and stopped.content.startswith("One")
     assert stopped.thinking.strip() == "Let me see."
     assert talk.provider.wait_for_disconnect()
 

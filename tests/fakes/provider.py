@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
@@ -40,7 +40,7 @@ class Script:
     status: int = 200
     body: bytes | None = None
     headers: dict[str, str] = field(default_factory=dict)
-    chunks: list[bytes] | None = None
+    chunks: Iterable[bytes] | None = None
     hold_open: float = 0.0
     go_on: threading.Event | None = None
     purpose: str = ""

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import json
+import threading
+from collections.abc import Iterator
 from contextlib import aclosing
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from ragsite.llm.chat import ChatClient, plain_prompt
 from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.types import ChatMessage, FinishPiece, TextPiece, ThinkPiece, Usage, UsagePiece
-from tests.fakes.provider import FakeProvider, Style
+from tests.fakes.provider import FakeProvider, Script, Style
 from tests.llm.conftest import MakeClient
 from tests.llm.helpers import QUESTION, collect, text_of, thinking_of
 
@@ -62,15 +64,21 @@ async def test_temperature_zero_and_limit_of_a_call_stand(provider: FakeProvider
 
 
 async def test_pieces_come_while_the_model_writes(provider: FakeProvider, client: ChatClient) -> None:
-    provider.reply("one two three four five", delay=0.05)
-    loop = asyncio.get_running_loop()
-    times = []
+    heard = threading.Event()
+
+    def written() -> Iterator[bytes]:
+        for word in ("one ", "two"):
+            yield b"data: " + json.dumps({"choices": [{"delta": {"content": word}}]}).encode() + b"\n\n"
+            assert heard.wait(60)
+        yield b"data: [DONE]\n\n"
+
+    provider._scripts.append(Script(chunks=written()))
+    pieces = []
     async with aclosing(client.stream(QUESTION)) as stream:
         async for piece in stream:
-            if isinstance(piece, TextPiece):
-                times.append(loop.time())
-    assert len(times) == 5
-    assert times[-1] - times[0] > 0.15
+            heard.set()
+            pieces.append(piece)
+    assert pieces[:2] == [TextPiece("one "), TextPiece("two")]
 
 
 async def test_complete_returns_the_whole(provider: FakeProvider, client: ChatClient) -> None:
