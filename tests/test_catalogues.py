@@ -11,12 +11,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CATALOGUE = Path("locale") / "zh_Hans" / "LC_MESSAGES" / "django.po"
-_FIELD = re.compile(r'^(?P<field>msgid_plural|msgid|msgstr(?:\[0\])?) |^(?=")')
+_FIELD = re.compile(r'^(?P<field>msgctxt|msgid_plural|msgid|msgstr(?:\[0\])?) |^(?=")')
 _PLACEHOLDER = re.compile(r"%\(\w+\)[.\d]*[sdf]|%[sd]|(?<!{){\w+}(?!})|{{ *\w+ *}}")
 
 
 def _entries(po: Path, *, guesses: bool = False) -> dict[str, str]:
-    """Return a catalogue's strings and their translations; guesses (fuzzy ones) must be allowed."""
+    """Return a catalogue's strings and their translations; guesses (fuzzy ones) must be allowed.
+
+    A string with a context has that before it, as in a compiled catalogue.
+    """
     entries: dict[str, str] = {}
     for block in po.read_text(encoding="utf-8").split("\n\n")[1:]:
         fields: dict[str, str] = {}
@@ -31,7 +34,8 @@ def _entries(po: Path, *, guesses: bool = False) -> dict[str, str]:
             text = line[line.index('"') + 1 : -1]
             fields[field] = fields.get(field, "") + text.encode().decode("unicode_escape").encode("latin-1").decode()
         if fields:
-            entries[fields["msgid"]] = fields.get("msgstr", "") or fields.get("msgstr[0]", "")
+            context = fields["msgctxt"] + "\x04" if "msgctxt" in fields else ""
+            entries[context + fields["msgid"]] = fields.get("msgstr", "") or fields.get("msgstr[0]", "")
     return entries
 
 
