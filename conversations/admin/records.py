@@ -16,6 +16,7 @@ from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 class ContextEntryAdmin(RecordAdmin):
     """What models were given."""
 
+    ordering = ("-id",)
     list_display = ["id", "session", "type", "role", "said", "tokens", "created_at"]
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
@@ -50,6 +51,7 @@ class ContextEntryAdmin(RecordAdmin):
 class CitationAdmin(RecordAdmin):
     """Sources of answers, as they were when cited."""
 
+    ordering = ("-message_id", "index")
     list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
@@ -73,6 +75,7 @@ class CitationAdmin(RecordAdmin):
 class TraceStepAdmin(RecordAdmin):
     """Nodes that ran, the slow and the failed ones easily found."""
 
+    ordering = ("-turn_id", "order")
     list_display = ["started_at", "key", "status", "ms", "turn"]
     list_filter = ["key", "status", "started_at"]
     list_select_related = ["turn"]

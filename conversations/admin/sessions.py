@@ -92,6 +92,7 @@ class ChatSessionAdmin(RecordAdmin):
 class TurnAdmin(RecordAdmin):
     """A turn with everything that came of it."""
 
+    ordering = ("-id",)
     list_display = ["created_at", "asked", "session", "action", "model", "status", "token_count"]
     list_filter = ["action", "messages__status", "model", "created_at"]
     list_select_related = ["session"]
@@ -147,6 +148,7 @@ class TurnAdmin(RecordAdmin):
 class MessageAdmin(RecordAdmin):
     """Questions and answers as they stand."""
 
+    ordering = ("-id",)
     list_display = ["id", "role", "status", "said", "error_code", "duration_ms", "created_at"]
     list_filter = ["role", "status", "feedback__value", "error_code", "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]

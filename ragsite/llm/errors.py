@@ -105,14 +105,17 @@ class Unauthorized(LLMError):
     """The key is missing or refused, or its account has no credit."""
 
     code = "unauthorized"
-    text = _("The language model refuses the key. An administrator has to check LLM_API_KEY and the account's credit.")
+    text = _(
+        "The language model refuses the key. An administrator has to check the key (LLM_API_KEY, or that of the model "
+        "profile) and the account's credit."
+    )
 
 
 class ModelNotFound(LLMError):
     """The endpoint has no model of that name."""
 
     code = "model_not_found"
-    text = _("The model isn't available there. An administrator has to check LLM_MODEL and the address.")
+    text = _("The model isn't available there. An administrator has to check the model's name and the address.")
 
 
 class LocalModelNotFound(ModelNotFound):

@@ -93,6 +93,14 @@ def test_records_are_listed_searched_and_shown(answer: Message, as_staff: Client
     assert b'name="_save"' not in page.content
 
 
+@pytest.mark.parametrize("model", ["turn", "message", "contextentry", "citation", "tracestep"])
+def test_the_newest_records_come_first(answer: Message, as_staff: Client, model: str) -> None:
+    before = {row.pk for row in as_staff.get(changelist(model)).context["cl"].result_list}
+    later = make_turn(answer.turn.session, "And the other one?")
+    ContextEntry.objects.create(session=later.turn.session, turn=later.turn, type="chat", role="user", content="And?")
+    assert as_staff.get(changelist(model)).context["cl"].result_list[0].pk not in before
+
+
 @pytest.mark.parametrize("model", [*RECORDS, "prompttemplate", "modelprofile"])
 def test_every_list_can_be_filtered(answer: Message, as_staff: Client, model: str) -> None:
     listed = as_staff.get(changelist(model))
