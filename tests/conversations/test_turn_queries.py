@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import turns
+from conversations import runner, turns
 from conversations.benchmarks.counting import OUTSIDE, counted
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import TextPiece, UsagePiece
+from retrieval import spaces
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 
@@ -20,8 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FIRST = "How do I restore the factory settings of the switch?"
 SECOND = "How long is the warranty of the rack mounting kit?"
 POINTING = "How many ports does it have?"
-# By node; those that are not named ask nothing. A turn's own are its beginning, its checkpoints, its end, and what is
-# left for after the answer: its vector, and a summary where the history overflows.
+# By node; those that are not named ask nothing. A turn's own are its beginning, its end, and what is left for
+# after the answer: its vector, and a summary where the history overflows.
 MOST = {
     OUTSIDE: 13,
     "save_question": 3,
@@ -38,7 +39,11 @@ MOST = {
 
 
 @pytest.fixture
-def queries(settings: Any) -> Iterator[Counter[str]]:
+def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    # However long a turn takes, it makes no checkpoint on the way, and needn't ask again which space is active.
+    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 600.0)
+    monkeypatch.setattr(runner, "BLOCK_PAUSE", 600.0)
+    monkeypatch.setattr(spaces, "SEEN_SECONDS", 600.0)
     settings.PIPELINE_HOOKS = ["conversations.benchmarks.counting.name_node"]
     turns.pipeline.cache_clear()
     with counted() as counts:
