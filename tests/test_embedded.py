@@ -18,7 +18,7 @@ from ragsite import embedded
 @pytest.fixture
 def folder(settings: Settings) -> Iterator[Path]:
     """A data folder apart from pytest's, which each start of pytest closes to others: the server may run as another."""
-    with TemporaryDirectory(prefix="ragsite-embedded-") as name:
+    with TemporaryDirectory(prefix="ragsite-embedded-", ignore_cleanup_errors=True) as name:
         settings.DATA_DIR = Path(name)
         settings.POSTGRES_DIR = settings.DATA_DIR / "postgres"
         yield settings.DATA_DIR

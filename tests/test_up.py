@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("up")
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A folder apart from pytest's, which each start of pytest closes to others: the server may run as another."""
-    with TemporaryDirectory(prefix="ragsite-up-") as name:
+    with TemporaryDirectory(prefix="ragsite-up-", ignore_cleanup_errors=True) as name:
         yield Path(name) / "data"
 
 

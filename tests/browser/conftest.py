@@ -4,8 +4,10 @@ Whatever the browser's console or the content security policy complains about fa
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -16,8 +18,9 @@ from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
 PASSWORD = "browser-tests-7"
-# The machine may be busy; nothing here measures time.
-expect.set_options(timeout=30_000)
+# Milliseconds. The machine may be busy; nothing here measures time.
+PATIENCE = 90_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +29,20 @@ def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
+@contextmanager
+def running_site(**environment: str) -> Iterator[Site]:
+    """Run a site on a folder apart from pytest's, which each start of pytest closes to others: the database's user."""
+    with (
+        TemporaryDirectory(prefix="ragsite-browser-", ignore_cleanup_errors=True) as folder,
+        Site(Path(folder) / "data", RAGSITE_DEMO_PASSWORD=PASSWORD, **environment) as site,
+    ):
+        yield site
+
+
 @pytest.fixture(scope="package")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site() -> Iterator[Site]:
     """A site without a language model, with the sample documents."""
-    with Site(tmp_path_factory.mktemp("site"), RAGSITE_DEMO_PASSWORD=PASSWORD) as site:
+    with running_site() as site:
         yield site
 
 
@@ -40,11 +53,9 @@ def provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture(scope="package")
-def site_with_model(tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider) -> Iterator[Site]:
+def site_with_model(provider: FakeProvider) -> Iterator[Site]:
     """A site whose answers are written by the fake provider."""
-    folder = tmp_path_factory.mktemp("site-with-model")
-    model = {"LLM_BASE_URL": provider.base_url, "LLM_MODEL": "fake-model"}
-    with Site(folder, RAGSITE_DEMO_PASSWORD=PASSWORD, **model) as site:
+    with running_site(LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as site:
         yield site
 
 
@@ -63,6 +74,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a profile of its own, in English; it must stay free of errors."""
     context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     complaints: list[str] = []
 
@@ -85,6 +97,13 @@ def sign_in(page: Page, site: Site) -> None:
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_label("Your question")).to_be_visible()
     page.wait_for_load_state("load")  # until then Enter is not listened to
+
+
+def new_chat(page: Page) -> None:
+    """Press "New chat", and wait for its page: the one before may look the same."""
+    with page.expect_navigation():
+        page.get_by_role("button", name="New chat").first.click()
+    expect(page.locator("#welcome")).to_be_visible()
 
 
 def ask(page: Page, question: str) -> None:

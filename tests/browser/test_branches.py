@@ -5,17 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ask, sign_in
+from tests.browser.conftest import ask, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
-
-
-def new_chat(page: Page) -> None:
-    page.get_by_role("button", name="New chat").first.click()
-    expect(page.locator("#welcome")).to_be_visible()
-    page.wait_for_load_state("load")
 
 
 def settled(page: Page, turns: int) -> None:
@@ -57,6 +51,7 @@ def test_versions_are_stepped_through_and_shared(
     expect(page.locator(".turn")).to_have_count(1)
     expect(page.locator(".prose")).to_have_text(re.compile("second version"))
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(page.get_by_role("link", name="Earlier version")).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".turn")).to_have_count(2)
     expect(page.locator(".prose").last).to_have_text(re.compile(r"^\s*Slowly (more ){60}to the end\.\s*$"))

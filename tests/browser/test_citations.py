@@ -28,7 +28,7 @@ def test_a_source_opens_at_what_was_quoted(page: Page, site: Site, tmp_path: Pat
     page.get_by_role("link", name="Samples").first.click()
     page.set_input_files("#upload-files", _document(tmp_path / "skerrow.md"))
     row = page.locator("tr.document-row", has_text="skerrow")
-    expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible(timeout=90_000)
+    expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()
 
     page.goto(site.url)
     page.wait_for_load_state("load")

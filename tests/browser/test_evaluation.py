@@ -42,7 +42,7 @@ def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -
     expect(page.locator(".question-row")).to_contain_text("How heavy is the LS-2448P?")
     page.get_by_role("button", name="Run").click()
     # Not first perhaps: what was searched before the site had read its samples may rank otherwise after.
-    expect(page.locator(".runs-table .figure-value").first).to_have_text(re.compile(r"1\.000|0\.[1-9]"), timeout=60_000)
+    expect(page.locator(".runs-table .figure-value").first).to_have_text(re.compile(r"1\.000|0\.[1-9]"))
     page.locator(".run-when a").click()
     page.locator(".result summary").click()
     expect(page.locator(".result-hit.right")).to_be_visible()
@@ -53,6 +53,7 @@ def test_an_answered_question_goes_into_a_set_in_two_clicks(page: Page, site: Si
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last
     expect(answer.locator(".chip").first).to_be_visible()
+    expect(answer.locator(".outcome")).to_be_visible()
     answer.get_by_label("Add to a question set").click()
     popover = page.locator("#add-popover")
     expect(popover.get_by_role("checkbox").first).to_be_checked()

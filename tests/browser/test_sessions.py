@@ -7,7 +7,7 @@ import sys
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, sign_in
+from tests.browser.conftest import ask, new_chat, sign_in
 from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -24,9 +24,7 @@ def choose(page: Page, title: str, action: str) -> None:
 def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, site: Site) -> None:
     sign_in(page, site)
     for question in ("How heavy is the LS-2408?", "What does the SYS light mean when it is amber?"):
-        page.get_by_role("button", name="New chat").first.click()
-        expect(page.locator("#welcome")).to_be_visible()
-        page.wait_for_load_state("load")
+        new_chat(page)
         ask(page, question)
         expect(page.locator(".turn .outcome")).to_have_count(1)
     current = page.locator("#sessions .session[data-current]")
