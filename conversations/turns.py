@@ -19,6 +19,7 @@ from conversations.pipeline.state import PastTurn, State
 from conversations.runner import TurnRunner
 from conversations.store import Started, TurnRefused
 from ragsite.db import in_database
+from ragsite.llm.mending import whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
 
@@ -189,8 +190,8 @@ def _prepare(user: Any, ask: Ask) -> State:
 
 def checked(question: str) -> str:
     """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
-    question = question.replace("\x00", "").strip()
-    if not question:
+    question = whole(question).strip()
+    if not any(character.isprintable() and character != " " for character in question):
         raise TurnRefused("empty_question", _("Please write a question."))
     limit = settings.MAX_QUESTION_CHARACTERS
     if len(question) > limit:

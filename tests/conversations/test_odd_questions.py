@@ -1,0 +1,37 @@
+"""Questions of odd characters: what can't be seen is no question, and halves of characters don't end the turn."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import turns
+from conversations.models import ChatSession, Message, Turn
+from tests.conversations.conftest import run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("question", ["", " \n\t", "\u200b\u2028\ufeff", "\u202e \u3000", "\x00\x07"])
+async def test_what_can_not_be_seen_is_not_asked(owner: User, session: ChatSession, question: str) -> None:
+    with pytest.raises(turns.TurnRefused) as refused:
+        await turns.start_turn(owner, turns.Ask(session.pk, question))
+    assert refused.value.code == "empty_question"
+    assert not await Turn.objects.aexists()
+
+
+@pytest.mark.parametrize(
+    ("question", "stored"),
+    [
+        ("Ports\ud83d?", "Ports\ufffd?"),
+        ("\udc00 ports", "\ufffd ports"),
+        ("\ud83d\ude00 po\x00rts?", "😀 ports?"),
+        ("?", "?"),
+        ("\u202eمرحبا\u202c", "\u202eمرحبا\u202c"),
+    ],
+)
+async def test_halves_of_characters_are_asked_as_such(
+    owner: User, session: ChatSession, question: str, stored: str
+) -> None:
+    await run_turn(owner, session, question)
+    asked, answer = [message async for message in Message.objects.order_by("pk")]
+    assert asked.content == stored
+    assert answer.status == Message.Status.COMPLETED
