@@ -64,6 +64,7 @@ def set_knowledge_bases(user: Any, session: ChatSession, ids: Iterable[int]) -> 
 @transaction.atomic
 def delete_session(session: ChatSession) -> ChatSession | None:
     """Hide the session and end its answers; when it was the user's last, return the fresh one that replaces it."""
+    _hold(session.owner_id)
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
@@ -131,10 +132,14 @@ def _cleaned(text: str) -> str:
 
 def _unique_title(user: Any) -> str:
     """Return the first of "New chat", "New chat 1", … (新会话, 新会话1, …) that none of the user's sessions has."""
-    # Two that are made at once wait for one another, so that they don't get the same.
-    get_user_model().objects.select_for_update().get(pk=user.pk)
+    _hold(user.pk)
     base = _("New chat")
     space = "" if base[-1] > "\u2e7f" else " "
     taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
     numbered = (f"{base}{space}{number}" for number in count(1))
     return next(title for title in chain([base], numbered) if title not in taken)
+
+
+def _hold(user_id: int) -> None:
+    """Let those who look at a user's sessions before they change them do so one after the other."""
+    get_user_model().objects.select_for_update().get(pk=user_id)

@@ -15,7 +15,7 @@ def load_or_create(path: Path) -> str:
     Two processes that start together agree on one secret: the file gets its name once it is whole, and the first one
     keeps it. Raises `ImproperlyConfigured` when the folder can't be written.
     """
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         return path.read_text(encoding="utf-8").strip()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
