@@ -4,8 +4,11 @@ Django truncates every table, touched or not, and then has every app make its fi
 for each of hundreds of tests.
 """
 
+import threading
+
 from django.db import connection
 
+from ragsite import db
 from retrieval import partitions
 
 # What the migrations and the apps put into an empty database is kept apart; `restore` empties the other tables and puts
@@ -62,7 +65,11 @@ def keep() -> None:
 
 
 def restore(*_: object) -> None:
-    """Leave the database as it was kept."""
+    """Leave the database as it was kept, once nothing that a test left running on a database thread writes to it."""
+    if (executor := db._executor) is not None:
+        together = threading.Barrier(executor._max_workers)  # so that each thread has come to an end
+        for ended in [executor.submit(together.wait, 60) for _thread in range(together.parties)]:
+            ended.result()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pristine.restore()")
     partitions.drop_orphans()

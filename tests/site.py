@@ -59,7 +59,11 @@ class Site:
         threading.Thread(target=self._read, daemon=True).start()
 
     def __enter__(self) -> "Site":
-        self.wait_until_ready()
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(

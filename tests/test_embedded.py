@@ -58,7 +58,7 @@ def test_a_dead_holder_is_waited_for(folder: Path) -> None:
         (folder / "up.lock").write_text("999999999")  # as if its guard were still tidying up
         assert other.stdin is not None
         other.stdin.close()
-        embedded.hold_data_folder(patience=10)
+        embedded.hold_data_folder(patience=60)
     assert (folder / "up.lock").read_text() == str(os.getpid())
 
 
