@@ -146,8 +146,8 @@ def test_code_is_shown_between_what_surrounds_it(as_owner: Client, document: Doc
     factories.make_chunk(document, f"Before.\n\n{fenced}\n\nBetween.\n\n```\nls\n```\n\nAfter.")
     page = body(as_owner.get(url("document", document.pk)))
     shown = page[page.index("<p>Before.</p>") : page.index("<p>After.</p>")]
-    assert f"<pre><code>{code}</code></pre>" in shown
-    assert "<p>Between.</p>" in shown and "<pre><code>ls</code></pre>" in shown
+    assert f'<pre tabindex="0"><code>{code}</code></pre>' in shown
+    assert "<p>Between.</p>" in shown and '<pre tabindex="0"><code>ls</code></pre>' in shown
 
 
 def test_the_cited_passage_is_marked(as_owner: Client, document: Document) -> None:
