@@ -11,7 +11,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Func, JSONField, Q, QuerySet, Value
+from django.db.models import Case, F, Func, JSONField, Q, QuerySet, Value, When
+from django.db.models.expressions import Combinable
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -170,7 +171,7 @@ def checkpoint(message_id: int, answer: Answer, new_events: list[dict[str, Any]]
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
     """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
     Message.objects.filter(pk=message_id, last_seq__lt=answer.last_seq).update(
-        **_columns(answer, new_events),
+        **_columns(answer, new_events, _LOG_REOPENED),
         status=answer.status,
         content=plain_text(answer.blocks),
         usage=answer.usage,
@@ -192,9 +193,20 @@ def _streaming(message_id: int) -> QuerySet[Message]:
     return Message.objects.filter(pk=message_id, status=Message.Status.STREAMING)
 
 
-def _columns(answer: Answer, new_events: list[dict[str, Any]]) -> dict[str, Any]:
+_LOG = F("stream_log")
+# Without the two events by which `_interrupt` has ended the log of an answer that was only late.
+_LOG_REOPENED = Case(
+    When(
+        status=Message.Status.INTERRUPTED,
+        then=Func(_LOG, template="(%(expressions)s - -1 - -1)", output_field=JSONField()),
+    ),
+    default=_LOG,
+)
+
+
+def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable = _LOG) -> dict[str, Any]:
     appended = Func(
-        F("stream_log"),
+        log,
         Value(new_events, output_field=JSONField()),
         template="(%(expressions)s)",
         arg_joiner=" || ",

@@ -3,17 +3,19 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from conversations import broker, store, turns
-from conversations.events import BlockStart, Delta, DoneEvent
+from conversations.events import BlockStart, Delta, DoneEvent, fold
 from conversations.models import ChatSession, Message
 from conversations.pipeline.graph import Emit, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
+from ragsite.db import in_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -146,3 +148,20 @@ async def test_an_answer_that_is_being_stored_as_completed_stays_it(
     assert (await status_of(message_id), (await end).status) == ("completed", "completed")
     node.go_on_later.set()
     await turns.wait_for_all()
+
+
+async def test_an_answer_that_was_taken_for_interrupted_has_one_end(
+    owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "STALE_AFTER", timedelta(0))  # as when this process had hung for long
+    message_id, end = await begin(owner, session)
+    while not await in_database(store.interrupt_stale, message_id=message_id):
+        pass  # it has just been stored
+    assert (await end).status == "stopped"
+    node.go_on_later.set()
+    await turns.wait_for_all()
+    message = await Message.objects.aget(pk=message_id)
+    assert [event["seq"] for event in message.stream_log] == list(range(1, message.last_seq + 1))
+    told = fold(message.stream_log)
+    assert (told.status, told.error, told.blocks) == (message.status, None, message.blocks)
+    assert (message.status, message.content, message.error_code) == ("stopped", "Hello", "")
