@@ -45,7 +45,7 @@ def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> Non
 def test_the_index_serves_the_search(session: ChatSession) -> None:
     said = Message.objects.alias(words=word_vector("content")).filter(words=word_query("zebra"))
     with connection.cursor() as cursor:
-        # What is left are bitmaps, and no other index can make one; which way is cheapest for three rows is anyone's guess.
+        # What is left are bitmaps, and no other index can make one. Which way is cheapest for three rows may change.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
         assert "message_words" in said.explain()
 
