@@ -71,9 +71,6 @@ def format_of(filename: str) -> Format:
     extension = Path(filename).suffix.lower().removeprefix(".")
     found = _BY_EXTENSION.get(extension)
     if found is None:
-        shown = f".{extension}" if extension else "without an extension"
-        raise ParseError(
-            "unsupported",
-            f"Files {shown} can't be read. Supported: {', '.join(extensions())}.",
-        )
+        shown = f".{extension} files" if extension else "Files without an extension"
+        raise ParseError("unsupported", f"{shown} can't be read. Supported: {', '.join(extensions())}.")
     return found
