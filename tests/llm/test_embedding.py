@@ -1,9 +1,11 @@
 """Embedders: the bundled model in this process, and an endpoint."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from ragsite.llm import embedding, local_embedding
+from ragsite.llm import embedding, local_embedding, remote_embedding
 from ragsite.llm.embedding import EmbeddingModel, LocalEmbedder, OpenAIEmbedder, get_embedder
 from ragsite.llm.errors import (
     BadReply,
@@ -227,8 +229,8 @@ class TestOpenAI:
 
     def test_a_person_does_not_wait_for_a_silent_server_again_and_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         now = [0.0]
-        monkeypatch.setattr("ragsite.llm.remote_embedding.time.monotonic", lambda: now[0])
-        monkeypatch.setattr("ragsite.llm.remote_embedding.time.sleep", lambda seconds: None)
+        clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: None)
+        monkeypatch.setattr(remote_embedding, "time", clock)
 
         def wait_in_vain(request: httpx.Request) -> httpx.Response:
             now[0] += 60
@@ -247,7 +249,7 @@ class TestOpenAI:
         self, provider: FakeProvider, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         waited: list[float] = []
-        monkeypatch.setattr("ragsite.llm.remote_embedding.time.sleep", waited.append)
+        monkeypatch.setattr(remote_embedding, "time", SimpleNamespace(monotonic=time.monotonic, sleep=waited.append))
         assert embedder.dimension == 32
         provider.fail(429, headers={"Retry-After": "30"})
         assert embedder.embed_documents(["x"]).shape == (1, 32)
