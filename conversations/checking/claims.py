@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from conversations.markers import MARKER, numbers_in
 from knowledge.sentences import split_sentences
 
-# Markers right at the beginning of a sentence belong to the one before: "It has nine ports. [1] It is red."
+# Markers right at the beginning of a sentence belong to the one before: "It has nine ports. [1] It is red.",
+# unless the first sentence has them there, too.
 _LEADING = re.compile(rf"(?:\s*(?:{MARKER.pattern}))+[\s.。;；,，]*")
+_CODE = re.compile(r"(?<!`)(`{1,3}+)(?!`).{1,300}?(?<!`)\1(?!`)")
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 # Markdown's marks of emphasis, headings, quotations, list items and links, as far as they aren't what is said.
 _MARKUP = re.compile(
@@ -44,10 +46,14 @@ def _in_paragraph(paragraph: str) -> Iterator[Claim]:
 
 
 def sentences(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, each with the markers right after it; joined they are the paragraph."""
+    """Yield the sentences of a paragraph, each with the markers right after it; joined they are the paragraph.
+
+    Where a paragraph begins with a marker, its markers stand before their sentences.
+    """
     text = ""
+    before = _LEADING.match(paragraph)
     for sentence in split_sentences(paragraph):
-        leading = _LEADING.match(sentence)
+        leading = None if before else _LEADING.match(sentence)
         if leading and text:
             yield text + leading[0]
             text, sentence = "", sentence[leading.end() :]
@@ -58,7 +64,7 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 
 def _claim(text: str) -> Iterator[Claim]:
-    sources = tuple(numbers_in(text))
+    sources = tuple(numbers_in(_CODE.sub(" ", text)))
     said = plain(text)
     if sources and re.search(r"\w", said):
         yield Claim(said, sources)

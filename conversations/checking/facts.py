@@ -1,28 +1,40 @@
 """What a sentence says that must stand in its source word for word: quotations, names and codes. Pure."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
-from conversations.checking.quantities import fold
+from conversations.checking.quantities import fold, is_unit
+from conversations.checking.words import PARTICLES
 from retrieval.analysis import STOP_WORDS
 
 _QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
 # Words between quotation marks are a quotation from so many on; fewer are a term.
 _QUOTATION_WORDS, _QUOTATION_CHARACTERS = 3, 6
 _CODE = re.compile(r"(?<![\w.-])[A-Za-z0-9]+(?:[-_./:+#@][A-Za-z0-9]+)*(?![\w-])")
-_MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$)(?=.*\d)(?=.*[A-Za-z])")
-_JOINED = re.compile(r"^(?!and/or$|[ei]\.[eg]$)(?=.*[A-Za-z]).*\w[_./:@]\w")
+_MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|[cdkm]?m[23]$)(?=.*\d)(?=.*[A-Za-z])")
+_JOINED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|and/or$|[ei]\.[eg]$)(?=.*[A-Za-z]).*\w[_./:@]\w")
+_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*\w")
+_CAMEL = re.compile(r"^[a-z]+[A-Z]")
 _VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
+_STARTS = re.compile(r"[.!?:;。！？：；]\s*[\"“(（]?$")
+_TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _TITLE = re.compile(r"《([^《》]+)》")
+_INITIALS = re.compile(r"^[A-Z]{2,6}$")
+# What makes a people of a country, and how much of the name must be left.
+_PEOPLE_ENDINGS = "e|a|o|y|an|ian|ean|n|ese|ish|i"
+_PEOPLE = re.compile(rf"(?:{_PEOPLE_ENDINGS})$")
+_ROOT = 4
 # Capitalised without being names.
 _CALENDAR = frozenset(
     {
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
         "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "monday", "tuesday",
-        "wednesday", "thursday", "friday", "saturday", "sunday", "mr", "mrs", "ms", "dr",
+        "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays",
+        "fridays", "saturdays", "sundays", "mr", "mrs", "ms", "dr",
     }
 )  # fmt: skip
 # jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
@@ -63,8 +75,20 @@ def squeezed(text: str) -> str:
 
 def names(text: str) -> list[str]:
     """Return the names and codes in a sentence: what no paraphrase can say in another way."""
-    found = [*_codes(text), *_latin_names(text), *_TITLE.findall(text), *_quoted_names(text), *_chinese_names(text)]
-    return list(dict.fromkeys(found))
+    return list(_names(text))
+
+
+@lru_cache(1_024)  # the same clauses are asked for over and over
+def _names(text: str) -> tuple[str, ...]:
+    found = [
+        *_OPTION.findall(text),
+        *_codes(text),
+        *_latin_names(text),
+        *_TITLE.findall(text),
+        *_quoted_names(text),
+        *_chinese_names(text),
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def is_named(name: str, source: str) -> bool:
@@ -76,7 +100,25 @@ def is_named(name: str, source: str) -> bool:
         return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
     bare = re.sub(r"['’]s?$", "", name)
     stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
-    return re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE) is not None
+    if re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE):
+        return True
+    return _stands_for(bare, source) or _is_of_people(bare, source)
+
+
+def _stands_for(name: str, source: str) -> bool:
+    """Whether a name is the initials of words in a row: WHO of World Health Organization."""
+    if not _INITIALS.match(name):
+        return False
+    words = r"[\w’']*[\s-]+(?:(?:of|the|and|for|in|on)\s+){0,2}".join(name)
+    return re.search(rf"\b{words}[A-Za-z]", source, re.IGNORECASE) is not None
+
+
+def _is_of_people(name: str, source: str) -> bool:
+    """Whether a source has the people of a country, or the country of a people: Chilean and Chile."""
+    root = _PEOPLE.sub("", name)
+    if len(root) < _ROOT or not root.isalpha():
+        return False
+    return re.search(rf"\b{root}(?:{_PEOPLE_ENDINGS})?\b", source) is not None
 
 
 def are_alike(one: str, other: str) -> bool:
@@ -95,7 +137,10 @@ def _kind(name: str) -> str:
 def _codes(text: str) -> list[str]:
     """Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none."""
     return [
-        code for code in _CODE.findall(text) if _MIXED.search(code) or _JOINED.search(code) or _VERSION.search(code)
+        code
+        for code in _CODE.findall(text)
+        if not code.islower() or not code.isalpha()
+        if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
     ]
 
 
@@ -107,7 +152,10 @@ def _latin_names(text: str) -> list[str]:
         if word.lower() in _CALENDAR or word.lower() in STOP_WORDS or len(word) < 2:
             continue
         first = not re.search(r"\w", text[: match.start()])
-        starts = bool(re.search(r"[.!?:;。！？：；]\s*[\"“(（]?$", text[: match.start()]))
+        before = text[: match.start()]
+        starts = bool(_STARTS.search(before)) and not _TITLED.search(before)
+        if is_unit(word) and re.search(r"\d\s?$", text[: match.start()]):
+            continue
         sure = word[1:] != word[1:].lower()
         if sure or not (first or starts):
             found.append(word)
@@ -130,12 +178,35 @@ def _tagged(run: str) -> list[str]:
 
     tagged = [("", ""), *rjieba.tag(run)]
     return [
-        word
+        _trimmed(word)
         for (before, _), (word, tag) in pairwise(tagged)
         if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before)))
     ]
 
 
 def _is_person(word: str, tag: str) -> bool:
-    surname = {word[0], word[:2]} & _SURNAMES
-    return tag.startswith("nr") and bool(surname) and len(word) <= 4 and word not in _NO_NAMES
+    """Whether a word is a person's or a firm's name: with a usual surname, or unknown to the dictionary."""
+    if not tag.startswith("nr") or len(word) > 4 or word in _NO_NAMES:
+        return False
+    return bool({word[0], word[:2]} & _SURNAMES) or _is_unknown(word)
+
+
+def is_person(text: str) -> bool:
+    """Whether a text is a Chinese name of a person, and nothing besides."""
+    import rjieba  # reads its dictionary when loaded
+
+    tagged = rjieba.tag(text)
+    return len(tagged) == 1 and len(text) > 1 and _is_person(*tagged[0])
+
+
+def _is_unknown(word: str) -> bool:
+    import rjieba  # reads its dictionary when loaded
+
+    return len(rjieba.cut(word, False)) > 1
+
+
+def _trimmed(word: str) -> str:
+    """Return a name without what jieba took along at either end: 对耶伦, 耶伦是."""
+    if len(word) > 2 and word[0] in PARTICLES:
+        word = word[1:]
+    return word[:-1] if len(word) > 2 and word[-1] in PARTICLES else word

@@ -32,7 +32,7 @@ heavy, heavier / light, lighter
 hot, hotter, warm, warmer / cold, colder, cool, cooler
 rich / poor
 before, prior to, earlier than / after, following, later than
-include / exclude
+include / exclude, leave out, left out, omit
 accept, approve / reject, decline, refuse
 open / close
 useful / useless

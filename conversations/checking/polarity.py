@@ -18,20 +18,18 @@ from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
 _NEGATIONS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of|instead of"
-    r"|rather than)\b"
+    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of)\b"
     r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
     r"|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
     r"|禁止|严禁",
     re.IGNORECASE,
 )
 # These negate what stands before them, too.
-_FORBIDDING = re.compile(
-    r"\b(?:banned|forbidden|prohibited|refused|denied|excluded|left out|forfeit\w*)\b|作废", re.IGNORECASE
-)
+_FORBIDDING = re.compile(r"\b(?:banned|forbidden|prohibited|refused|denied|forfeit\w*)\b|作废", re.IGNORECASE)
 # In which ways a text excepts something from what it says, or lets it not be so.
 _EXCEPTIONS = re.compile(
     r"(?P<only>\b(?:only|just|solely|merely|exclusively|nothing but|as long as|provided)\b"
+    r"|\b(?:not|n[’']t|cannot|never)\b[^.;]{0,60}\b(?:until|unless|before)\b"
     r"|只(?=[能有可在需要对是限剩允用会])|仅|才(?=[能可会])|唯一)"
     r"|(?P<but>\b(?:except\w*|unless|other than|apart from|otherwise)\b|除(?!了?以)|以外|否则)"
     r"|(?P<without>\bwithout\b)"
@@ -52,12 +50,15 @@ class Word:
     """A word of a clause: its terms and those of its neighbours, and its sign.
 
     It may be the `second` of two opposites, `denied` by a negation that reaches it, and the `first` that it reaches.
+    It is `unsure` whether the negation is meant for a word behind an opposite: what isn't open in March is closed in
+    March.
     """
 
     terms: frozenset[str]
     second: bool
     denied: bool
     first: bool
+    unsure: bool
     before: frozenset[str]
     after: frozenset[str]
 
@@ -86,7 +87,13 @@ class _Token:
     second: bool = False
     denied: bool = False
     first: bool = False
+    unsure: bool = False
     reaches: tuple[int, ...] = ()
+
+    @property
+    def opposite(self) -> bool:
+        """Whether it is one of a pair of opposites."""
+        return any(term[0] == "±" for term in self.terms)
 
 
 @lru_cache(512)
@@ -95,12 +102,15 @@ def read(clause: str) -> tuple[Word, ...]:
     tokens = sorted(_tokens(clause), key=lambda token: token.start)
     for place, token in enumerate(tokens):
         for step in token.reaches:
+            spent = False
             for distance, reached in enumerate(_reached(tokens, place, step)):
                 reached.denied = not reached.denied
                 reached.first = reached.first or not distance
-    said = [token for token in tokens if token.terms or not token.reaches]
+                reached.unsure = reached.unsure or spent
+                spent = spent or reached.opposite
+    said = [token for token in tokens if token.terms or not (token.reaches or clause[token.start] == "的")]
     return tuple(
-        Word(word.terms, word.second, word.denied, word.first, *_neighbours(said, place))
+        Word(word.terms, word.second, word.denied, word.first, word.unsure, *_neighbours(said, place))
         for place, word in enumerate(said)
         if any(not term[0].isdigit() for term in word.terms)
     )
@@ -133,15 +143,20 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
     is of one mind with it. `weight` is how much a term tells.
     """
     turned: Counter[int] = Counter()
-    for word in claim:
+    for word in (word for word in claim if not word.unsure):
         alike, other = (_nearest(word, source, weight, sign) for sign in (True, False))
         if other.score > max(alike.score, 0.0) and not (
             _has_both(word, claim) and _has_both(word, source[other.clause])
         ):
             turned[other.clause] += _strength(word, other.word)
-        elif word.denied and alike.score > 0:
+        elif word.denied and alike.score > 0 and _is_as_negative(claim, source[alike.clause]):
             turned[alike.clause] -= 2 * ENOUGH
     return any(count >= ENOUGH for count in turned.values())
+
+
+def _is_as_negative(claim: Sequence[Word], clause: Sequence[Word]) -> bool:
+    """Whether a claim negates as often as a clause of its source."""
+    return sum(word.first for word in claim) >= sum(word.first for word in clause)
 
 
 def _is_converse(word: Word, other: Word) -> bool:
@@ -157,7 +172,7 @@ def _has_both(word: Word, clause: Sequence[Word]) -> bool:
 
 def _strength(word: Word, other: Word) -> int:
     """Return how much it tells that a word of a claim has another sign in its source; least far from a negation."""
-    if word.opposite and _is_converse(word, other):
+    if other.unsure or (word.opposite and _is_converse(word, other)):
         return 0
     return ENOUGH if word.opposite or word.first or other.first else 1
 

@@ -1,14 +1,17 @@
 """Numbers in running text with their units, however they are written. Pure.
 
 `1,600`, `1.6 thousand`, `一千六百` and `1600` in full width are one number; `15 %`, `15 percent` and `百分之十五` too;
-`2024-03-01`, `1 March 2024` and `2024年3月1日` have the same year, month and day.
+`2024-03-01`, `1 March 2024` and `2024年3月1日` have the same year, month and day. Times of day are read by `clock`.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
+
+from conversations.checking.clock import DAY_TIME, DIAL, HALF_DAY, moments
 
 _SMALL = {
     word: value
@@ -67,40 +70,62 @@ _UNIT_GROUPS = (
     "l litre litres liter liters 升",
     "ml millilitre millilitres milliliter milliliters 毫升",
     "°c ℃ degrees degree 度 摄氏度",
-    "kb", "mb", "gb", "tb", "mbps", "gbps", "v volt volts 伏", "w watt watts 瓦", "kwh 千瓦时 度电", "kw 千瓦",
+    "k", "kb", "mb", "gb", "tb", "kbps", "mbps", "gbps", "ms millisecond milliseconds 毫秒", "v volt volts 伏",
+    "w watt watts 瓦", "kw kilowatt kilowatts 千瓦", "mw megawatt megawatts 兆瓦", "kwh 千瓦时 度电",
     "yuan 元 块 rmb cny 人民币",
     "eur euro euros 欧元",
     "usd dollar dollars 美元",
     "gbp pound pounds 英镑",
     "person persons people 人 名 位",
+    "piece pieces 个 种 台 件 项 条 家 层 楼 页 章 节 款 套 份 张 只 间 辆 部 组 类 门 届 期 批 座 片 枚 粒 颗 支 本 册"
+    " 卷 所 篇 段",
+    "times x × fold 次 回 遍 趟 倍",
 )  # fmt: skip
 _UNITS = {name: group.split()[0] for group in _UNIT_GROUPS for name in (group.replace("per cent", "percent").split())}
 # What units measure, and how much of it, so that 24 hours are a day.
 _MEASURES = {
     "year": ("months", "12"), "month": ("months", "1"),
-    "week": ("time", "10080"), "day": ("time", "1440"), "hour": ("time", "60"), "minute": ("time", "1"),
+    "week": ("time", "604800"), "day": ("time", "86400"), "hour": ("time", "3600"), "minute": ("time", "60"),
+    "second": ("time", "1"), "ms": ("time", "0.001"),
     "t": ("mass", "1000000"), "kg": ("mass", "1000"), "g": ("mass", "1"), "mg": ("mass", "0.001"),
     "km": ("length", "1000000"), "m": ("length", "1000"), "cm": ("length", "10"), "mm": ("length", "1"),
     "l": ("volume", "1000"), "ml": ("volume", "1"),
-    "tb": ("data", "1000000"), "gb": ("data", "1000"), "mb": ("data", "1"),
+    "tb": ("data", "1000000"), "gb": ("data", "1000"), "mb": ("data", "1"), "kb": ("data", "0.001"),
+    "gbps": ("rate", "1000"), "mbps": ("rate", "1"), "kbps": ("rate", "0.001"),
+    "mw": ("power", "1000000"), "kw": ("power", "1000"), "w": ("power", "1"),
+    "person": ("count", "1"), "piece": ("count", "1"),
+    DAY_TIME: ("clock", "1"), DIAL: ("clock", "1"),
 }  # fmt: skip
 _CURRENCY_SIGNS = {"¥": "yuan", "￥": "yuan", "€": "eur", "$": "usd", "£": "gbp"}
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 
 _DATE = re.compile(r"(?<![\w.-])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\w-])")
-_NAMED_MONTH = re.compile(rf"\b({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?", re.IGNORECASE)
+_NAMED_MONTH = re.compile(
+    rf"\b(?=(?-i:[JFMASOND]))({'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?",
+    re.IGNORECASE,
+)
 _NUMERIC_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,3})\s*月(?!\s*份?额)")
 _ARABIC = re.compile(
-    rf"""(?P<sign>[¥￥€$£])?\s*(?<![A-Za-z0-9_.\-–])(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
+    rf"""(?:(?P<sign>[¥￥€$£])\s*|(?P<minus>(?<![^\s(,，:：~])[-−]|零下\s*|\bminus\s+))?
+    (?<![A-Za-z0-9_.])(?<![^\d\s(,，:：~]-)(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
     (?![\d_])(?!-?[A-Za-z]+-?\d)(?:st|nd|rd|th)?\s*(?P<scale>{_SCALE})?\s*-?\s*
     (?P<unit>(?:{_UNIT})(?![A-Za-z]))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PER_CENT = re.compile(r"百分之([零〇一二两三四五六七八九十百点\d.]+)")
+_PER_CENT = re.compile(r"([百千万])分之([零〇一二两三四五六七八九十百点\d.]+)")
+_PARTS = {"百": 1, "千": 10, "万": 100}  # of a hundredth
+_HALF = re.compile("[Hh]alf|[Qq]uarter|[半刻]")
+_HALVES = re.compile(
+    rf"""\bhalf\s+(?:an?\s+)?(?P<half_of>{_UNIT})(?![A-Za-z])|(?P<quarter>\b(?:a\s+)?quarter\s+of\s+an\s+hour|一刻钟)
+    |\b(?P<word>{"|".join(_WORDS)}|\d+)\s+and\s+a\s+half\s+(?P<of_these>{_UNIT})(?![A-Za-z])
+    |\b(?:an?|one)\s+(?P<one_of>{_UNIT})\s+and\s+a\s+half\b
+    |(?<![上下前后首头])(?P<han>\d+|[一二两三四五六七八九十]{{1,3}})?个?半个?(?P<of_han>小时|钟头|月|年|天)(?!前|初|末|底|度)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _HAN = re.compile(
     rf"""(?<![零〇一二两三四五六七八九十百千万亿])(?P<first>第)?(?P<digits>[零〇一二两三四五六七八九十百千万亿][零〇一二三四五六七八九十百千万亿]*)
-    (?P<unit>{_UNIT}|[个种次倍台件项条家层级页章节款套份张只间辆部组类门届期批])?""",
+    (?P<unit>{_UNIT}|级)?""",
     re.VERBOSE,
 )
 _ENGLISH = re.compile(
@@ -119,6 +144,10 @@ _ROUGHLY = re.compile(
 # Who speaks of "the two" need not have read how many there are.
 _POINTING = re.compile(r"\b(?:the|these|those)\s+$|[这那]$", re.IGNORECASE)
 _OR_SO = re.compile(r"\s*(?:or so\b|左右|上下)")
+# The numbers of longer texts aren't kept. In characters.
+_LONGEST_CACHED = 1_000
+# Between these, a number is a year's rather than one of years.
+_FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +162,32 @@ class Quantity:
 
     @property
     def kind(self) -> str:
-        """What it measures: that of its unit, or the unit itself."""
+        """What it measures: that of its unit, or the unit itself; a year's number isn't how many there are."""
+        if self.unit == "year" and self.may_be_a_year:
+            return "calendar year"
         return _MEASURES[self.unit][0] if self.unit in _MEASURES else self.unit
+
+    @property
+    def may_be_a_year(self) -> bool:
+        """Whether it may be the number of a year."""
+        return self.unit in ("", "year") and _FIRST_YEAR <= self.value <= _LAST_YEAR
 
     def agrees(self, other: "Quantity") -> bool:
         """Whether the other may be the same: the same value and no other unit, or as much in another unit."""
+        if "k" in (self.unit, other.unit):
+            return any(one.agrees(two) for one in self._readings() for two in other._readings())
+        if DIAL in (self.unit, other.unit) and self.kind == other.kind:
+            return (self.value - other.value) % HALF_DAY == 0
         if not self.unit or not other.unit or self.unit == other.unit:
             return self.value == other.value
         (mine, factor), (theirs, other_factor) = _MEASURES.get(self.unit, ("", 0)), _MEASURES.get(other.unit, ("", 0))
         return bool(mine) and mine == theirs and self.value * Decimal(factor) == other.value * Decimal(other_factor)
+
+    def _readings(self) -> tuple["Quantity", ...]:
+        """Return what a number may be: 64K is 64,000, or 64 of something with that sign."""
+        if self.unit != "k":
+            return (self,)
+        return replace(self, value=self.value * 1000, unit=""), replace(self, unit="kb"), replace(self, unit="")
 
     def nears(self, other: "Quantity") -> bool:
         """Whether the other may be rounded to it: no more than a tenth away, in the same or no unit."""
@@ -154,6 +200,11 @@ def is_rough(text: str, quantity: Quantity) -> bool:
     return bool(_ROUGHLY.search(text[: quantity.start]) or _OR_SO.match(text[quantity.end :]))
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word is the name of a unit."""
+    return word.lower() in _UNITS
+
+
 def fold(text: str) -> str:
     """Return a text in which full-width digits and signs are plain; the length may change."""
     return unicodedata.normalize("NFKC", text).replace("per cent", "percent").replace("％", "%")
@@ -161,15 +212,38 @@ def fold(text: str) -> str:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the numbers of a text that `fold` has made plain, in their order."""
+    return list(_quantities(text) if len(text) <= _LONGEST_CACHED else _quantities.__wrapped__(text))
+
+
+@lru_cache(1_024)  # the same clauses are asked for over and over
+def _quantities(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
     for quantity in _all(text):
         if not any(quantity.start < other.end and other.start < quantity.end for other in found):
             found.append(quantity)
-    return sorted(found, key=lambda quantity: quantity.start)
+    return tuple(sorted(found, key=lambda quantity: quantity.start))
 
 
 def _all(text: str) -> Iterator[Quantity]:
     """Yield numbers, the surest reading of a place first."""
+    yield from _dates(text)
+    for value, unit, start, end in moments(text):
+        yield Quantity(Decimal(value), unit, start, end)
+    if not text.isascii():
+        yield from _chinese_shares(text)
+    if _HALF.search(text):
+        for match in _HALVES.finditer(text):
+            yield _and_a_half(match)
+    for match in _ARABIC.finditer(text):
+        yield _arabic(match)
+    if not text.isascii():
+        yield from _chinese(text)
+    for match in _ENGLISH.finditer(text):
+        yield _english(match)
+
+
+def _dates(text: str) -> Iterator[Quantity]:
+    """Yield the parts of dates."""
     for match in _DATE.finditer(text):
         year, month, day = (Decimal(int(part)) for part in match.groups())
         yield Quantity(year, "year", match.start(1), match.end(1))
@@ -179,27 +253,37 @@ def _all(text: str) -> Iterator[Quantity]:
         value = int(match[1]) if match[1].isdecimal() else _han_value(match[1])
         yield Quantity(Decimal(value), "calendar month", match.start(), match.end())
     for match in _NAMED_MONTH.finditer(text):
-        if match[0][0].isupper() and not (match[0].lower() == "may" and not _date_around(text, match)):
+        if match[0].lower() != "may" or _date_around(text, match):
             yield Quantity(Decimal(_MONTHS[match[1].lower()]), "calendar month", match.start(), match.end())
+
+
+def _chinese_shares(text: str) -> Iterator[Quantity]:
+    """Yield 百分之五 and 五成."""
     for match in _PER_CENT.finditer(text):
-        share = Decimal(match[1]) if match[1].replace(".", "").isdecimal() else Decimal(_han_value(match[1]))
-        yield Quantity(share, "%", match.start(), match.end())
+        share = Decimal(match[2]) if match[2].replace(".", "").isdecimal() else Decimal(_han_value(match[2]))
+        yield Quantity(share / _PARTS[match[1]], "%", match.start(), match.end())
     for match in _TENTHS.finditer(text):
         yield Quantity(Decimal(_HAN_DIGITS.get(match[1]) or match[1]) * 10, "%", match.start(), match.end())
-    for match in _ARABIC.finditer(text):
-        yield _arabic(match)
+
+
+def _chinese(text: str) -> Iterator[Quantity]:
+    """Yield the numbers in Chinese characters."""
     for match in _HAN.finditer(text):
         value = _han_value(match["digits"])
         if match["first"] or match["unit"] or len(match["digits"]) > 1:
+            counts_nothing = value == 1 or _is_pointed_at(match) or _is_following(match)
             yield Quantity(
-                Decimal(value),
-                _UNITS.get(match["unit"] or "", ""),
-                match.start(),
-                match.end(),
-                value == 1 or _POINTING.search(text[: match.start()]) is not None,
+                Decimal(value), _UNITS.get(match["unit"] or "", ""), match.start(), match.end(), counts_nothing
             )
-    for match in _ENGLISH.finditer(text):
-        yield _english(match)
+
+
+def _is_pointed_at(match: re.Match[str]) -> bool:
+    return _POINTING.search(match.string[: match.start()]) is not None
+
+
+def _is_following(match: re.Match[str]) -> bool:
+    """Whether the next of something is meant, and nothing counted: 第二年, 第二天."""
+    return bool(match["first"]) and match["digits"] == "二" and match["unit"] in ("年", "天", "日", "周")
 
 
 def _date_around(text: str, match: re.Match[str]) -> bool:
@@ -208,11 +292,22 @@ def _date_around(text: str, match: re.Match[str]) -> bool:
 
 
 def _arabic(match: re.Match[str]) -> Quantity:
-    value = Decimal(match["digits"].replace(",", ""))
+    value = Decimal(match["digits"].replace(",", "")) * (-1 if match["minus"] else 1)
     if match["scale"]:
         value *= _SCALES[match["scale"].lower()]
     unit = _UNITS.get((match["unit"] or "").lower(), "") or _CURRENCY_SIGNS.get(match["sign"] or "", "")
     return Quantity(value.normalize(), unit, match.start("digits"), match.end())
+
+
+def _and_a_half(match: re.Match[str]) -> Quantity:
+    """Return half of something, or some of it and a half: half an hour, 两个半小时, two and a half hours."""
+    if match["quarter"]:
+        return Quantity(Decimal(15), "minute", *match.span())
+    whole = (match["word"] or match["han"] or ("1" if match["one_of"] else "0")).lower()
+    value = int(whole) if whole.isdecimal() else _WORDS[whole] if whole in _WORDS else _han_value(whole)
+    unit = match["half_of"] or match["of_these"] or match["one_of"] or match["of_han"]
+    unit = "month" if unit == "月" else _UNITS[unit.lower()]
+    return Quantity(Decimal(value) + Decimal("0.5"), unit, *match.span())
 
 
 def _english(match: re.Match[str]) -> Quantity:
@@ -223,8 +318,9 @@ def _english(match: re.Match[str]) -> Quantity:
         return Quantity(Decimal(value), "", match.start(), match.end(), spelled=True)
     value = _WORDS[match["word"].lower()] + (_WORDS[match["tens"].lower()] if match["tens"] else 0)
     value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
-    unit = _UNITS.get((match["unit"] or "").lower(), "")
-    counts_nothing = not unit and (value == 1 or _POINTING.search(match.string[: match.start()]) is not None)
+    often = "times" if match["word"].lower() in ("once", "twice") else ""
+    unit = _UNITS.get((match["unit"] or "").lower(), often)
+    counts_nothing = unit in ("", "times") and (value == 1 or _is_pointed_at(match))
     return Quantity(Decimal(value), unit, match.start(), match.end(), counts_nothing)
 
 

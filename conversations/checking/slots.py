@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from conversations.checking.quantities import quantities
 from conversations.checking.words import Spelled, spelled
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
 # that for what may be but another word for the same.
 ALIKE, NEARLY_THE_SAME = 0.5, 0.75
+# Of more pairs of words, a clause and a sentence aren't laid side by side: the time grows with them, and faster.
+MOST_PAIRS = 40_000
 # In how many words in a row, on both sides together, the frame of a slot must be the same.
 FRAME, WIDE_FRAME = 2, 3
 # More words than these are said in another way rather than exchanged.
@@ -67,6 +70,8 @@ class Slot:
 def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
     """Yield what of a claim's clause stands in the place of another thing, by the sentence of the source next to it."""
     claim = spelled(clause)
+    if len(claim) * len(sentence) > MOST_PAIRS:
+        return
     for slot in _slots(claim, sentence):
         if _is_another(slot, claim, sentence):
             yield clause[slot.mine[0].start : slot.mine[-1].end]
@@ -98,15 +103,29 @@ def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
 
 def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> bool:
     """Whether what stands in the slot can't be another word for what the source has there."""
-    if not slot.is_framed:
+    if not slot.is_framed or _is_cut_differently(slot):
         return False
     if any(word.is_number for word in (*slot.mine, *slot.theirs)):
-        return slot.before + slot.after >= WIDE_FRAME and all(word.is_number for word in (*slot.mine, *slot.theirs))
+        return slot.before + slot.after >= WIDE_FRAME and _are_other_numbers(slot)
     if _holds(claim, slot.theirs) or _holds(sentence, slot.mine):
         return True
     if all(word.is_name for word in (*slot.mine, *slot.theirs)):
         return True
     return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
+
+
+def _is_cut_differently(slot: Slot) -> bool:
+    """Whether one side holds the other, which only jieba has cut in another way: 没有 and 障碍, 无障碍."""
+    mine, theirs = ("".join(word.text for word in side) for side in (slot.mine, slot.theirs))
+    return slot.mine[0].is_chinese and (mine in theirs or theirs in mine)
+
+
+def _are_other_numbers(slot: Slot) -> bool:
+    """Whether both are numbers, and not the same in another form."""
+    if not all(word.is_number for word in (*slot.mine, *slot.theirs)):
+        return False
+    mine, theirs = (quantities(" ".join(word.text for word in side)) for side in (slot.mine, slot.theirs))
+    return not any(one.agrees(other) for one in mine for other in theirs)
 
 
 def _holds(words: Sequence[Spelled], wanted: Sequence[Spelled]) -> bool:

@@ -93,12 +93,19 @@ class Source:
             for clauses in [_clauses_of(sentence.text)]
             for clause in clauses
         ]
-        self._frequencies = Counter(term for clause in self.clauses for term in clause.terms)
+        frequencies = Counter(term for clause in self.clauses for term in clause.terms)
+        self._weights = {term: self._rarity(frequency) for term, frequency in frequencies.items()}
+        self._weight_of_others = self._rarity(0)
 
     @cached_property
     def quantities(self) -> list[Quantity]:
         """All numbers."""
-        return quantities(self.text)
+        return [quantity for clause in self.clauses for quantity in clause.quantities]
+
+    def has_in_code(self, quantity: Quantity) -> bool:
+        """Whether a bare number stands within a code or a version: 5.3 in V5.3."""
+        number = re.escape(f"{quantity.value:f}")
+        return not quantity.unit and re.search(rf"[A-Za-z]-?{number}(?!\d|\.\d)", self.text) is not None
 
     def is_foreign(self, language: str) -> bool:
         """Whether nothing of the source is in a language, though it is in another."""
@@ -118,9 +125,12 @@ class Source:
 
     def basis(self, wanted: Set[str], whole: bool = False) -> Clause | None:
         """Return the clause, or the `whole` sentence, that holds most of some terms, or None where none holds any."""
-        units = self.sentences if whole else self.clauses
-        best = max(units, key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
+        best = max(self.units(whole), key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
         return best if best is not None and self.share(wanted, best) > 0 else None
+
+    def units(self, whole: bool) -> list[Clause]:
+        """Return the clauses, or the `whole` sentences."""
+        return self.sentences if whole else self.clauses
 
     def nearest(self, clause: str) -> Clause:
         """Return the sentence that has most of a clause's terms and numbers."""
@@ -134,7 +144,9 @@ class Source:
 
     def weight(self, term: str) -> float:
         """Return how rare a term is among the clauses."""
-        frequency = self._frequencies[term]
+        return self._weights.get(term, self._weight_of_others)
+
+    def _rarity(self, frequency: int) -> float:
         return math.log(1 + (len(self.clauses) - frequency + 0.5) / (frequency + 0.5))
 
 

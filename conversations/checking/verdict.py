@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from conversations.checking.characters import exchanged_words
 from conversations.checking.claims import Claim, claims
-from conversations.checking.facts import are_alike, is_named, is_quoted, names, quotations
+from conversations.checking.derived import is_worked_out
+from conversations.checking.facts import is_named, is_quoted, names, quotations
+from conversations.checking.modality import permits_what_is_forbidden
+from conversations.checking.placing import misplaced
 from conversations.checking.polarity import are_opposed, contradicts, exceptions, read
-from conversations.checking.quantities import Quantity, fold, is_rough, quantities
+from conversations.checking.quantities import fold, is_rough, quantities
 from conversations.checking.slots import exchanged
 from conversations.checking.source import Clause, Source, content_terms, split_clauses
 from ragsite.language import language_of
@@ -26,14 +30,8 @@ Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "l
 ENOUGH, SOME = 0.35, 0.25
 # Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
 LONGEST = 1_000
-# A clause of a claim rests on one of the source from this share of its words on.
-RESTS = 0.5
-# Of fewer words, nobody can say what a clause rests on.
-TELLING = 4
 # From this share of the words of each on, two clauses say the same, but for what negates them.
 SAME = 0.6
-# A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
-MISPLACED = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,11 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if source.is_foreign(language_of(said)):
         return _across_languages(claim, said, source)
     clauses = split_clauses(said)
-    problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(_misplaced(said, source)))
+    problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(misplaced(said, source)))
     if not problems and any(_contradicted(clause, source) for clause in clauses):
         problems.append(("polarity", ""))
     if not problems:
-        problems += [("word", what) for clause in clauses for what in exchanged(clause, source.nearest(clause).words)]
+        problems += [("word", what) for what in dict.fromkeys(_exchanged(said, clauses, source))]
     covered = source.coverage(content_terms(said))
     if covered < ENOUGH:
         problems.append(("words", ""))
@@ -103,14 +101,20 @@ def _beginning(text: str) -> str:
 
 
 def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
-    """Judge a sentence in another language than its source: only by what is written alike in both."""
+    """Judge a sentence in another language than its source: only by what is written alike in both.
+
+    Where that is little of the sentence, nobody can say by it whether the rest is true.
+    """
     problems = [problem for problem in _missing(said, source) if problem[0] != "quotation"]
-    comparable = bool(quantities(said) or names(said))
     if problems:
         return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
-    if not comparable:
-        return Verdict(claim.text, claim.sources, "partly", 0.0, (("language", ""),))
-    return Verdict(claim.text, claim.sources, "supported", 1.0)
+    alike = names(said)
+    rest = content_terms(said) - content_terms(" ".join(alike))
+    comparable = len(quantities(said)) + len(alike) + len(rest & source.terms)
+    covered = comparable / (comparable + len(rest - source.terms) or 1)
+    if covered < ENOUGH:
+        return Verdict(claim.text, claim.sources, "partly", covered, (("language", ""),))
+    return Verdict(claim.text, claim.sources, "supported", covered)
 
 
 def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
@@ -118,56 +122,24 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
     for quotation in quotations(said):
         if not is_quoted(quotation, source.text):
             yield "quotation", quotation
-    for quantity in quantities(said):
+    mine = quantities(said)
+    for quantity in mine:
         bears_out = quantity.nears if is_rough(said, quantity) else quantity.agrees
-        if not quantity.spelled and not any(map(bears_out, source.quantities)):
+        if quantity.spelled or any(map(bears_out, source.quantities)) or source.has_in_code(quantity):
+            continue
+        if not is_worked_out(quantity, said, mine, source):
             yield "number", said[quantity.start : quantity.end].strip()
     for name in names(said):
         if not is_named(name, source.text):
             yield "name", name.strip("“”")
 
 
-def _misplaced(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
-    """Yield the numbers and names that the source only has where it speaks of something else.
-
-    What the claim, or a clause of it, rests on then has another of the same kind in its place.
-    """
-    for whole, units in ((False, split_clauses(said)), (True, [said])):
-        for unit in units:
-            wanted = content_terms(unit)
-            basis = source.basis(wanted, whole)
-            if basis is not None and len(wanted) >= TELLING and source.share(wanted, basis) >= RESTS:
-                yield from _misplaced_in(unit, basis, source.sentences if whole else source.clauses, said, source)
-
-
-def _misplaced_in(
-    unit: str, basis: Clause, others: Sequence[Clause], said: str, source: Source
-) -> Iterator[tuple[Problem, str]]:
-    mine = quantities(unit)
-    for quantity in mine:
-        holding = [other for other in others if any(map(quantity.agrees, other.quantities))]
-        rivals = [other for other in basis.quantities if other.kind == quantity.kind and not _among(other, mine)]
-        exact = not quantity.spelled and not is_rough(unit, quantity)
-        if rivals and exact and _is_elsewhere(unit, holding, basis, source):
-            yield "number", unit[quantity.start : quantity.end].strip()
-    for name in names(unit):
-        holding = [other for other in others if is_named(name, other.text) or is_named(name, other.subject)]
-        strange = [other for other in basis.names if are_alike(name, other) and not is_named(other, said)]
-        if strange and _is_elsewhere(unit, holding, basis, source):
-            yield "name", name.strip("“”")
-
-
-def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
-    return any(map(quantity.agrees, others))
-
-
-def _is_elsewhere(clause: str, holding: Sequence[Clause], basis: Clause, source: Source) -> bool:
-    """Whether the clauses that hold a fact share much less with a claim's clause than the one that it rests on."""
-    if basis in holding:
-        return False
-    wanted = content_terms(clause)
-    best = max((source.share(wanted, other) for other in holding), default=0.0)
-    return best < MISPLACED * source.share(wanted, basis)
+def _exchanged(said: str, clauses: Sequence[str], source: Source) -> Iterator[str]:
+    """Yield what of a sentence stands in another thing's place."""
+    for clause in clauses:
+        yield from exchanged(clause, source.nearest(clause).words)
+    for unit in dict.fromkeys([said, *clauses]):
+        yield from exchanged_words(unit, source.nearest(unit).text, [sentence.text for sentence in source.sentences])
 
 
 def _contradicted(clause: str, source: Source) -> bool:
@@ -176,6 +148,8 @@ def _contradicted(clause: str, source: Source) -> bool:
     ways = exceptions(clause)
     about = [other for other in source.about(wanted) if exceptions(other.text) == ways]
     if contradicts(read(clause), [other.signs for other in about], source.weight):
+        return True
+    if permits_what_is_forbidden(clause, wanted, source):
         return True
     same = [
         other

@@ -1,0 +1,98 @@
+"""Times of day and weekdays in running text. Pure.
+
+`1 pm`, `13:00` and `下午1点` are one time of day; `1:00` may be either it or one in the night.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# Units of what is found: a time of day in minutes since midnight; one that may be twelve hours later; a weekday from 1.
+DAY_TIME, DIAL, WEEKDAY = "time of day", "time on a dial", "weekday"
+HALF_DAY = 720
+
+_HALF = r"(?P<half>[ap])\.?m\b\.?"
+_ENGLISH = re.compile(
+    rf"""(?<![A-Za-z0-9_.:,-])(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d))?
+    (?:\s*{_HALF}|(?=\s*(?:-|–|to|until|and)\s*\d{{1,2}}(?:[:.][0-5]\d)?\s*[ap]\.?m\b))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WITH_COLON = re.compile(
+    r"(?<![A-Za-z0-9_.:,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![A-Za-z0-9_:])"
+)
+_NAMED = re.compile(r"\b(?:(?P<noon>noon|midday)|midnight)\b", re.IGNORECASE)
+_HAN_NUMBER = "[〇零一二两三四五六七八九十]{1,3}"
+_PART_OF_DAY = r"(?P<part>上午|早上|早晨|凌晨|清晨|中午|下午|午后|傍晚|晚上|晚间|夜里|夜间|晚|早)"
+_CHINESE = re.compile(
+    rf"""(?:{_PART_OF_DAY}\s*)?(?<!\d)(?P<hour>\d{{1,2}}|{_HAN_NUMBER})
+    (?::(?P<colon>[0-5]\d)|[点點时時](?:(?P<minute>\d{{1,2}}|{_HAN_NUMBER})[分]|(?P<rest>半|整|钟|鐘|一刻|三刻))?)""",
+    re.VERBOSE,
+)
+_REST = {"半": 30, "一刻": 15, "三刻": 45}
+_AFTERNOON = frozenset({"下午", "午后", "傍晚", "晚上", "晚间", "夜里", "夜间", "晚"})
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_ENGLISH_DAY = re.compile(rf"\b({'|'.join(_DAYS)})s?\b", re.IGNORECASE)
+_HAN_DAY = re.compile(
+    r"(?<![一二三四五六七八九十两几半\d])(?:周|週|星期|礼拜|禮拜)([一二三四五六日天])(?![次个回天遍种本篇堂节小])"
+)
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+
+
+class Moment(NamedTuple):
+    """A time of day or a weekday: its value, its unit, and where it stands."""
+
+    value: int
+    unit: str
+    start: int
+    end: int
+
+
+def moments(text: str) -> Iterator[Moment]:
+    """Yield the times of day and weekdays in a text that is folded, the surest reading of a place first."""
+    for match in _ENGLISH_DAY.finditer(text):
+        yield Moment(_DAYS.index(match[1].lower()) + 1, WEEKDAY, *match.span())
+    if not text.isascii():
+        for match in _HAN_DAY.finditer(text):
+            yield Moment("一二三四五六日".find(match[1].replace("天", "日")) + 1, WEEKDAY, *match.span())
+        for match in _CHINESE.finditer(text):
+            yield from _chinese(match)
+    for pattern in (_ENGLISH, _WITH_COLON):
+        for match in pattern.finditer(text):
+            yield from _moment(int(match["hour"]), int(match["minute"] or 0), _half(match), match)
+    for match in _NAMED.finditer(text):
+        yield Moment(HALF_DAY if match["noon"] else 0, DAY_TIME, *match.span())
+
+
+def _half(match: re.Match[str]) -> str:
+    return (match.groupdict().get("half") or "").lower()
+
+
+def _moment(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator[Moment]:
+    """Yield a time of day; `half` is a for before noon, p for after it, and empty where it isn't said."""
+    if hour > (12 if half else 24):
+        return
+    if half:
+        yield Moment((hour % 12 + (12 if half == "p" else 0)) * 60 + minute, DAY_TIME, *match.span())
+    else:
+        yield Moment(hour % 24 * 60 + minute, DAY_TIME if hour > 12 or not hour else DIAL, *match.span())
+
+
+def _chinese(match: re.Match[str]) -> Iterator[Moment]:
+    part = match["part"]
+    if not (part or match["minute"] or match["rest"]) or (match["colon"] and not part):
+        return  # 三点 may be three points, 八时 eight hours; 8:30 is read like any other
+    hour = _number(match["hour"])
+    minute = int(match["colon"] or 0) or _REST.get(match["rest"] or "", 0) or _number(match["minute"] or "0")
+    if part == "中午":
+        half = "a" if hour == 11 else "p"
+    else:
+        half = "" if not part or hour > 12 else "p" if part in _AFTERNOON else "a"
+    yield from _moment(hour, minute, half, match)
+
+
+def _number(digits: str) -> int:
+    """Return the value of a number below a hundred, in digits or Chinese."""
+    if digits.isdecimal():
+        return int(digits)
+    tens, ten, ones = digits.rpartition("十")
+    return (_HAN_DIGITS.get(tens, 1) * 10 if ten else 0) + (_HAN_DIGITS.get(ones[-1:], 0))
