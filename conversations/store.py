@@ -79,13 +79,17 @@ def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
     )
 
 
-def open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
+def open_turn(
+    session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID, *, from_newest: bool = False
+) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
+    `from_newest` takes the session's newest turn, if it has any, for the parent: of two questions that come at the same
+    moment one goes on from the other.
     The same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
     """
     try:
-        return _open_turn(session, question, parent_turn_id, request_id)
+        return _open_turn(session, question, parent_turn_id, request_id, from_newest)
     except (IntegrityError, TurnRefused):
         # It may be there already, and be itself the one over the limit.
         existing = find_request(session.pk, request_id)
@@ -99,8 +103,10 @@ _OPEN_TURN = """
 WITH turn AS (
     INSERT INTO conversations_turn
         (session_id, request_id, parent_turn_id, retrieval_query, token_count, action, model, created_at)
-    VALUES (%(session)s, %(request)s, %(parent)s, '', 0, '', '', %(now)s)
-    RETURNING id
+    SELECT %(session)s, %(request)s, CASE WHEN %(newest)s THEN (
+        SELECT id FROM conversations_turn WHERE session_id = %(session)s ORDER BY created_at DESC, id DESC LIMIT 1
+    ) ELSE %(parent)s::bigint END, '', 0, '', '', %(now)s
+    RETURNING id, parent_turn_id
 ), message AS (
     INSERT INTO conversations_message (
         turn_id, role, status, content, blocks, heartbeat_at, created_at,
@@ -119,12 +125,14 @@ WITH turn AS (
 ), session AS (
     UPDATE conversations_chatsession SET last_activity_at = %(now)s WHERE id = %(session)s
 )
-SELECT turn.id, min(message.id), max(message.id) FROM turn, message GROUP BY turn.id
+SELECT turn.id, min(message.id), max(message.id), turn.parent_turn_id FROM turn, message GROUP BY 1, 4
 """
 
 
 @transaction.atomic
-def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID) -> Started:
+def _open_turn(
+    session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID, from_newest: bool
+) -> Started:
     """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
@@ -133,14 +141,15 @@ def _open_turn(session: ChatSession, question: str, parent_turn_id: int | None, 
             "session": session.pk,
             "request": request_id,
             "parent": parent_turn_id,
+            "newest": from_newest,
             "now": timezone.now(),
             "question": question,
             "blocks": as_json([{"id": "b1", "kind": "text", "text": question}]),
             "tokens": count_tokens(question),
         }
         cursor.execute(_OPEN_TURN, values)
-        turn, asked, answered = cursor.fetchone()
-    return Started(session.pk, turn, str(request_id), asked, answered, parent_turn_id)
+        turn, asked, answered, parent = cursor.fetchone()
+    return Started(session.pk, turn, str(request_id), asked, answered, parent)
 
 
 def _refuse_over_limit(session: ChatSession) -> None:
@@ -157,7 +166,7 @@ def _refuse_over_limit(session: ChatSession) -> None:
 
 
 def default_parent(session_id: int) -> int | None:
-    """Return the newest turn of a session: the parent of a question that names none."""
+    """Return the newest turn of a session, from which a question goes on that names no parent."""
     return (
         Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )

@@ -180,6 +180,7 @@ def _prepare(user: Any, ask: Ask) -> State:
         session_id=session.pk,
         question=checked(ask.question),
         parent_turn_id=_parent(session, ask),
+        from_newest=ask.parent_turn_id is None and not ask.as_root,
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,
@@ -204,10 +205,8 @@ def checked(question: str) -> str:
 
 
 def _parent(session: ChatSession, ask: Ask) -> int | None:
-    if ask.as_root:
+    if ask.as_root or ask.parent_turn_id is None:
         return None
-    if ask.parent_turn_id is None:
-        return store.default_parent(session.pk)
     if not session.turns.filter(pk=ask.parent_turn_id).exists():
         raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
     return ask.parent_turn_id

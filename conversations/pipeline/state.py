@@ -14,7 +14,8 @@ from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.
 GIVEN = frozenset({
-    "user_id", "session_id", "question", "parent_turn_id", "request_id", "language", "use_filter", "top_n", "continued",
+    "user_id", "session_id", "question", "parent_turn_id", "from_newest", "request_id", "language", "use_filter",
+    "top_n", "continued",
 })  # fmt: skip
 
 
@@ -61,6 +62,8 @@ class State:
     session_id: int
     question: str
     parent_turn_id: int | None = None
+    # Whether it goes on from the turn that is the newest when it is stored, which is then the parent.
+    from_newest: bool = False
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
     # Of the reader's interface ("en", "zh-hans"), for step names and messages.
     language: str = "en"

@@ -76,12 +76,13 @@ async def test_a_listener_waits_too(
     assert isinstance(events[-1], DoneEvent) and not any(isinstance(event, ErrorEvent) for event in events)
 
 
-@pytest.mark.parametrize("place", ["default_parent", "open_turn"])
+@pytest.mark.parametrize(
+    "place", ["conversations.in_force.setup", "conversations.pipeline.nodes.save_question.open_turn"]
+)
 async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    for module in ("conversations.store", "conversations.pipeline.nodes.save_question"):
-        monkeypatch.setattr(f"{module}.{place}", away(1), raising=False)
+    monkeypatch.setattr(place, away(1))
     client = AsyncClient(raise_request_exception=False)
     await client.aforce_login(owner)
     address = f"/api/chat/sessions/{session.pk}/content"

@@ -245,6 +245,19 @@ async def test_the_same_request_at_the_same_moment_is_answered_by_one(
     assert (message.status, message.content) == ("completed", "Ten seconds [1].")
 
 
+async def test_questions_at_the_same_moment_go_on_from_each_other(
+    owner: User, session: ChatSession, provider: FakeProvider
+) -> None:
+    asks = [turns.Ask(session.pk, RESET) for _ in range(3)]
+    started = await asyncio.gather(*(turns.start_turn(owner, ask) for ask in asks))
+    await turns.wait_for_all()
+    line = sorted(item.turn_id for item in started)
+    parents = {item.turn_id: item.parent_turn_id for item in started}
+    assert [parents[turn] for turn in line] == [None, *line[:2]]
+    assert [view.turn.pk for view in await in_database(queries.transcript, session)] == line
+    assert await ContextEntry.objects.filter(session=session, type="routes").acount() == 1
+
+
 async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.reply("Ten seconds [1].")
     await run_turn(owner, session, RESET)

@@ -16,17 +16,18 @@ class SaveQuestion(Node):
     step = 1
     title = _("Save the question")
     after = ()
-    reads = ("session_id", "question", "parent_turn_id", "request_id")
-    writes = ("started",)
+    reads = ("session_id", "question", "parent_turn_id", "from_newest", "request_id")
+    writes = ("started", "parent_turn_id")
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Fill `started`; raises `TurnRefused`."""
+        """Fill `started` and `parent_turn_id`; raises `TurnRefused`."""
         if state.started is None:
             state.started = await in_database(_open, state)
+            state.parent_turn_id = state.started.parent_turn_id
         return state
 
 
 def _open(state: State) -> Started:
     # Whose it is, was found out when the turn was prepared.
     session = ChatSession(pk=state.session_id, owner_id=state.user_id)
-    return open_turn(session, state.question, state.parent_turn_id, state.request_id)
+    return open_turn(session, state.question, state.parent_turn_id, state.request_id, from_newest=state.from_newest)
