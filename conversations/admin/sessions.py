@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
@@ -14,12 +14,24 @@ from conversations import check_words
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
 
+# Of a session its own page shows so many turns; the list of turns has the rest.
+NEWEST_TURNS = 50
+
 
 class TurnInline(RecordInline):
-    """The turns of a session."""
+    """The newest turns of a session."""
 
     model = Turn
+    verbose_name_plural = gettext_lazy("newest turns")
+    ordering = ("-id",)
     fields = readonly_fields = ("request_id", "parent_turn", "action", "model", "token_count", "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        """Leave out the older ones: a session may have thousands."""
+        turns: QuerySet[Turn] = super().get_queryset(request).select_related("parent_turn")
+        session_id = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
+        newest = Turn.objects.filter(session_id=session_id).order_by("-id")[:NEWEST_TURNS]
+        return turns.filter(pk__in=newest.values("pk"))
 
 
 class MessageInline(RecordInline):
@@ -68,7 +80,7 @@ class ChatSessionAdmin(RecordAdmin):
     inlines = [TurnInline]
     fields = readonly_fields = (
         "title", "owner", "status", "pinned", "knowledge_bases", "settings", "last_activity_at", "created_at",
-        "deleted_at",
+        "deleted_at", "all_turns",
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
@@ -81,6 +93,12 @@ class ChatSessionAdmin(RecordAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Allow those who hold Django's permission."""
         return ModelAdmin.has_delete_permission(self, request, obj)
+
+    @admin.display(description=gettext_lazy("turns"))
+    def all_turns(self, session: Any) -> SafeString:
+        """Lead to the list of all its turns."""
+        url = reverse("admin:conversations_turn_changelist", query={"session__id__exact": session.pk})
+        return format_html('<a href="{}">{}</a>', url, session.turn_count)
 
     @admin.display(description=gettext_lazy("turns"), ordering="turn_count")
     def turns(self, session: Any) -> int:

@@ -101,6 +101,21 @@ def test_the_newest_records_come_first(answer: Message, as_staff: Client, model:
     assert as_staff.get(changelist(model)).context["cl"].result_list[0].pk not in before
 
 
+def test_a_session_shows_its_newest_turns_and_leads_to_all(
+    answer: Message, as_staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.admin.sessions.NEWEST_TURNS", 2)
+    session = answer.turn.session
+    later = [make_turn(session, f"Question {number}?").turn for number in range(2)]
+    other = make_turn(make_session(session.owner)).turn
+    page = as_staff.get(change(session)).content.decode()
+    assert all(str(turn.request_id) in page for turn in later)
+    assert str(other.request_id) not in page and str(answer.turn.request_id) not in page
+    everything = f"{changelist('turn')}?session__id__exact={session.pk}"
+    assert f'href="{everything}">3</a>' in page
+    assert {turn.session_id for turn in as_staff.get(everything).context["cl"].result_list} == {session.pk}
+
+
 @pytest.mark.parametrize("model", [*RECORDS, "prompttemplate", "modelprofile"])
 def test_every_list_can_be_filtered(answer: Message, as_staff: Client, model: str) -> None:
     listed = as_staff.get(changelist(model))

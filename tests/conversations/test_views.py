@@ -157,7 +157,7 @@ def test_long_sessions_show_their_end_first(as_owner: Client, session: ChatSessi
     page = html(as_owner.get(address))
     assert "Question 44." in page
     assert "Question 4." not in page
-    assert "Show 25 earlier turns" in page
+    assert "Earlier: 25 turns" in page
     assert "Question 4." in html(as_owner.get(address + "?all"))
 
 
@@ -170,7 +170,7 @@ def test_earlier_turns_come_in_steps(as_owner: Client, session: ChatSession) -> 
     assert step in html(as_owner.get(address))
     earlier = html(as_owner.get(f"{address}?{step.replace('&amp;', '&')}", headers={"HX-Request": "true"}))
     assert [f"Question {number}." in earlier for number in (4, 5, 24, 25)] == [False, True, True, False]
-    assert "Show 5 earlier turns" in earlier and "<html" not in earlier
+    assert "Earlier: 5 turns" in earlier and "<html" not in earlier
     last = html(as_owner.get(f"{address}?before={made[5].pk}", headers={"HX-Request": "true"}))
     assert "Question 0." in last and "earlier turn" not in last
     assert "Question" not in html(as_owner.get(f"{address}?before=1", headers={"HX-Request": "true"}))
