@@ -44,7 +44,10 @@ class Window:
 
     def room(self, tokens: int) -> int:
         """Return how long, in tokens of our count, a text may be to measure at most so many."""
-        return max(0, int((tokens - MESSAGE_OVERHEAD) / self.factor))
+        tokens = max(0, tokens - MESSAGE_OVERHEAD)
+        room = int(tokens / self.factor)
+        # Floats: 187 / 1.1 is 170, and 170 * 1.1 more than 187.
+        return room - 1 if math.ceil(room * self.factor) > tokens else room
 
 
 @dataclass(frozen=True, slots=True)

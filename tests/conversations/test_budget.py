@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conversations.budget import KINDS, MESSAGE_OVERHEAD, Window, fit
@@ -68,6 +68,7 @@ def test_a_calibrated_window_measures_more() -> None:
 
 
 @given(st.integers(0, 5000), st.floats(0.5, 4.0))
+@example(191, 1.1)
 def test_a_text_of_the_room_measures_at_most_that(tokens: int, factor: float) -> None:
     window = Window(10_000, 0, factor)
     room = window.room(tokens)
