@@ -1,5 +1,6 @@
 """Branches as they are used: two tabs, double clicks, stepping away from an answer that runs, siblings of siblings."""
 
+import asyncio
 import uuid
 from typing import Any
 
@@ -93,7 +94,8 @@ async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_agai
     fake_llm.enqueue("Ten seconds [1].")
     await run_turn(owner, session, RESET)
     first = await Message.objects.aget(role="assistant")
-    fake_llm.enqueue([TextPiece("Once more"), 1.5, TextPiece(" to the end.")])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Once more"), go_on, TextPiece(" to the end.")])
     async with tab(owner, session) as here:
         await here.send(action="regenerate", message_id=first.pk)
         await here.until(lambda page: "Once more" in text(page, ".prose"))
@@ -102,6 +104,7 @@ async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_agai
         await step(here, session, first.turn_id)
         assert statuses(here.page) == ["completed"]
         await step(here, session, second.turn_id)
+        go_on.set()
         await here.until_ended()
         assert text(here.page, ".prose") == "Once more to the end."
         await in_database(second.refresh_from_db)
@@ -111,7 +114,8 @@ async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_agai
 async def test_stop_ends_only_what_is_shown(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
-    fake_llm.enqueue([TextPiece("One"), 1.0, TextPiece(" whole.")], [TextPiece("Two"), 30.0])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("One"), go_on, TextPiece(" whole.")], [TextPiece("Two"), 120.0])
     async with tab(owner, session) as here:
         await here.ask(RESET)
         await here.until(lambda page: "One" in text(page, ".prose"))
@@ -120,6 +124,7 @@ async def test_stop_ends_only_what_is_shown(
         await here.until(lambda page: "Two" in text(page, ".prose"))
         await here.send(action="stop")
         await here.until_ended()
+        go_on.set()
         await turns.wait_for_all()
     found = [
         text async for text in Message.objects.filter(role="assistant").order_by("id").values_list("content", "status")

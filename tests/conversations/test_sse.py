@@ -119,10 +119,12 @@ async def test_too_many_answers_at_once_is_429(
     client: AsyncClient, session: ChatSession, settings: Any, fake_llm: FakeLLM
 ) -> None:
     settings.MAX_CONCURRENT_TURNS = 1
-    fake_llm.enqueue([TextPiece("Hello"), 0.5])
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Hello"), go_on])
     first = await post(client, content(session), {"content": "Hi there"})
     refused = await post(client, content(session), {"content": "And you?"})
     assert refused.status_code == 429 and refused.json()["code"] == "too_many_turns" and refused.json()["detail"]
+    go_on.set()
     await text_of(first)
 
 
