@@ -25,9 +25,10 @@ _HAN_NUMBER = "[〇零一二两三四五六七八九十]{1,3}"
 _PART_OF_DAY = r"(?P<part>上午|早上|早晨|凌晨|清晨|中午|下午|午后|傍晚|晚上|晚间|夜里|夜间|晚|早)"
 _CHINESE = re.compile(
     rf"""(?:{_PART_OF_DAY}\s*)?(?<!\d)(?P<hour>\d{{1,2}}|{_HAN_NUMBER})
-    (?::(?P<colon>[0-5]\d)|[点點时時](?:(?P<minute>\d{{1,2}}|{_HAN_NUMBER})[分]|(?P<rest>半|整|钟|鐘|一刻|三刻))?)""",
+    (?::(?P<colon>[0-5]\d)|[点點时時](?:(?P<minute>\d{{1,2}}|{_HAN_NUMBER})[分]|(?P<rest>半|整|钟|鐘|一刻|三刻))?)(?!建议|意见|要求|原因|理由)""",
     re.VERBOSE,
 )
+_O_CLOCK = re.compile(r"\d[点點]$")
 _REST = {"半": 30, "一刻": 15, "三刻": 45}
 _AFTERNOON = frozenset({"下午", "午后", "傍晚", "晚上", "晚间", "夜里", "夜间", "晚"})
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -79,7 +80,8 @@ def _moment(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator
 
 def _chinese(match: re.Match[str]) -> Iterator[Moment]:
     part = match["part"]
-    if not (part or match["minute"] or match["rest"]) or (match["colon"] and not part):
+    told = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
+    if not told or (match["colon"] and not part):
         return  # 三点 may be three points, 八时 eight hours; 8:30 is read like any other
     hour = _number(match["hour"])
     minute = int(match["colon"] or 0) or _REST.get(match["rest"] or "", 0) or _number(match["minute"] or "0")

@@ -17,7 +17,7 @@ increase, raise, rise, rose, risen, grow, grew, gain, up by
 more, great, greater, large, larger, high, higher, long, longer
     / less, few, fewer, small, smaller, low, lower, short, shorter
 most, greatest, largest, highest, longest, maximum / least, fewest, smallest, lowest, shortest, minimum
-above, over / below, under, beneath
+above, over, exceed / below, under, beneath
 fast, faster, quick, quicker, fastest / slow, slower, slowest
 speed, accelerate, speed up / slow, decelerate, slow down
 good, better, best, improve / bad, worse, worst, worsen

@@ -18,7 +18,7 @@ from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
 _NEGATIONS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of)\b"
+    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of|rather than)\b"
     r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
     r"|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
     r"|禁止|严禁",
@@ -36,6 +36,10 @@ _EXCEPTIONS = re.compile(
     r"|(?P<not_so>\b(?:ignor|suppress|skip|bypass|avoid|prevent|omit|prohibit|stop|fail|refus)\w*"
     r"|忽略|抑制|跳过|绕过|避免|防止)",
     re.IGNORECASE,
+)
+# Behind these, something else is said of the same.
+_GOES_ON = re.compile(
+    r"\b(?:and|but)\s+(?:must|should|can|may|will|is|are|was|were|has|have)\b|但|而(?!且)", re.IGNORECASE
 )
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
 # Words that a negation reaches, and those on each side that are a word's neighbours.
@@ -225,6 +229,7 @@ def _tokens(clause: str) -> Iterator[_Token]:
         for match in pattern.finditer(rest):
             yield _token(match.start(), match.group(), reaches)
         rest = pattern.sub(lambda match: " " * len(match.group()), rest)
+    yield from (_Token(match.start()) for match in _GOES_ON.finditer(rest))
     for match in _TOKEN.finditer(rest):
         for start, word in cut(match.group()):
             token = _token(match.start() + start, word)

@@ -42,7 +42,7 @@ _MONTHS = {
 }  # fmt: skip
 _WORDS = _SMALL | _TENS | {"once": 1, "twice": 2}
 _SCALES = {
-    "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000,
+    "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "bn": 1_000_000_000,
     "百": 100, "千": 1_000, "万": 10_000, "百万": 1_000_000, "千万": 10_000_000, "亿": 100_000_000,
 }  # fmt: skip
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -52,7 +52,7 @@ _PLACES_BELOW = {100: "十", 1_000: "百", 10_000: "千", 100_000_000: "千万"}
 # What counts as the same unit, by its first name; longer spellings are tried first.
 _UNIT_GROUPS = (
     "% percent per cent pct ％",
-    "year years yr yrs 年 周年 岁",
+    "year years yr yrs 年 周年 岁 周岁",
     "month months 个月 个自然月",
     "week weeks 周 星期 礼拜 个星期",
     "day days 天 日 号 个工作日 工作日 个自然日",
@@ -107,8 +107,8 @@ _NAMED_MONTH = re.compile(
 )
 _NUMERIC_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,3})\s*月(?!\s*份?额)")
 _ARABIC = re.compile(
-    rf"""(?:(?P<sign>[¥￥€$£])\s*|(?P<minus>(?<![^\s(,，:：~])[-−]|零下\s*|\bminus\s+))?
-    (?<![A-Za-z0-9_.])(?<![^\d\s(,，:：~]-)(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
+    rf"""(?:(?P<sign>[¥￥€$£])\s*|(?P<minus>(?<![^\s(,，:：~\u3400-\u9fff])[-−]|零下\s*|\bminus\s+))?
+    (?<![A-Za-z0-9_.])(?<![^\d\s(,，:：~\u3400-\u9fff]-)(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
     (?![\d_])(?!-?[A-Za-z]+-?\d)(?:st|nd|rd|th)?\s*(?P<scale>{_SCALE})?\s*-?\s*
     (?P<unit>(?:{_UNIT})(?![A-Za-z]))?""",
     re.VERBOSE | re.IGNORECASE,
@@ -295,7 +295,10 @@ def _arabic(match: re.Match[str]) -> Quantity:
     value = Decimal(match["digits"].replace(",", "")) * (-1 if match["minus"] else 1)
     if match["scale"]:
         value *= _SCALES[match["scale"].lower()]
-    unit = _UNITS.get((match["unit"] or "").lower(), "") or _CURRENCY_SIGNS.get(match["sign"] or "", "")
+    unit = _UNITS.get((match["unit"] or "").lower(), "")
+    if match["sign"] and unit in ("", "m"):
+        value *= 1_000_000 if unit else 1  # £3m are three million
+        unit = _CURRENCY_SIGNS[match["sign"]]
     return Quantity(value.normalize(), unit, match.start("digits"), match.end())
 
 

@@ -107,6 +107,8 @@ def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled
         return False
     if any(word.is_number for word in (*slot.mine, *slot.theirs)):
         return slot.before + slot.after >= WIDE_FRAME and _are_other_numbers(slot)
+    if slot.mine[0].is_chinese != slot.theirs[0].is_chinese:
+        return False
     if _holds(claim, slot.theirs) or _holds(sentence, slot.mine):
         return True
     if all(word.is_name for word in (*slot.mine, *slot.theirs)):
