@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from retrieval.analysis import LONGEST_WORD, terms
+from retrieval.bm25 import inverse_document_frequency
 from retrieval.fulltext import Frequencies
 from retrieval.words import QUESTION_WORDS
 
@@ -18,11 +19,19 @@ from retrieval.words import QUESTION_WORDS
 DECAY = 0.5
 # How specific the words are that a question shares with an earlier turn when it comes back to it; from .3 on the same.
 COMES_BACK = 0.5
+# How often people carry a word of earlier turns over to a question, beside how often a noun or a name (in 500 Chinese
+# dialogues .44 to .82): verbs and adjectives .14 to .24, adverbs and particles about .05. What a turn names first is
+# its topic: of these .60 to .77, of what it names later .24 to .48. Of English words the kind isn't known.
+VERB, PARTICLE, LATER = 0.3, 0.1, 0.5
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NOT_HAN = rf"(?:(?![{_HAN}])\w)"
 # Chinese titles are one word, and so are names with their marks: TL-SE2109, pg_hba.conf, C++.
+_IS_HAN = re.compile(f"[{_HAN}]")
 _TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{_HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
+# The dictionary's marks of what names something, nouns, names, set phrases and roots, and of words without a matter.
+_NAMES = re.compile(r"n|[ijlxz]|[av]n$|eng|.*g$")
+_PARTICLES = re.compile(r"[cdefmopruy]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +39,16 @@ class Word:
     """A word of earlier questions that a question lacks, as it was written.
 
     `terms` are those that passages hold, and all where they hold none; `rarity` is that of the rarest, in inverse
-    document frequency, and `age` how many turns lie between.
+    document frequency, and `age` how many turns lie between. `likely` tells how likely a word of its kind and place is
+    needed, at most 1, and `phrase` what words that name something side by side have in common; others have none.
     """
 
     text: str
     terms: frozenset[str]
     rarity: float
     age: int
+    likely: float = 1.0
+    phrase: tuple[int, int] | None = None
 
 
 def content_terms(text: str) -> list[str]:
@@ -52,24 +64,31 @@ def specificity(question: str, frequencies: Frequencies) -> float:
 def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> list[Word]:
     """Return the words of earlier questions (oldest first) that a question lacks, the last first, each once.
 
-    Words that no passage holds are among them only where there are no others. A number of the question stands in the
-    place of those with as many digits: another year. What the question comes back to is as near as the last turn.
+    A number of the question stands in the place of those with as many digits: another year. What the question comes
+    back to is as near as the last turn.
     """
     said = set(terms(question))
     digits = {len(word) for word in words(question) if word.isdigit()}
     found: dict[frozenset[str], Word] = {}
     for turns, text in enumerate(reversed(earlier)):
         age = 0 if _comes_back(question, text, frequencies) else turns
-        for word in words(text):
+        for word, likely, phrase in _placed(text):
             if word.isdigit() and len(word) in digits:
                 continue
             named = _named(word) - said
             known = frozenset(term for term in named if frequencies.rarity(term))
             if key := known or named:
-                rarity = max(map(frequencies.rarity, known), default=0.0)
-                found.setdefault(key, Word(word, key, rarity, age))
-    held = [word for word in found.values() if word.rarity]
-    return held or list(found.values())
+                rarity = max(rarity_of(term, frequencies) for term in key)
+                found.setdefault(key, Word(word, key, rarity, age, likely, (turns, phrase) if phrase else None))
+    return list(found.values())
+
+
+def rarity_of(term: str, frequencies: Frequencies) -> float:
+    """Return a term's inverse document frequency; of one that no passage holds, as if one did.
+
+    Such a word may well be what a conversation is about, and the documents not.
+    """
+    return frequencies.rarity(term) or inverse_document_frequency(max(frequencies.size, 2), 1)
 
 
 def salient(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
@@ -111,8 +130,34 @@ def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
-        found += rjieba.cut(token, True) if re.match(f"[{_HAN}]", token) else [token]
+        found += rjieba.cut(token, True) if _IS_HAN.match(token) else [token]
     return tuple(word for word in found if len(word) <= LONGEST_WORD)
+
+
+def _placed(turn: str) -> list[tuple[str, float, int]]:
+    """Return a turn's words, each with how likely it is needed and the number of the phrase that it is of, from 1."""
+    found: list[tuple[str, float, int]] = []
+    phrases, within = 0, False
+    for word in words(turn):
+        likely = _likely(word)
+        names = likely == 1.0 and bool(_named(word))
+        phrases += names and not within
+        within = names
+        is_later = names and phrases > 1 and _IS_HAN.match(word)
+        found.append((word, LATER if is_later else likely, phrases if names else 0))
+    return found
+
+
+@lru_cache(4_096)
+def _likely(word: str) -> float:
+    import rjieba  # reads its dictionary when loaded
+
+    if not _IS_HAN.match(word):
+        return 1.0
+    kind = rjieba.tag(word, True)[-1][1]
+    if _NAMES.match(kind):
+        return 1.0
+    return PARTICLE if _PARTICLES.match(kind) else VERB
 
 
 def _comes_back(question: str, turn: str, frequencies: Frequencies) -> bool:

@@ -26,9 +26,10 @@ def test_one_passage_must_hold_both() -> None:
     assert agreed("warranty period?", "the rack kit", "The warranty of the rack kit") == pytest.approx(0.5)
 
 
-def test_words_that_no_passage_holds_tell_nothing() -> None:
-    assert agreed("warranty period?", "the gadget", "The warranty period of the gadget") == 0.0
-    assert agreed("gizmo?", "the rack", "The rack of the gizmo") == 0.0
+def test_words_that_no_passage_holds_are_joined_to_nothing() -> None:
+    assert agreed("warranty period?", "the gadget", "The warranty period") == 0.0
+    assert agreed("gizmo?", "the rack", "The rack") == 0.0
+    assert agreed("warranty?", "the gadget's rack", "The warranty of the rack") == pytest.approx(0.45, abs=0.02)
     assert agreed("warranty?", "the warranty", "The warranty") == 0.0
     assert agreed("warranty?", "???", "The warranty") == agreed("warranty?", "the rack") == 0.0
 
@@ -56,6 +57,35 @@ def test_without_passages_rare_words_are_needed_and_no_more_than_so_many() -> No
     assert needed("Which?", [" ".join(words)], known(held=held)) == tuple(words[:CARRIED])
     everywhere = known(" ".join(["period", *words]), held=held | HELD)
     assert len(needed("Which period?", [" ".join(words)], everywhere)) == CARRIED
+
+
+CHAT = {term: 20 for text in ("多大", "厉害", "东西", "天气", "周末", "钓鱼") for term in content_terms(text)}
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "first"),
+    [
+        ("他多大了？", "梅西是谁？", "梅西"),
+        ("他厉害吗？", "觉得梅西怎么样？", "梅西"),
+        ("他厉害吗？", "梅西周末会去钓鱼吗？", "梅西"),
+        ("How old is he?", "Who is Messi?", "Messi"),
+    ],
+)
+@pytest.mark.parametrize("passages", [(), ("多大的东西", "天气很厉害", "周末多大的天气")])
+def test_whom_the_documents_do_not_know_is_carried_over_all_the_same(
+    question: str, earlier: str, first: str, passages: tuple[str, ...]
+) -> None:
+    assert needed(question, [earlier], known(*passages, held=CHAT))[0] == first
+    assert needed(question, [earlier], Known(Frequencies(0, {})))[0] == first
+
+
+def test_where_passages_tell_nothing_a_word_counts_by_what_it_is_and_where_it_stands() -> None:
+    held = {term: 20 for text in ("钓鱼", "喜欢", "黄河", "鲤鱼", "颜色", "漂亮") for term in content_terms(text)}
+    assert needed("好吗？", ["喜欢黄河"], known(held=held)) == ("黄河",), "no verbs"
+    assert needed("好吗？", ["黄河的鲤鱼"], known(held=held)) == ("黄河", "鲤鱼"), "the topic is named first"
+    assert needed("好吗？", ["漂亮的黄河鲤鱼的颜色"], known(held=held))[:2] == ("黄河", "鲤鱼"), "side by side"
+    together = known("钓鱼的颜色", "钓鱼的颜色", held=held)
+    assert needed("什么颜色？", ["黄河的钓鱼"], together) == ("钓鱼",), "passages know better"
 
 
 def test_passages_are_looked_for_with_the_rarest_words_of_the_conversation() -> None:
