@@ -11,6 +11,7 @@ from django.test import AsyncClient, Client
 from conversations import broker, runner, store, turns
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message
+from conversations.pipeline.nodes.save import Save
 from knowledge.models import KnowledgeBase
 from ragsite import db
 from tests.conversations.conftest import run_turn
@@ -55,6 +56,10 @@ async def test_an_answer_waits_to_be_stored(
     assert isinstance(done, DoneEvent) and done.status == message.status == "completed"
     assert message.content == "Hold the button for ten seconds [1]."
     assert await message.citations.filter(cited=True).acount() == 1
+
+
+def test_what_must_be_stored_waits_as_long_as_the_database_may_be_away() -> None:
+    assert Save.timeout is None or Save.timeout > db.PATIENCE
 
 
 async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(

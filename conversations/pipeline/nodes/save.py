@@ -27,6 +27,7 @@ class Save(Node):
     key = "save"
     step = 9
     title = gettext_lazy("Save the answer")
+    timeout = None  # `patiently` bounds it
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
