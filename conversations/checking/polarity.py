@@ -18,9 +18,10 @@ from retrieval.analysis import terms
 from retrieval.words import QUESTION_WORDS
 
 _NEGATIONS = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t|free of|rather than)\b"
+    r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"
+    r"|free of|rather than|drop(?:s|ped|ping)?(?= support))\b"
     r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
-    r"|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
+    r"|不再|不予|无法|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
     r"|禁止|严禁",
     re.IGNORECASE,
 )
@@ -130,10 +131,16 @@ def exceptions(text: str) -> set[str | None]:
 
 def are_opposed(one: str, other: str) -> bool:
     """Whether only one of two clauses of the same words is negated, and no pair of opposites makes up for it."""
-    if _negations(one) % 2 == _negations(other) % 2:
+    if _negations(one) % 2 == _negations(other) % 2 or _denies_something_else(read(one), read(other)):
         return False
     sides = {(term, word.second) for word in read(other) for term in word.terms}
     return not any((term, not word.second) in sides for word in read(one) for term in word.terms)
+
+
+def _denies_something_else(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Whether all that either of two clauses denies is nothing that the other one says."""
+    denied = [(word, clause) for words, clause in ((one, other), (other, one)) for word in words if word.first]
+    return bool(denied) and not any(word.terms & said.terms for word, clause in denied for said in clause)
 
 
 def _negations(text: str) -> int:

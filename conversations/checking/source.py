@@ -112,11 +112,13 @@ class Source:
         languages = {language_of(clause.text) for clause in self.clauses} - {""}
         return bool(language and languages) and language not in languages
 
-    def coverage(self, wanted: Set[str]) -> float:
-        """Return the share of some terms that the source holds, from 0 to 1; a Chinese word may be within another."""
-        if not wanted:
-            return 1.0
-        return sum(term in self.terms or (_is_han(term) and term in self.text) for term in wanted) / len(wanted)
+    def coverage(self, wanted: Set[str], numbers: int) -> float:
+        """Return the share of some terms that the source holds, from 0 to 1, and so many `numbers` that it does hold.
+
+        A Chinese word may be within another.
+        """
+        found = sum(term in self.terms or (_is_han(term) and term in self.text) for term in wanted)
+        return (found + numbers) / (len(wanted) + numbers) if wanted or numbers else 1.0
 
     def share(self, wanted: Set[str], clause: Clause) -> float:
         """Return the share of some terms that a clause holds, each weighed by its rarity among the clauses."""

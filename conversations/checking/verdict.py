@@ -88,11 +88,17 @@ def _judge(claim: Claim, source: Source) -> Verdict:
         problems.append(("polarity", ""))
     if not problems:
         problems += [("word", what) for what in dict.fromkeys(_exchanged(said, clauses, source))]
-    covered = source.coverage(content_terms(said))
+    covered = source.coverage(content_terms(said), _found(said, source))
     if covered < ENOUGH:
         problems.append(("words", ""))
     status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
     return Verdict(claim.text, claim.sources, status, covered, tuple(problems))
+
+
+def _found(said: str, source: Source) -> int:
+    """Return how many numbers of a sentence, leaving out those that may count nothing, its source has."""
+    mine = [quantity for quantity in quantities(said) if not quantity.spelled]
+    return sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
 
 
 def _beginning(text: str) -> str:

@@ -59,6 +59,10 @@ def judged(sentence: str, passage: str = SWITCH) -> tuple[str, list[tuple[str, s
         ("twice", [("2", "times")]),
         ("-5 °C to 40 °C", [("-5", "°c"), ("40", "°c")]),
         ("3-6 months", [("3", ""), ("6", "month")]),
+        ("£312.6m", [("312600000", "gbp")]),
+        ("60周岁", [("60", "year")]),
+        ("9点到17点", [("540", "time on a dial"), ("1020", "time of day")]),
+        ("保持在-18℃", [("-18", "°c")]),
         ("一些", []),
     ],
 )
@@ -269,6 +273,7 @@ LAW = (
     "The release is V5.3. Repairs are reported to the caretaker, Luis Ortega, at extension 118. "
     "The tenant is Marcus T. Ellery. "
     "Volunteers may not accept gifts. Books can be renewed. "
+    "The filter RF-22 cannot be cleaned and must be replaced. Version 8 drops support for Python 3. "
     "工作满一年不满十年的为5天，满十年不满二十年的为10天。甲方应向乙方支付服务费。逾期三十日的，乙方有权解除合同。"
     "孕妇禁用，对青霉素过敏者禁用。"
     "碑文为书法家米友清所书。知州范仲元主持修桥。贵重物品不予寄存。停机须提前通知，且不计入不可用时间。堆高不得超过2.4米。"
@@ -306,6 +311,11 @@ LAW = (
         ("停机计入不可用时间。", ("polarity", "")),
         ("堆高不得低于2.4米。", ("polarity", "")),
         ("堆高不超过2.4米。", None),
+        # a negation reaches no other statement, and another one denies nothing of this
+        ("The filter RF-22 has to be replaced.", None),
+        ("The filter RF-22 can be cleaned and must be replaced.", ("polarity", "")),
+        ("Version 8 no longer supports Python 3.", None),
+        ("Version 8 supports Python 3.", ("polarity", "")),
     ],
 )
 def test_facts_are_worked_out_and_told_from_those_of_other_things(
@@ -323,10 +333,10 @@ def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("file", "right", "doubted"),
     [
-        ("citation_pairs.jsonl", 57, 195),
-        ("citation_pairs_paraphrased.jsonl", 162, 0),
+        ("citation_pairs.jsonl", 58, 195),
+        ("citation_pairs_paraphrased.jsonl", 245, 0),
         ("citation_pairs_held_out.jsonl", 49, 87),
-        ("citation_pairs_third.jsonl", 99, 187),
+        ("citation_pairs_third.jsonl", 99, 186),
     ],
 )
 def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
