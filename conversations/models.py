@@ -54,7 +54,7 @@ class ChatSession(models.Model):
     )
     settings = models.JSONField(_("settings"), default=dict, blank=True)
     last_activity_at = models.DateTimeField(_("last activity"))
-    deleted_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
@@ -80,9 +80,11 @@ class ChatSession(models.Model):
 class Turn(models.Model):
     """One question and its answer under one `request_id`; turns form a tree by `parent_turn`."""
 
-    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="turns")
-    request_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    parent_turn = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children")
+    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="turns", verbose_name=_("session"))
+    request_id = models.UUIDField(_("request id"), unique=True, default=uuid.uuid4, editable=False)
+    parent_turn = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children", verbose_name=_("parent turn")
+    )
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)
     embedding_space = models.ForeignKey(
@@ -126,7 +128,7 @@ class Message(models.Model):
         FAILED = "failed", _("Failed")
         INTERRUPTED = "interrupted", _("Interrupted")
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages", verbose_name=_("turn"))
     role = models.CharField(_("role"), max_length=10, choices=Role.choices)
     content = models.TextField(_("content"), blank=True, help_text=_("plain text, taken out of the blocks"))
     # [{"id", "kind", "text" | "columns" + "rows" | "alt" + "url" + "width" + "height", "language"?}]
@@ -183,14 +185,20 @@ class ContextEntry(models.Model):
         CHAT = "chat", _("Conversation")
         SUMMARY = "summary", _("Summary")
 
-    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="context_entries")
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="context_entries")
+    session = models.ForeignKey(
+        ChatSession, on_delete=models.CASCADE, related_name="context_entries", verbose_name=_("session")
+    )
+    turn = models.ForeignKey(
+        Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="context_entries", verbose_name=_("turn")
+    )
     type = models.CharField(_("type"), max_length=10, choices=Type.choices)
     role = models.CharField(_("role"), max_length=10)
     content = models.TextField(_("content"))
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
     # Of a summary, which tells of the branch up to `turn`: the oldest turn in it. With that turn the summary goes.
-    covers_from = models.ForeignKey(Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    covers_from = models.ForeignKey(
+        Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("covers from")
+    )
     edited_at = models.DateTimeField(_("edited"), null=True, blank=True, help_text=_("by its user"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -216,7 +224,7 @@ class ContextEntry(models.Model):
 class Citation(models.Model):
     """A numbered source of an answer: the passage, and a snapshot that outlives it."""
 
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations", verbose_name=_("message"))
     index = models.PositiveSmallIntegerField(_("number"))
     chunk = models.ForeignKey("knowledge.Chunk", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     # Where neighbouring passages were joined, the ids of all of them in the document's order; `chunk` is the best.
@@ -224,7 +232,7 @@ class Citation(models.Model):
     document = models.ForeignKey(
         "knowledge.Document", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    request_id = models.UUIDField(editable=False)
+    request_id = models.UUIDField(_("request id"), editable=False)
     cited = models.BooleanField(_("cited"), default=False)
     filename = models.CharField(_("file name"), max_length=255)
     # What the document was called: its own title, else its path.
@@ -256,8 +264,8 @@ class Citation(models.Model):
 class TraceStep(models.Model):
     """A node that ran for a turn, when, how it ended and what it saw."""
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="trace")
-    order = models.PositiveSmallIntegerField()
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="trace", verbose_name=_("turn"))
+    order = models.PositiveSmallIntegerField(_("order"))
     key = models.CharField(_("node"), max_length=60)
     status = models.CharField(_("status"), max_length=12)
     started_at = models.DateTimeField(_("started"))
@@ -287,8 +295,10 @@ class Feedback(models.Model):
         UP = 1, _("Helpful")
         DOWN = -1, _("Not helpful")
 
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="feedback")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="feedback", verbose_name=_("message"))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
+    )
     value = models.SmallIntegerField(_("value"), choices=Value.choices)
     reason = models.CharField(_("reason"), max_length=40, blank=True)
     comment = models.TextField(_("comment"), blank=True)
@@ -313,7 +323,9 @@ class ShareLink(models.Model):
     """A read-only link to a branch of a session up to a turn, valid until its owner revokes it."""
 
     uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="share_links")
+    session = models.ForeignKey(
+        ChatSession, on_delete=models.CASCADE, related_name="share_links", verbose_name=_("session")
+    )
     # What is asked after it is not shared.
     last_turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+", verbose_name=_("last turn"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
