@@ -200,10 +200,12 @@ class TurnRunner:
             except Exception:
                 logger.exception("The answer can't be stored")
                 self._unstorable = True
-                return self.interrupt()
+                self.interrupt()
+                return
             if not alive:
                 # Someone ended it: a stop from another process, or the session is gone.
-                return self.stop()
+                self.stop()
+                return
 
     async def _checkpoint(self) -> bool:
         """Store the events that the database hasn't; False when the answer was ended by someone else."""
