@@ -25,6 +25,20 @@ MESSAGES = (
     gettext_noop("The slides hold no text, tables or pictures."),
     gettext_noop("The workbook's sheets are empty."),
     gettext_noop("This is not a text file: it holds binary data."),
+    gettext_noop("One part of the file is too large to be read."),
+    gettext_noop("Reading the file was cancelled."),
+    gettext_noop(
+        "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not available "
+        "yet; run the file through an OCR program and upload the result."
+    ),
+    gettext_noop(
+        "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to PDF from "
+        "its own program; reading text from pictures (OCR) is not available yet."
+    ),
+    gettext_noop("The file declares XML entities, which Office documents never do. It is not read."),
+    gettext_noop("The file is no longer there."),
+    gettext_noop("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
+    gettext_noop("The page holds no readable text."),
 )
 
 # Messages with figures and names in them, which are taken out of what was stored and put into the translation.
