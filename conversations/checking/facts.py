@@ -15,11 +15,13 @@ _CODE = re.compile(r"(?<![\w.-])[A-Za-z0-9]+(?:[-_./:+#@][A-Za-z0-9]+)*(?![\w-])
 _MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|[cdkm]?m[23]$)(?=.*\d)(?=.*[A-Za-z])")
 _JOINED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|and/or$|[ei]\.[eg]$)(?=.*[A-Za-z]).*\w[_./:@]\w")
 _OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*\w")
-_CAMEL = re.compile(r"^[a-z]+[A-Z]")
+_CAMEL = re.compile(r"^[a-z]{2,}[A-Z]|^[a-z][A-Z]\w{2}")
 _VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
 _STARTS = re.compile(r"[.!?:;。！？：；]\s*[\"“(（]?$")
 _TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
+# Longer names of units are no abbreviations, which may stand for anything.
+_ABBREVIATED = 4
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _TITLE = re.compile(r"《([^《》]+)》")
@@ -154,7 +156,7 @@ def _latin_names(text: str) -> list[str]:
         first = not re.search(r"\w", text[: match.start()])
         before = text[: match.start()]
         starts = bool(_STARTS.search(before)) and not _TITLED.search(before)
-        if is_unit(word) and re.search(r"\d\s?$", text[: match.start()]):
+        if is_unit(word) and (len(word) > _ABBREVIATED or re.search(r"\d\s?$", text[: match.start()])):
             continue
         sure = word[1:] != word[1:].lower()
         if sure or not (first or starts):

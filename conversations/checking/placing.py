@@ -69,7 +69,8 @@ def _misplaced_names(unit: str, said: str, source: Source, whole: bool) -> Itera
             other for other in source.units(whole) if is_named(last, other.text) or is_named(last, other.subject)
         ]
         strange = [other for other in basis.names if are_alike(last, other) and not is_named(other, said)]
-        if strange and _is_elsewhere(unit, name, wanted, holding, basis, source):
+        speaks_of = any(_speaks_of(unit, name, other, basis) for other in holding)
+        if strange and not speaks_of and _is_elsewhere(unit, name, wanted, holding, basis, source):
             yield name
 
 

@@ -42,6 +42,8 @@ _EXCEPTIONS = re.compile(
 _GOES_ON = re.compile(
     r"\b(?:and|but)\s+(?:must|should|can|may|will|is|are|was|were|has|have)\b|但|而(?!且)", re.IGNORECASE
 )
+# "No traces of deleted content" denies the traces only.
+_NO_MORE = re.compile(r"\bno\s+\w+\s+(of|from|in|for|to|at|by|with)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
 # Words that a negation reaches, and those on each side that are a word's neighbours.
 REACH = 3
@@ -237,6 +239,7 @@ def _tokens(clause: str) -> Iterator[_Token]:
             yield _token(match.start(), match.group(), reaches)
         rest = pattern.sub(lambda match: " " * len(match.group()), rest)
     yield from (_Token(match.start()) for match in _GOES_ON.finditer(rest))
+    yield from (_Token(match.start(1)) for match in _NO_MORE.finditer(clause))
     for match in _TOKEN.finditer(rest):
         for start, word in cut(match.group()):
             token = _token(match.start() + start, word)

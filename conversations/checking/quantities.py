@@ -69,7 +69,7 @@ _UNIT_GROUPS = (
     "mm millimetre millimetres millimeter millimeters 毫米",
     "l litre litres liter liters 升",
     "ml millilitre millilitres milliliter milliliters 毫升",
-    "°c ℃ degrees degree 度 摄氏度",
+    "°c ℃ degrees degree celsius 度 摄氏度",
     "k", "kb", "mb", "gb", "tb", "kbps", "mbps", "gbps", "ms millisecond milliseconds 毫秒", "v volt volts 伏",
     "w watt watts 瓦", "kw kilowatt kilowatts 千瓦", "mw megawatt megawatts 兆瓦", "kwh 千瓦时 度电",
     "yuan 元 块 rmb cny 人民币",
@@ -270,6 +270,8 @@ def _chinese(text: str) -> Iterator[Quantity]:
     """Yield the numbers in Chinese characters."""
     for match in _HAN.finditer(text):
         value = _han_value(match["digits"])
+        if match["digits"] in _SCALES and not match["first"]:
+            continue  # of 平方千米
         if match["first"] or match["unit"] or len(match["digits"]) > 1:
             counts_nothing = value == 1 or _is_pointed_at(match) or _is_following(match)
             yield Quantity(

@@ -63,6 +63,7 @@ def judged(sentence: str, passage: str = SWITCH) -> tuple[str, list[tuple[str, s
         ("60周岁", [("60", "year")]),
         ("9点到17点", [("540", "time on a dial"), ("1020", "time of day")]),
         ("保持在-18℃", [("-18", "°c")]),
+        ("41平方千米", [("41", "")]),
         ("一些", []),
     ],
 )
@@ -103,7 +104,7 @@ def test_names_and_codes_are_told_from_words() -> None:
     ]  # fmt: skip
     assert names("Enable WAL archiving in this 10GB file") == ["WAL"]
     assert names("The 2.4x faster disk of 100 MB and 62 km2 is on a page of Dr. Lopez") == ["Lopez"]
-    assert names("Set sessionId with --no-wait") == ["--no-wait", "sessionId"]
+    assert names("Set sessionId with --no-wait, at 5 kW or 35 degrees Celsius") == ["--no-wait", "sessionId"]
     assert names("本品由江苏康缘制药有限公司生产，耶伦是访客") == ["江苏", "康缘", "耶伦"]
     assert is_named("WHO", "the World Health Organization") and not is_named("WHO", "the whole health")
     assert is_named("Chile", "a Chilean botanist") and not is_named("Chile", "chilly weather")
@@ -268,9 +269,10 @@ def test_what_stands_in_the_place_of_another_is_found_and_a_paraphrase_let_be(
 
 
 LAW = (
-    "Hotel costs are refunded up to 120 euros. Vasquez headed the herbarium from 1962 to 1979. Flights take 40 "
-    "minutes, the drive 90 minutes. The risk was 1.38 times higher. The board has Ann Reed, Bo Lind and Cy Moss. "
-    "The release is V5.3. Repairs are reported to the caretaker, Luis Ortega, at extension 118. "
+    "Hotel costs are refunded up to 120 euros. Vasquez headed the herbarium from 1962 to 1979 and left the next year. "
+    "Flights take 40 minutes, the drive 90 minutes. "
+    "The risk was 1.38 times higher. The board has Ann Reed, Bo Lind and "
+    "Cy Moss. The release is V5.3. Repairs are reported to the caretaker, Luis Ortega, at extension 118. "
     "The tenant is Marcus T. Ellery. "
     "Volunteers may not accept gifts. Books can be renewed. "
     "The filter RF-22 cannot be cleaned and must be replaced. Version 8 drops support for Python 3. "
@@ -286,6 +288,7 @@ LAW = (
         # numbers that are worked out
         ("Vasquez headed the herbarium for 17 years.", None),
         ("Vasquez headed the herbarium for 18 years.", ("number", "18 years")),
+        ("Vasquez left the herbarium in 1980.", None),
         ("The board has three members: Ann Reed, Bo Lind and Cy Moss.", None),
         ("The board has four members: Ann Reed, Bo Lind and Cy Moss.", ("number", "four")),
         ("Flights and the drive take 130 minutes in total.", None),
@@ -336,7 +339,7 @@ def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
         ("citation_pairs.jsonl", 58, 195),
         ("citation_pairs_paraphrased.jsonl", 245, 0),
         ("citation_pairs_held_out.jsonl", 49, 87),
-        ("citation_pairs_third.jsonl", 99, 186),
+        ("citation_pairs_third.jsonl", 104, 187),
     ],
 )
 def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
