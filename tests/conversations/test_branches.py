@@ -18,7 +18,7 @@ from ragsite.llm.types import TextPiece
 from tests.conversations.conftest import run_turn
 from tests.conversations.oob import Page
 from tests.conversations.records import make_turn
-from tests.conversations.test_consumers import SHELL, Tab, statuses, tab, text
+from tests.conversations.test_consumers import SHELL, Tab, followers, statuses, tab, text, until_followed_anew
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -101,9 +101,11 @@ async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_agai
         await here.until(lambda page: "Once more" in text(page, ".prose"))
         assert text(here.page, ".line .siblings") == "2/2"
         second = await Message.objects.filter(role="assistant").alatest("id")
+        before = followers()
         await step(here, session, first.turn_id)
         assert statuses(here.page) == ["completed"]
         await step(here, session, second.turn_id)
+        await until_followed_anew(before)
         go_on.set()
         await here.until_ended()
         assert text(here.page, ".prose") == "Once more to the end."

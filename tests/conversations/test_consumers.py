@@ -109,9 +109,16 @@ def text(page: Page, selector: str) -> str:
     return found.get_text(" ", strip=True) if found else ""
 
 
-def followers() -> list[asyncio.Task[Any]]:
+def followers() -> set[asyncio.Task[Any]]:
     """Return the tasks that follow an answer for a socket."""
-    return [task for task in asyncio.all_tasks() if "_follow" in repr(task.get_coro())]
+    return {task for task in asyncio.all_tasks() if "_follow" in repr(task.get_coro())}
+
+
+async def until_followed_anew(before: set[asyncio.Task[Any]]) -> None:
+    """Wait until an answer is followed by another task than those."""
+    async with asyncio.timeout(PATIENCE):
+        while not followers() - before:
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -227,9 +234,7 @@ async def test_who_comes_back_gets_the_rest(
         mark = second.page.soup.select_one("[data-status=streaming]")
         assert mark is not None
         await second.send(action="resume", seen=f"{mark['data-message']}:{mark['data-seq']}")
-        async with asyncio.timeout(PATIENCE):
-            while not followers():
-                await asyncio.sleep(0.01)
+        await until_followed_anew(set())
         go_on.set()
         await second.until_ended()
         assert "One." in text(second.page, ".prose")
@@ -356,7 +361,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     await here.ask(RESET)
     await here.until(lambda page: "Begun" in text(page, ".prose"))
     await here.leave()
-    assert followers() == []
+    assert not followers()
     go_on.set()
     await turns.wait_for_all()
     message = await Message.objects.aget(role="assistant")
