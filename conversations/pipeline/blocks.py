@@ -11,11 +11,12 @@ from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import PictureInfo, State
 from ragsite.llm.mending import TextMender, whole
 
-_MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\]|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
+_NUMBERS = r" ?\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*"
+_MARKER = rf"\[{_NUMBERS} ?\]|【{_NUMBERS} ?】|［{_NUMBERS} ?］"
 # What tells where on a line code stands, and the markers.
-_STEP = re.compile(rf"`+|\n|{_MARKER.pattern}")
+_STEP = re.compile(rf"`+|\n|{_MARKER}")
 # The end of a piece that may be the beginning of a marker, or of more backticks.
-_OPEN_MARKER = re.compile(r"(?:(?<!`)`++|[\[【](?:\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*\s*(?:[,，、;；]\s*)?)?)\Z")
+_OPEN_MARKER = re.compile(rf"(?:(?<!`)`++|[\[【［](?: ?|{_NUMBERS}\s*(?:[,，、;；]\s*)?))\Z")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 # How a model names the picture of a passage.
@@ -165,8 +166,8 @@ class PartWriter:
 class MarkerFilter:
     """Lets through the citation markers that point at a source and drops those that point nowhere.
 
-    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]` becomes
-    `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets.
+    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]`, `【1】【2】`
+    and `［1］［2］` become `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:

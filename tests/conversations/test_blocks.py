@@ -9,7 +9,7 @@ from conversations.markdown import render
 from conversations.pipeline.blocks import MarkerFilter, escape_markdown
 from conversations.quoting import _paragraph
 
-ANSWER = "One [1]. Two [2][7], an array a[0] and 【3】 and [12]; `b[9]`, ``c`[1]`` `x\n[8] open [1"
+ANSWER = "One [1]. Two [2][7], an array a[0] and 【3】 and [12], ［1］, [ 2 ], [ ]; `b[9]`, ``c`[1]`` `x\n[8] open [1"
 
 
 def filtered(pieces: list[str]) -> tuple[str, set[int]]:
@@ -21,11 +21,11 @@ def filtered(pieces: list[str]) -> tuple[str, set[int]]:
 @pytest.mark.parametrize("cut", range(len(ANSWER) + 1))
 def test_markers_that_point_nowhere_are_removed_wherever_the_stream_is_cut(cut: int) -> None:
     text, cited = filtered([ANSWER[:cut], ANSWER[cut:]])
-    assert text == "One [1]. Two [2], an array a and [3] and ; `b[9]`, ``c`[1]`` `x\n open [1"
+    assert text == "One [1]. Two [2], an array a and [3] and , [1], [2], [ ]; `b[9]`, ``c`[1]`` `x\n open [1"
     assert cited == {1, 2, 3}
 
 
-@given(st.text(alphabet="[]【】0123456789ab` \n", max_size=40))
+@given(st.text(alphabet="[]【】［］0123456789ab,` \n", max_size=40))
 def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
     assert filtered(list(text)) == filtered([text])
 
