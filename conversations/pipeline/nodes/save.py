@@ -14,7 +14,7 @@ from conversations.models import ContextEntry, Turn
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from conversations.store import Started
-from ragsite.db import in_database, patiently
+from ragsite.db import PATIENCE, in_database, patiently
 from ragsite.llm.tokens import count_tokens
 
 
@@ -27,7 +27,7 @@ class Save(Node):
     key = "save"
     step = 9
     title = gettext_lazy("Save the answer")
-    timeout = None  # `patiently` bounds it
+    timeout = PATIENCE + 30.0  # what is owed is not given up before the database is
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
