@@ -15,7 +15,6 @@ _PLAN = {
     "followup": True,
     "plan": {"action": "retrieve_vector", "args": {"k": 5}},
 }
-_ANSWER = ["Hold the reset button", " for ten seconds [1].", " The switch starts anew [2]."]
 
 
 @asynccontextmanager
@@ -57,24 +56,21 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             length = int(head.partition("content-length:")[2].split("\r\n")[0] or 0)
-            asked = json.loads(await reader.readexactly(length))
-            body = b"".join(_frames(asked))
-            writer.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-            )
+            asked = await reader.readexactly(length)
+            # The prompt asks for a plan by showing one, within a string.
+            writer.write(_PLANNED if rb"\"plan\"" in asked else _ANSWERED)
             await writer.drain()
     writer.close()
 
 
-def _frames(asked: dict[str, object]) -> Iterator[bytes]:
-    """Yield the events of a reply: a plan, where the prompt asks for one; else an answer."""
-    wants_plan = '"plan"' in json.dumps(asked["messages"]).replace('\\"', '"')
-    for piece in [json.dumps(_PLAN)] if wants_plan else _ANSWER:
-        yield _frame({"choices": [{"index": 0, "delta": {"content": piece}}]})
+def _reply(*pieces: str) -> bytes:
+    """Return a whole reply, written beforehand so that it takes no time when it is asked for."""
+    frames: list[dict[str, object]] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
     usage = {"prompt_tokens": 500, "completion_tokens": 20}
-    yield _frame({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})
-    yield b"data: [DONE]\n\n"
+    frames.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})
+    body = b"".join(b"data: " + json.dumps(frame).encode() + b"\n\n" for frame in frames) + b"data: [DONE]\n\n"
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
 
-def _frame(data: dict[str, object]) -> bytes:
-    return b"data: " + json.dumps(data).encode() + b"\n\n"
+_PLANNED = _reply(json.dumps(_PLAN))
+_ANSWERED = _reply("Hold the reset button", " for ten seconds [1].", " The switch starts anew [2].")

@@ -62,3 +62,10 @@ def test_what_it_can_t_do_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "database", fail)
     with pytest.raises(CommandError, match="permission denied"):
         call_command("bench_pipeline")
+
+
+async def test_the_instant_model_plans_where_it_is_shown_a_plan() -> None:
+    prompt = 'Answer with JSON like {"plan": {"action": "answer_chat"}}.'
+    async with instant_model() as base_url, httpx.AsyncClient() as client:
+        reply = await client.post(f"{base_url}/chat/completions", json={"messages": [{"content": prompt}]})
+        assert "retrieve_vector" in reply.text and "Hold the reset button" not in reply.text
