@@ -2,8 +2,9 @@
 
 A turn is timed from its start to its last event, as a page waits for it: preparation, nodes, events, checkpoints and
 what is stored. The search runs, and its time is subtracted: once that of the node that asks the database, and once that
-of all nodes that together do what `retrieval.search.search` does. The time of the processor is that
-of all threads of this process, search and model included: it tells more than the clock on a machine that others use.
+of all nodes that together do what `retrieval.search.search` does. The pipeline itself is the time from the beginning of
+its first node to the end of its last, without those steps. The time of the processor is that of all threads of this
+process, search and model included: it tells more than the clock on a machine that others use.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from statistics import median
 
 import numpy as np
@@ -50,13 +52,14 @@ _PASSAGES = (
 class Figures:
     """Milliseconds of each turn: whole, of the processor, without the search node, without all steps of the search.
 
-    Also of each node, and the number of queries by node.
+    Also of its pipeline itself and of each node, and the number of queries by node.
     """
 
     whole: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
     own: list[float] = field(default_factory=list)
     apart: list[float] = field(default_factory=list)
+    pipeline: list[float] = field(default_factory=list)
     nodes: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     queries: Counter[str] = field(default_factory=Counter)
 
@@ -128,11 +131,15 @@ async def _turn(user: User, session: ChatSession, question: str, figures: Figure
     await turns.wait_for_all()
     figures.whole.append(whole)
     taken: defaultdict[str, float] = defaultdict(float)
+    times: list[datetime] = []
     async for step in TraceStep.objects.filter(turn_id=started.turn_id).exclude(status="skipped"):
         figures.nodes[step.key].append(step.ms)
         taken[step.key] += step.ms
+        times += [step.started_at, step.started_at + timedelta(milliseconds=step.ms)]
+    searched = sum(taken[key] for key in _SEARCHING)
     figures.own.append(whole - taken["search"])
-    figures.apart.append(whole - sum(taken[key] for key in _SEARCHING))
+    figures.apart.append(whole - searched)
+    figures.pipeline.append((max(times) - min(times)) / timedelta(milliseconds=1) - searched)
 
 
 def _totals(figures: Figures) -> str:
@@ -142,6 +149,7 @@ def _totals(figures: Figures) -> str:
             ("whole turn", figures.whole),
             ("without the search node", figures.own),
             ("without all steps of the search", figures.apart),
+            ("the pipeline itself, without them", figures.pipeline),
             ("processor", figures.processor),
         )
     ]
