@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.pipeline.bases import look_up
-from conversations.pipeline.evidence import CARRIED, Known, agreement, look_for, needed
+from conversations.pipeline.evidence import CARRIED, TOLD, Known, agreement, look_for, needed
 from conversations.pipeline.salience import content_terms
 from knowledge.models import KnowledgeBase
 from retrieval.fulltext import Frequencies
@@ -77,6 +77,15 @@ def test_whom_the_documents_do_not_know_is_carried_over_all_the_same(
 ) -> None:
     assert needed(question, [earlier], known(*passages, held=CHAT))[0] == first
     assert needed(question, [earlier], Known(Frequencies(0, {})))[0] == first
+
+
+def test_passages_that_hold_little_of_both_do_not_decide_alone() -> None:
+    held = dict.fromkeys(content_terms("喜欢，漂亮，颜色，工作，房子，天气，钓鱼"), 20)
+    question, earlier = "颜色漂亮工作房子天气怎么样？", ["梅西喜欢钓鱼吗？"]
+    little, more = known("喜欢漂亮", held=held), known("喜欢漂亮颜色工作房子钓鱼", held=held)
+    assert 0 < agreement(question, earlier, little) < TOLD < agreement(question, earlier, more)
+    assert "梅西" in needed(question, earlier, little)
+    assert "梅西" not in needed(question, earlier, more)
 
 
 def test_where_passages_tell_nothing_a_word_counts_by_what_it_is_and_where_it_stands() -> None:
