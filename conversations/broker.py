@@ -154,7 +154,8 @@ def _stored_log(message_id: int) -> Log:
     if final and not (events and isinstance(events[-1], DoneEvent)):
         # Ended by another process, whose generator has not written its last words yet, or lost them.
         last = events[-1].seq if events else 0
-        events.append(DoneEvent(seq=last + 1, status=message.status))  # type: ignore[arg-type]
+        state = message.answer_state or None
+        events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
     return Log(events, final)
 
 
@@ -175,8 +176,9 @@ def _replay(message: Message) -> list[Event]:
     if message.thinking:
         events.append(ThinkEvent(text=message.thinking))
     citations = [store.citation_dict(citation) for citation in message.citations.order_by("index")]
-    if citations:
-        events.append(SourcesEvent(citations=citations))
+    state = message.answer_state or None
+    if citations or state:
+        events.append(SourcesEvent(citations=citations, answer_state=state))
     for block in message.blocks:
         events += _replay_block(block)
     if message.error_code:
@@ -184,6 +186,7 @@ def _replay(message: Message) -> list[Event]:
     events.append(
         DoneEvent(
             status=message.status,  # type: ignore[arg-type]
+            answer_state=state,
             usage=message.usage,
             ms=message.duration_ms or 0,
             checks=message.checks,

@@ -128,10 +128,13 @@ class SourcesEvent(Event):
 
     Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
     "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined passages.
+    `answer_state` tells the tone before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
+    citations.
     """
 
     type: ClassVar[str] = "sources"
     citations: list[dict[str, Any]]
+    answer_state: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,14 +151,21 @@ class ErrorEvent(Event):
 class DoneEvent(Event):
     """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
 
-    `checks` says of each sentence that carries markers how its sources bear it out; see `checking.Verdict.to_dict`.
+    `answer_state` is `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and what never got
+    so far. `checks` says of each sentence that carries markers how its sources bear it out; see
+    `checking.Verdict.to_dict`.
     """
 
     type: ClassVar[str] = "done"
     status: FinalStatus
+    answer_state: str | None = None
     usage: dict[str, int] = field(default_factory=dict)
     ms: int = 0
     checks: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as other events; `answer_state` is there also where it is None, which says something."""
+        return Event.to_dict(self) | {"answer_state": self.answer_state}
 
 
 KINDS: dict[str, type[Event]] = {
@@ -172,7 +182,8 @@ class Answer:
     """What the events of a message fold to: exactly what is stored.
 
     `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
-    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended.
+    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended. `answer_state` is
+    empty where none was told.
     """
 
     last_seq: int = 0
@@ -184,6 +195,7 @@ class Answer:
     session: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     status: str = "streaming"
+    answer_state: str = ""
     usage: dict[str, int] = field(default_factory=dict)
     ms: int | None = None
     checks: list[dict[str, Any]] = field(default_factory=list)
@@ -207,6 +219,7 @@ class Answer:
                 self.thinking += event.text
             case SourcesEvent():
                 self.citations = event.citations
+                self.answer_state = event.answer_state or self.answer_state
             case StepEvent():
                 self.steps[event.key] = event.to_dict()
             case SessionEvent():
@@ -215,6 +228,7 @@ class Answer:
                 self.error = event.to_dict()
             case DoneEvent():
                 self.status, self.usage, self.ms, self.checks = event.status, event.usage, event.ms, event.checks
+                self.answer_state = event.answer_state or self.answer_state
                 self.open.clear()
 
     def block(self, block_id: str) -> dict[str, Any] | None:

@@ -76,7 +76,7 @@ class PrefixFrames:
     """Turns events into CONTEXT's frames: `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
 
     The `CONTENT:` frames of an answer, joined, are the answer as Markdown, tables and pictures included; there is
-    one `SOURCE:` per citation, and steps have no frame.
+    one `SOURCE:` per citation, which tells the answer's state too, and steps have no frame.
     """
 
     thinking: bool = True
@@ -94,7 +94,8 @@ class PrefixFrames:
             case ThinkEvent():
                 return [f"THINK:{event.text}"] if self.thinking else []
             case SourcesEvent():
-                return [f"SOURCE:{_json(citation)}" for citation in event.citations]
+                state = {"answer_state": event.answer_state}
+                return [f"SOURCE:{_json(citation | state)}" for citation in event.citations]
             case ErrorEvent():
                 return [f"ERROR:{event.message}"]
             case DoneEvent():

@@ -14,6 +14,7 @@ from conversations.calibration import TokenCalibration
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.setup_models import ModelProfile, PromptTemplate
 from conversations.words import word_vector
+from retrieval.types import AnswerState
 
 __all__ = [
     "ChatSession",
@@ -109,6 +110,12 @@ class Turn(models.Model):
     def __str__(self) -> str:
         return str(self.request_id)
 
+    @property
+    def answer_state(self) -> str:
+        """The state of its answer, as `Message.answer_state`."""
+        states = self.messages.filter(role=Message.Role.ASSISTANT).values_list("answer_state", flat=True)
+        return states.first() or ""
+
 
 class Message(models.Model):
     """A question, or an answer as it stands: what its events fold to."""
@@ -135,6 +142,8 @@ class Message(models.Model):
     blocks = models.JSONField(_("blocks"), default=list, blank=True)
     thinking = models.TextField(_("thinking"), blank=True)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.COMPLETED)
+    # Of an answer; empty for small talk, clarifying questions, and what never got so far.
+    answer_state = models.CharField(_("tone"), max_length=10, choices=AnswerState.choices, blank=True)
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
     last_seq = models.PositiveIntegerField(default=0)
@@ -159,6 +168,9 @@ class Message(models.Model):
             models.CheckConstraint(
                 condition=Q(status__in=["streaming", "completed", "stopped", "failed", "interrupted"]),
                 name="message_status",
+            ),
+            models.CheckConstraint(
+                condition=Q(answer_state__in=["", *AnswerState.values]), name="message_answer_state"
             ),
         ]
         indexes = [

@@ -64,8 +64,6 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
             await writer.text(small_talk.clarifying_question(state.question))
         elif state.hits:
             await _quote(state, writer, emit)
-        elif state.knowledge_base_ids:
-            await writer.text(_("Try other words, or ask other knowledge bases."))
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
@@ -79,7 +77,9 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
         citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""))
         for number, hit in enumerate(state.evidence, 1)
     ]
-    await emit(SourcesEvent(citations=state.citations))
+    if not chosen.hits:
+        state.answer_state = "nearest"
+    await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
     if chosen.hits:
         state.cited = set(numbers.values())
         await _write(state, chosen, numbers, writer)

@@ -226,7 +226,8 @@ class TurnRunner:
         if error is not None:
             await self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        done = DoneEvent(status=status, usage=self.state.usage, ms=ms, checks=self.state.checks)
+        tone = self.state.answer_state or None
+        done = DoneEvent(status=status, answer_state=tone, usage=self.state.usage, ms=ms, checks=self.state.checks)
         async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
             done = done.numbered(self._answer.last_seq + 1)
             self._answer.apply(done)

@@ -110,9 +110,9 @@ WITH turn AS (
 ), message AS (
     INSERT INTO conversations_message (
         turn_id, role, status, content, blocks, heartbeat_at, created_at,
-        thinking, error_code, error_message, last_seq, stream_log, usage, checks
+        thinking, answer_state, error_code, error_message, last_seq, stream_log, usage, checks
     )
-    SELECT turn.id, role, status, content, blocks, heartbeat_at, %(now)s, '', '', '', 0, '[]', '{}', '[]'
+    SELECT turn.id, role, status, content, blocks, heartbeat_at, %(now)s, '', '', '', '', 0, '[]', '{}', '[]'
     FROM turn, (VALUES
         ('user', 'completed', %(question)s, %(blocks)s::jsonb, NULL),
         ('assistant', 'streaming', '', '[]', %(now)s::timestamptz)
@@ -224,6 +224,7 @@ def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable =
     return {
         "blocks": answer.blocks,
         "thinking": answer.thinking,
+        "answer_state": answer.answer_state,
         "last_seq": answer.last_seq,
         "heartbeat_at": timezone.now(),
         "stream_log": appended,
@@ -274,7 +275,7 @@ def _interrupt(message: Message) -> int:
             code="interrupted",
             message=interruption(),
         ),
-        DoneEvent(seq=message.last_seq + 2, status="interrupted"),
+        DoneEvent(seq=message.last_seq + 2, status="interrupted", answer_state=answer.answer_state or None),
     ]
     for event in ending:
         answer.apply(event)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Picture
 from retrieval.fusion import Query, Ranking, Side, Source
@@ -11,6 +13,14 @@ from retrieval.rerank_options import RerankOptions
 
 Mode = Literal["hybrid", "vector", "fulltext"]
 SIDES: dict[Mode, tuple[Side, ...]] = {"hybrid": ("vector", "bm25"), "vector": ("vector",), "fulltext": ("bm25",)}
+
+
+class AnswerState(models.TextChoices):
+    """What was found for a question: an answer, only the closest passages, or nothing on it."""
+
+    ANSWERED = "answered", _("Answered")
+    NEAREST = "nearest", _("Closest passages only")
+    NOTHING = "nothing", _("Nothing found")
 
 
 class SearchFailed(Exception):

@@ -111,6 +111,9 @@ class State:
     fused: list[Any] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     pictures: dict[int, PictureInfo] = field(default_factory=dict)  # by chunk id
+    # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
+    # or there are none ("nothing"); empty where the documents are not asked
+    answer_state: str = ""
     # filter: of a hit that answers, the sentences that do, by chunk id
     key_passages: dict[int, str] = field(default_factory=dict)
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model

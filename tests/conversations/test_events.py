@@ -24,6 +24,7 @@ from conversations.events import (
 )
 
 TEXT = st.text(max_size=30)
+STATES = st.sampled_from([None, "answered", "nearest", "nothing"])
 EVENTS = st.one_of(
     st.builds(SessionEvent, session_id=st.integers(1), turn_id=st.integers(1), request_id=TEXT,
               user_message_id=st.integers(1), assistant_message_id=st.integers(1),
@@ -37,9 +38,10 @@ EVENTS = st.one_of(
               row=st.none() | st.lists(TEXT, max_size=3)),
     st.builds(BlockUpdate, id=st.sampled_from(["b1", "b2"]), url=TEXT, width=st.integers(1, 9)),
     st.builds(BlockEnd, id=st.sampled_from(["b1", "b2"])),
-    st.builds(SourcesEvent, citations=st.just([{"index": 1}])),
+    st.builds(SourcesEvent, citations=st.just([{"index": 1}]), answer_state=STATES),
     st.builds(ErrorEvent, code=TEXT, message=TEXT),
-    st.builds(DoneEvent, status=st.sampled_from(["completed", "stopped"]), usage=st.just({"prompt_tokens": 3})),
+    st.builds(DoneEvent, status=st.sampled_from(["completed", "stopped"]), usage=st.just({"prompt_tokens": 3}),
+              answer_state=STATES),
 )  # fmt: skip
 
 
@@ -66,6 +68,19 @@ def test_the_fold_may_be_cut_anywhere_and_sees_no_event_twice(events: list[Event
     for event in numbered[max(0, cut - 3) :]:
         resumed.apply(event)
     assert resumed == fold(numbered)
+
+
+def test_the_tone_is_what_was_told_last() -> None:
+    sources = SourcesEvent(seq=1, citations=[], answer_state="nothing")
+    assert fold([sources]).answer_state == "nothing"
+    assert fold([sources, DoneEvent(seq=2, status="completed")]).answer_state == "nothing"
+    assert fold([sources, DoneEvent(seq=2, status="completed", answer_state="nearest")]).answer_state == "nearest"
+    assert fold([DoneEvent(seq=1, status="completed")]).answer_state == ""
+
+
+def test_the_end_says_so_where_there_is_no_tone() -> None:
+    assert DoneEvent(status="completed").to_dict()["answer_state"] is None
+    assert "answer_state" not in SourcesEvent(citations=[]).to_dict()
 
 
 def test_blocks_fold_to_what_is_stored() -> None:

@@ -126,7 +126,7 @@ async def test_a_call_that_fails_keeps_its_hit(model: FakeLLM) -> None:
 async def test_where_nothing_answers_nothing_is_left(model: FakeLLM) -> None:
     model.enqueue(no(), no(), no())
     state, _detail, _events = await filtered()
-    assert state.hits == []
+    assert (state.hits, state.answer_state) == ([], "nothing")
 
 
 async def test_progress_is_told(model: FakeLLM) -> None:

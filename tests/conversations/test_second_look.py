@@ -50,6 +50,7 @@ async def looked(
 async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: str, near: float, kept: bool) -> None:
     state = await looked(question, near)
     assert (bool(state.hits), state.action) == (kept, "retrieve_vector")
+    assert state.answer_state == ("answered" if kept else "nothing")
     assert state.details["second_look"]["spoken_of"] is kept
 
 

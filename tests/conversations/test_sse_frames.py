@@ -29,7 +29,9 @@ SESSION = SessionEvent(
 ANSWER: list[Event] = [
     SESSION,
     StepEvent(seq=2, step=2, key="understand", step_name="Understand", status="completed", message="retrieve"),
-    SourcesEvent(seq=3, citations=[{"index": 1, "filename": "a.txt"}, {"index": 2, "filename": "b.txt"}]),
+    SourcesEvent(
+        seq=3, citations=[{"index": 1, "filename": "a.txt"}, {"index": 2, "filename": "b.txt"}], answer_state="nearest"
+    ),
     ThinkEvent(seq=4, text="Hm.\nWell."),
     BlockStart(seq=5, id="b1", kind="text"),
     Delta(seq=6, id="b1", text=" Two lines,\n"),
@@ -45,7 +47,7 @@ ANSWER: list[Event] = [
     Delta(seq=16, id="b4", text="reset --all"),
     BlockEnd(seq=17, id="b4"),
     ErrorEvent(seq=18, code="stream_cut", message="It broke off."),
-    DoneEvent(seq=19, status="failed", ms=3),
+    DoneEvent(seq=19, status="failed", answer_state="nearest", ms=3),
 ]
 
 
@@ -80,6 +82,7 @@ def test_the_frames_hold_the_whole_answer() -> None:
     events = [json.loads(body["message"]) for body in bodies if body["step"] in (0, 8, "done")]
     told, folded = fold(events), fold(ANSWER)
     assert told.blocks == folded.blocks and told.thinking == folded.thinking
+    assert told.answer_state == folded.answer_state == "nearest"
     assert told.citations == folded.citations and told.session == folded.session and told.status == folded.status
 
 
@@ -105,7 +108,13 @@ def test_prefixed_frames_in_order() -> None:
 
 
 def test_one_source_frame_per_citation_as_json() -> None:
-    assert [json.loads(text)["filename"] for text in texts(PrefixFrames(), "SOURCE:")] == ["a.txt", "b.txt"]
+    sources = [json.loads(text) for text in texts(PrefixFrames(), "SOURCE:")]
+    assert [(source["filename"], source["answer_state"]) for source in sources] == [
+        ("a.txt", "nearest"),
+        ("b.txt", "nearest"),
+    ]
+    (untold,) = PrefixFrames().feed(SourcesEvent(citations=[{"index": 1}]))
+    assert json.loads(untold.removeprefix("data: SOURCE:"))["answer_state"] is None
 
 
 def test_thinking_can_be_left_out() -> None:

@@ -43,7 +43,7 @@ class Filter(Node):
     on_error = "skip"
     reads = ("question", "hits")
     may_read = ("focus",)
-    writes = ("hits", "key_passages")
+    writes = ("hits", "key_passages", "answer_state")
 
     def wanted(self, state: State) -> bool:
         """It must be asked for, or switched on, and there must be hits."""
@@ -60,6 +60,8 @@ class Filter(Node):
             return state
         pairs = list(zip(judged, verdicts, strict=True))
         state.hits = [hit for hit, verdict in pairs if verdict.keep is not False]
+        if not state.hits:
+            state.answer_state = "nothing"
         state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
         state.note(
             self.key,

@@ -27,8 +27,11 @@ class Generate(Node):
     title = gettext_lazy("Write the answer")
     timeout = None  # the client's own: connect, idle and total
     reads = ("action", "hits", "evidence", "citations", "messages", "model")
-    may_read = ("reply", "answer_tokens", "focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed")
-    writes = ("answer", "usage", "cited", "evidence", "citations")
+    may_read = (
+        "reply", "answer_tokens", "focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed",
+        "answer_state",
+    )  # fmt: skip
+    writes = ("answer", "usage", "cited", "evidence", "citations", "answer_state")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
@@ -39,6 +42,8 @@ class Generate(Node):
             return state
         nothing_found = state.action == "retrieve_vector" and not state.hits
         if nothing_found:
+            state.answer_state = "nothing"  # also where a node of someone else's took the hits
+            await emit(SourcesEvent(citations=[], answer_state=state.answer_state))
             await writer.text(quoting.nothing_found(state))
         if not state.messages or (nothing_found and not state.general_knowledge_allowed):
             state.model = ""  # it is not asked
@@ -54,7 +59,7 @@ class Generate(Node):
         if client is None:
             raise BadReply(_("The language model was taken away while the question waited."))
         if state.citations:
-            await emit(SourcesEvent(citations=state.citations))
+            await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
         if state.action == "retrieve_vector" and not state.hits:
             await writer.text(quoting.from_general_knowledge(state))
         try:

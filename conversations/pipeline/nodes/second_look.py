@@ -39,21 +39,23 @@ class SecondLook(Node):
     on_error = "skip"
     reads = ("question", "action", "rankings", "hits")
     may_read = ("instead", "focus", "rewrite")
-    writes = ("action", "hits")
+    writes = ("action", "hits", "answer_state")
 
     def wanted(self, state: State) -> bool:
-        """There must be hits to doubt, or a model with other plans."""
-        doubted = bool(state.hits) and settings.RELEVANCE_FLOOR > 0
-        return state.action == "retrieve_vector" and (doubted or bool(state.instead))
+        """The documents must have been asked."""
+        return state.action == "retrieve_vector"
 
     async def run(self, state: State, emit: Emit) -> State:
         """Empty `hits` where they don't speak of the question; change `action` where that proves a model right."""
-        state.note(self.key, instead=state.instead)
-        spoken_of = self._proves_wrong(state) if state.instead else self._speak_of_it(state)
-        if not spoken_of:
-            state.hits = []
-            _follow_other_plans(state)
-        state.note(self.key, spoken_of=spoken_of, action=state.action)
+        if (state.hits and settings.RELEVANCE_FLOOR > 0) or state.instead:
+            state.note(self.key, instead=state.instead)
+            spoken_of = self._proves_wrong(state) if state.instead else self._speak_of_it(state)
+            if not spoken_of:
+                state.hits = []
+                _follow_other_plans(state)
+            state.note(self.key, spoken_of=spoken_of, action=state.action)
+        if state.action == "retrieve_vector":
+            state.answer_state = "answered" if state.hits else "nothing"
         return state
 
     def _speak_of_it(self, state: State) -> bool:
