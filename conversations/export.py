@@ -14,6 +14,7 @@ from conversations.frames import table_row
 from conversations.models import ChatSession, Citation, Message
 from conversations.queries import TurnView
 from knowledge.places import place
+from retrieval.types import AnswerState
 
 SNIPPET_LENGTH = 300
 
@@ -39,7 +40,10 @@ def messages(session: ChatSession) -> list[Message]:
 
 def _turn(view: TurnView) -> str:
     asked = "\n".join(f"> {line}".rstrip() for line in view.question.content.splitlines())
-    parts = ["---", asked, *(_block(block) for block in view.answer.blocks)]
+    parts = ["---", asked]
+    if view.answer.answer_state in (AnswerState.NEAREST, AnswerState.NOTHING):
+        parts.append(f"*({view.answer.get_answer_state_display()})*")
+    parts += (_block(block) for block in view.answer.blocks)
     if view.answer.status != Message.Status.COMPLETED:
         parts.append(f"*({view.answer.get_status_display()})*")
     cited = [source for source in view.citations if source.cited]

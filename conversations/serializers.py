@@ -11,7 +11,7 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Share
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
-from retrieval.serializers import SourceSerializer
+from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.
 MOST_PASSAGES = 50
@@ -156,6 +156,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     blocks = BlockSerializer(many=True)
     citations = CitationSerializer(many=True)
     status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
+    answer_state = AnswerStateField()
     checks = CheckSerializer(many=True)
     error = serializers.SerializerMethodField()
 
@@ -164,8 +165,8 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
 
         model = Message
         fields = [
-            "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status", "error",
-            "citations", "checks", "created_at",
+            "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status",
+            "answer_state", "error", "citations", "checks", "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -227,13 +228,14 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
     """How a turn came to its answer."""
 
     turn_id = serializers.IntegerField(source="pk")
+    answer_state = AnswerStateField()
     steps = TraceStepSerializer(source="trace", many=True)
 
     class Meta:
         """The plan's action, the query that was searched, the model that wrote."""
 
         model = Turn
-        fields = ["turn_id", "request_id", "retrieval_query", "action", "model", "token_count", "steps"]
+        fields = ["turn_id", "request_id", "retrieval_query", "action", "answer_state", "model", "token_count", "steps"]
         read_only_fields = fields
 
 

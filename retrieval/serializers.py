@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from retrieval.fusion import Query
 from retrieval.rerank_options import METHODS, RerankOptions
-from retrieval.types import SearchRequest
+from retrieval.types import AnswerState, SearchRequest
 
 
 class FiniteFloatField(serializers.FloatField):
@@ -56,6 +56,17 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         k = wanted.pop("k", settings.FUSED_K)
         options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
         return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **wanted)
+
+
+class AnswerStateField(serializers.ChoiceField):
+    """What was found for a question; null where it was not asked of the documents, or not answered yet."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(AnswerState.choices, read_only=True, allow_null=True, **kwargs)
+
+    def to_representation(self, value: str) -> Any:
+        """Give null for what is stored as empty."""
+        return value or None
 
 
 class SourceSerializer(serializers.Serializer[None]):

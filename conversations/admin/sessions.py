@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from conversations import check_words
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
+from retrieval.types import AnswerState
 
 # Of a session its own page shows so many turns; the list of turns has the rest.
 NEWEST_TURNS = 50
@@ -38,7 +39,9 @@ class MessageInline(RecordInline):
     """The question and the answer of a turn."""
 
     model = Message
-    fields = readonly_fields = ("role", "status", "content", "thinking", "error_message", "usage", "duration_ms")
+    fields = readonly_fields = (
+        "role", "status", "answer_state", "content", "thinking", "error_message", "usage", "duration_ms",
+    )  # fmt: skip
 
 
 class TraceInline(RecordInline):
@@ -111,8 +114,8 @@ class TurnAdmin(RecordAdmin):
     """A turn with everything that came of it."""
 
     ordering = ("-id",)
-    list_display = ["created_at", "asked", "session", "action", "model", "status", "token_count"]
-    list_filter = ["action", "messages__status", "model", "created_at"]
+    list_display = ["created_at", "asked", "session", "action", "model", "status", "tone", "token_count"]
+    list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
@@ -128,12 +131,18 @@ class TurnAdmin(RecordAdmin):
         return reverse("trace", args=[turn.pk])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
-        """Fetch the question and the answer's status along."""
+        """Fetch the question and how the answer stands along."""
         messages_of = Message.objects.filter(turn=OuterRef("pk"))
         question = messages_of.filter(role=Message.Role.USER).values("content")
-        status = messages_of.filter(role=Message.Role.ASSISTANT).values("status")
+        answer = messages_of.filter(role=Message.Role.ASSISTANT)
         turns: QuerySet[Turn] = (
-            super().get_queryset(request).annotate(question=Subquery(question), answer_status=Subquery(status))
+            super()
+            .get_queryset(request)
+            .annotate(
+                question=Subquery(question),
+                answer_status=Subquery(answer.values("status")),
+                answer_tone=Subquery(answer.values("answer_state")),
+            )
         )
         return turns
 
@@ -146,6 +155,11 @@ class TurnAdmin(RecordAdmin):
     def status(self, turn: Any) -> str:
         """Show how the answer stands."""
         return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
+
+    @admin.display(description=gettext_lazy("tone"), ordering="answer_tone")
+    def tone(self, turn: Any) -> str:
+        """Show what was found for the question."""
+        return str(dict(AnswerState.choices).get(turn.answer_tone, "–"))
 
     @admin.display(description=gettext_lazy("session"))
     def session_page(self, turn: Turn) -> str:
@@ -167,14 +181,14 @@ class MessageAdmin(RecordAdmin):
     """Questions and answers as they stand."""
 
     ordering = ("-id",)
-    list_display = ["id", "role", "status", "said", "error_code", "duration_ms", "created_at"]
-    list_filter = ["role", "status", "feedback__value", "error_code", "created_at"]
+    list_display = ["id", "role", "status", "answer_state", "said", "error_code", "duration_ms", "created_at"]
+    list_filter = ["role", "status", "answer_state", "feedback__value", "error_code", "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (
-        "turn_page", "role", "status", "content", "checked", "blocks_json", "thinking", "error_code", "error_message",
-        "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
+        "turn_page", "role", "status", "answer_state", "content", "checked", "blocks_json", "thinking", "error_code",
+        "error_message", "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:

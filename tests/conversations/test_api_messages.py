@@ -16,8 +16,7 @@ pytestmark = pytest.mark.django_db
 
 FIELDS = {
     "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status", "error", "citations",
-    "checks",
-    "created_at",
+    "checks", "created_at", "answer_state",
 }  # fmt: skip
 
 
