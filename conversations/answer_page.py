@@ -20,9 +20,12 @@ from conversations.progress import duration, progress
 from conversations.queries import TurnView
 from conversations.quoting import MODEL as QUOTING
 from conversations.store import Started, citation_dict
+from knowledge.places import place
 from retrieval.snippets import marked
+from retrieval.types import AnswerState
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
+_TONE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,11 @@ class Card:
     def section(self) -> str:
         """The innermost of these headings; it tells passages of a document without pages apart."""
         return self.below.rpartition(" › ")[2]
+
+    @property
+    def named(self) -> str:
+        """The document and the place in it, in a line."""
+        return " · ".join(filter(None, (self.title, place(self.filename, self.page) or self.section)))
 
 
 @dataclass
@@ -116,14 +124,24 @@ class AnswerPage:
     @property
     def line(self) -> str:
         """What is being done, or how it ended, in one line."""
-        return progress(self.answer) if self.streaming else _outcome(self)
+        if not self.streaming:
+            return _outcome(self)
+        doing = progress(self.answer)
+        return f"{_('Nothing found on this')} · {doing}" if self.tone == AnswerState.NOTHING else doing
 
     @property
     def mark(self) -> str:
         """The icon beside the line once it has ended."""
-        if self.unfounded:
-            return "search-x" if self.model == QUOTING else "info"
+        if self.answer.status == Message.Status.COMPLETED and (self.tone in _TONE_MARKS or self.unfounded):
+            return _TONE_MARKS.get(self.tone, "info")
         return _MARKS.get(self.answer.status, "triangle-alert")
+
+    @property
+    def tone(self) -> str:
+        """The answer's state; that of a quoting answer from before there were states by what it names. May be empty."""
+        if self.answer.answer_state or not self.unfounded or self.model != QUOTING:
+            return self.answer.answer_state
+        return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
 
     @property
     def unfounded(self) -> bool:
@@ -213,11 +231,14 @@ class AnswerPage:
     def context(self) -> markdown.Context:
         """Return what Markdown needs to know of the answer's sources."""
         markers = {}
+        # Of what may not answer, the reader sees at once where it stands.
+        names = {card.number: card.named for card in self.cards} if self.tone == AnswerState.NEAREST else {}
         verdicts = check_words.by_marker(self.answer.checks)
         for item in self.answer.citations:
             number = item["index"]
             label = _("Source %(number)s: %(file)s") % {"number": number, "file": _title(item)}
-            markers[number] = markdown.Marker(self.citation_url(number), label, tuple(verdicts.get(number, ())))
+            told = tuple(verdicts.get(number, ()))
+            markers[number] = markdown.Marker(self.citation_url(number), label, told, names.get(number, ""))
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
         return markdown.Context(markers, trusted)
 
@@ -244,6 +265,7 @@ def stored_answer(view: TurnView) -> Answer:
         citations=[citation_dict(citation) for citation in view.citations],
         error=error,
         status=message.status,
+        answer_state=message.answer_state,
         usage=message.usage,
         ms=message.duration_ms,
         checks=message.checks,
@@ -286,8 +308,14 @@ def _outcome(page: AnswerPage) -> str:
         text = _("Broken off") if any(texts(page.answer.blocks)) else _("No answer")
     elif status == Message.Status.INTERRUPTED:
         text = _("Interrupted")
+    elif page.tone == AnswerState.NEAREST:
+        read = len(page.answer.citations)
+        words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
+        return f"{_('Nothing answers this directly')} · {words}"
+    elif page.tone == AnswerState.NOTHING:
+        return _("Nothing found on this")
     elif page.unfounded:
-        text = _("Nothing found") if page.model == QUOTING else _("Answered without a source")
+        text = _("Answered without a source")
     elif cited and page.model == QUOTING:
         text = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited) % {"count": cited}
     elif cited:

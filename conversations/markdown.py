@@ -34,11 +34,15 @@ _HEADING_SHIFT = 2
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands."""
+    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands.
+
+    `name` is the document's, to be read beside the number; empty where the number alone is to stand there.
+    """
 
     href: str
     label: str
     verdicts: tuple[Verdict, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +163,11 @@ def _doubt(verdict: Verdict) -> str:
 
 def _marker(marker: Marker, number: int, verdict: Verdict) -> str:
     label = f"{marker.label} · {verdict.label}" if verdict.label else marker.label
+    name = f"<span>{escape(marker.name)}</span>" if marker.name else ""
+    classes = " ".join(filter(None, ("citation", "named" if name else "", verdict.status)))
     return (
-        f'<sup class="{escape(f"citation {verdict.status}".strip())}"><a href="{escape(marker.href)}" '
-        f'data-citation="{number}" aria-label="{escape(label)}">{number}</a></sup>'
+        f'<sup class="{escape(classes)}"><a href="{escape(marker.href)}" '
+        f'data-citation="{number}" aria-label="{escape(label)}">{number}{name}</a></sup>'
     )
 
 

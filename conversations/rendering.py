@@ -50,6 +50,7 @@ class Stream:
         self.page = page
         self._open: dict[str, markdown.Incremental] = {}
         self._context = page.context()
+        self._tone = page.tone
         for block in page.answer.blocks:
             if block["id"] in page.answer.open and block["kind"] == "text":
                 self._text(block["id"]).feed(block["text"])
@@ -111,7 +112,8 @@ class Stream:
     def _sources(self) -> str:
         """Show the new cards, and read again what was written before its sources were known."""
         self._context = self.page.context()
-        fragments = _part(self.page, "cards")
+        self._tone = self.page.tone
+        fragments = "".join(_part(self.page, part) for part in ("line", "tone", "cards"))
         if not self.page.answer.blocks:
             return fragments
         for block_id in list(self._open):
@@ -151,8 +153,8 @@ class Stream:
 
     def _done(self) -> str:
         """Show how it ended, and at each citation what the check made of it."""
-        parts = "".join(_part(self.page, part) for part in ("line", "foot"))
-        if not self.page.answer.checks:
+        parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
+        if not self.page.answer.checks and self.page.tone == self._tone:
             return parts
         return _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html()) + parts
 

@@ -77,6 +77,16 @@ document.addEventListener("input", (event) => {
   if (event.target.matches("textarea[data-grow]")) grow(event.target);
 });
 
+// The list of knowledge bases is opened once the click is over, which closes menus.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-open-scope]")) return;
+  event.preventDefault();
+  setTimeout(() => {
+    document.querySelector("#scope .menu").open = true;
+    document.querySelector("#scope .scope-items input")?.focus();
+  });
+});
+
 document.addEventListener("click", (event) => {
   const suggestion = event.target.closest("[data-suggestion]");
   if (!suggestion) return;

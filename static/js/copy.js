@@ -3,7 +3,7 @@
 function textOf(answer) {
   const copy = answer.querySelector(".prose").cloneNode(true);
   copy.querySelectorAll("figcaption button").forEach((button) => button.remove());
-  for (const link of copy.querySelectorAll("sup a")) link.textContent = `[${link.textContent}]`;
+  for (const link of copy.querySelectorAll("sup a")) link.textContent = `[${link.dataset.citation}]`;
   // Line breaks exist only for what is laid out.
   copy.className = "prose visually-hidden";
   document.body.append(copy);

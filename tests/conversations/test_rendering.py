@@ -78,6 +78,7 @@ def stored(answer: Answer) -> Answer:
         citations=answer.citations,
         error=error,
         status=answer.status,
+        answer_state=answer.answer_state,
         usage=answer.usage,
         ms=answer.ms,
         checks=answer.checks,
@@ -112,6 +113,7 @@ TEXT = st.text(alphabet="ab \n#*`-|[]123<&>中。!(){}", max_size=12) | st.sampl
         "**bold**\n\n# H\n",
     ]
 )
+STATES = st.sampled_from([None, "answered", "nearest", "nothing"])
 CELL = st.text(alphabet="ab <&[]1中", max_size=6)
 
 
@@ -142,13 +144,16 @@ def streams(draw: st.DrawFn) -> list[Event]:
     ]
     body = [event for number in range(draw(st.integers(0, 3))) for event in draw(blocks(f"b{number}"))]
     if draw(st.booleans()):
-        body.insert(draw(st.integers(0, len(body))), SourcesEvent(citations=CITATIONS))
+        cited = draw(st.sampled_from([CITATIONS, []]))
+        sources = SourcesEvent(citations=cited, answer_state=draw(STATES))
+        body.insert(draw(st.integers(0, len(body))), sources)
     events += body
     status = draw(st.sampled_from(["completed", "stopped", "failed", "interrupted"]))
     if status in ("failed", "interrupted"):
         events.append(ErrorEvent(code="x", message="It broke <b>."))
     checks = draw(st.lists(st.sampled_from(CHECKS), max_size=3))
-    return numbered([*events, DoneEvent(status=status, ms=draw(st.integers(0, 90_000)), checks=checks)])
+    done = DoneEvent(status=status, answer_state=draw(STATES), ms=draw(st.integers(0, 90_000)), checks=checks)
+    return numbered([*events, done])
 
 
 @given(streams(), st.data())
@@ -224,7 +229,6 @@ def test_the_line_says_how_it_ended(status: Any, text: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "text", "line", "icon"),
     [
-        ({"action": "retrieve_vector", "model": "extractive"}, "Nothing on this.", "Nothing found", "search-x"),
         ({"action": "retrieve_vector", "model": "m"}, "From general knowledge.", "Answered without a source", "info"),
         ({"action": "retrieve_vector", "model": "m"}, "An unknown source [9].", "Answered without a source", "info"),
         ({"action": "retrieve_vector", "model": "m"}, "30 days [1].", "Answered from 1 passage", "check"),
@@ -235,6 +239,75 @@ def test_an_answer_that_names_no_source_is_not_ticked(fields: dict[str, str], te
     events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
     page = page_of(fold([*events, DoneEvent(status="completed")]), **fields)
     assert (page.line, page.mark) == (line, icon)
+
+
+def ended(state: str | None, text: str = "30 days [1].", status: Any = "completed") -> list[Event]:
+    """Return the events of an answer with a tone."""
+    citations = [] if state == "nothing" else CITATIONS
+    return numbered([
+        SourcesEvent(citations=citations, answer_state=state),
+        BlockStart(id="b1", kind="text"),
+        Delta(id="b1", text=text),
+        DoneEvent(status=status, answer_state=state, ms=1820),
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "icon"),
+    [
+        ("answered", "Answered from 1 passage · 1.8 s", "check"),
+        ("nearest", "Nothing answers this directly · 3 passages read", "equal-approximately"),
+        ("nothing", "Nothing found on this", "search-x"),
+    ],
+)
+def test_only_an_answer_is_ticked(state: str, line: str, icon: str) -> None:
+    page = page_of(fold(ended(state)), action="retrieve_vector")
+    assert (page.line, page.mark) == (line, icon)
+
+
+def test_the_closest_passages_stand_under_their_heading_each_with_its_document() -> None:
+    html = answer_html(page_of(fold(ended("nearest"))))
+    assert html.index("The closest passages") < html.index("30 days")
+    assert ">1<span>Handbook &lt;1&gt;.pdf · p. 1</span></a>" in html
+    assert 'aria-label="Sources"' not in html and "Also read: 2 passages" in html
+    plain = answer_html(page_of(fold(ended("answered"))))
+    assert "The closest passages" not in plain and "named" not in plain and 'aria-label="Sources"' in plain
+
+
+def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
+    html = answer_html(page_of(fold(ended("nothing", "Your documents hold nothing on this."))))
+    assert 'class="chip"' not in html
+    steps = html.split("next-steps")[1].split("</ul>")[0]
+    assert [step in steps for step in ("Rephrase", "Another base", "Add documents")] == [True] * 3
+    assert 'href="/turns/2/edit/"' in steps and 'href="/knowledge/"' in steps
+    for other in (ended("nearest"), ended("answered"), ended("nothing", status="stopped"), ended("nothing")[:-1]):
+        assert "next-steps" not in answer_html(page_of(fold(other)))
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "heading"),
+    [("nearest", "Thinking", True), ("nothing", "Nothing found on this · Thinking", False)],
+)
+def test_the_tone_is_to_be_seen_before_the_text(state: str, line: str, heading: bool) -> None:
+    stream = Stream(page_of(Answer()))
+    told = "".join(stream.feed(SourcesEvent(seq=1, citations=CITATIONS, answer_state=state)))
+    assert f"<span>{line}…</span>" in told and ("The closest passages" in told) is heading
+
+
+def test_a_tone_that_is_told_only_at_the_end_is_shown_throughout() -> None:
+    sources, *text, done = ended("nearest")
+    events = [SourcesEvent(seq=1, citations=CITATIONS), *text, done]
+    assert "<span>Handbook" in streamed(events)
+    assert streamed(events) == streamed([sources, *text, done]) == squeeze(answer_html(page_of(fold(events))))
+
+
+@pytest.mark.parametrize(("citations", "tone"), [(CITATIONS, "nearest"), ([], "nothing")])
+def test_a_quoting_answer_from_before_there_were_tones_has_one(citations: list[Any], tone: str) -> None:
+    events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="None.")]
+    old = page_of(fold([*events, DoneEvent(status="completed")]), action="retrieve_vector", model="extractive")
+    assert old.tone == tone
+    quoted = page_of(fold(ended(None)), action="retrieve_vector", model="extractive")
+    assert (quoted.tone, quoted.mark) == ("", "check")
 
 
 def test_a_failure_says_why_and_offers_another_try() -> None:
