@@ -298,6 +298,9 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.check.Check",
     "conversations.pipeline.nodes.save.Save",
 ]
+# Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:
+# `async def judge(question, request, result)`, which returns "answered", "nearest" or "nothing".
+ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"
 # Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
 PIPELINE_HOOKS: list[str] = []
 

@@ -1,4 +1,7 @@
-"""System checks of retrieval: a site whose rerankers can't be found does not start; one whose model changed is told."""
+"""System checks of retrieval.
+
+A site whose rerankers, or whose judge of answers, can't be found does not start; one whose model changed is told.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +34,17 @@ def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
                 )
             )
     return problems
+
+
+@register()
+def answers_can_be_judged(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Look up the function of `ANSWER_JUDGE`."""
+    try:
+        import_string(settings.ANSWER_JUDGE)
+    except ImportError as error:
+        message = f"The judge of answers can't be imported: {error}"
+        return [Error(message, hint="Mend the setting ANSWER_JUDGE.", id="retrieval.E002")]
+    return []
 
 
 @register(Tags.database)

@@ -17,6 +17,7 @@ from retrieval.evaluation.access import alterable_sets, visible_sets
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
+from retrieval.types import AnswerState
 
 # The figures in the list of sets.
 LISTED = ("nDCG@10", "recall@10", "MRR@10")
@@ -24,6 +25,12 @@ LISTED = ("nDCG@10", "recall@10", "MRR@10")
 SHOWN_RUNS = 50
 # Below this a difference is none: figures are shown with three digits.
 _NONE = 0.0005
+# Beside the words for what an answer would be, as beside answers in a chat.
+_TONE_ICONS: dict[str, str] = {
+    AnswerState.ANSWERED: "check",
+    AnswerState.NEAREST: "equal-approximately",
+    AnswerState.NOTHING: "search-x",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,15 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Tone:
+    """What an answer would be, and for how many questions of a run."""
+
+    words: str
+    icon: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetRow:
     """A set in the list, and its last run that is done with some of its figures."""
 
@@ -51,11 +67,12 @@ class SetRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run with its settings in words, and its figures against those of the run before."""
+    """A run with its settings in words, its figures against those of the run before, and its answers' tones."""
 
     run: EvaluationRun
     label: str
     figures: list[Figure]
+    tones: list[Tone]
 
 
 def label_of(run: EvaluationRun) -> str:
@@ -112,7 +129,7 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
     rows: list[RunRow] = []
     before: EvaluationRun | None = None
     for run in reversed(newest):
-        rows.append(RunRow(run, label_of(run), figures_of(run, before)))
+        rows.append(RunRow(run, label_of(run), figures_of(run, before), tones_of(run)))
         before = run if run.figures else before
     return rows[::-1][:SHOWN_RUNS]
 
@@ -128,6 +145,15 @@ def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]
 
 def _change(value: float, before: float | None) -> float | None:
     return value - before if before is not None and abs(value - before) >= _NONE else None
+
+
+def tones_of(run: EvaluationRun) -> list[Tone]:
+    """Return what answers would be and how often; none for a run from before they were judged."""
+    if not run.answer_states:
+        return []
+    return [
+        Tone(str(words), _TONE_ICONS[state], run.answer_states.get(state, 0)) for state, words in AnswerState.choices
+    ]
 
 
 def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
@@ -161,6 +187,12 @@ class ResultRow:
     def size(self) -> str:
         """How much its nDCG@10 changed, either way."""
         return f"{abs(self.change or 0):.2f}"
+
+    @property
+    def tone(self) -> Tone | None:
+        """What an answer would be."""
+        state = self.result.answer_state
+        return Tone(self.result.get_answer_state_display(), _TONE_ICONS[state], 1) if state else None
 
     @property
     def marks_in_words(self) -> str:

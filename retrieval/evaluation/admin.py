@@ -19,10 +19,22 @@ from retrieval.evaluation.options import RunOptions
 _RUNS_OF_SET = ("created_at", "status", "label", "figures", "question_count")
 _QUESTION = ("evaluation_set", "key", "text", "right_passages", "created_at")
 _RUN = (
-    "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "results", "started_by",
-    "created_at", "finished_at",
+    "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
+    "started_by", "created_at", "finished_at",
 )  # fmt: skip
-_RESULT = ("run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "took_ms", "found", "not_found")
+_RESULT = (
+    "run",
+    "key",
+    "text",
+    "ndcg_10",
+    "recall_5",
+    "recall_10",
+    "mrr_10",
+    "answer_state",
+    "took_ms",
+    "found",
+    "not_found",
+)
 
 
 class RunInline(RecordInline):
@@ -158,7 +170,8 @@ class EvaluationRunAdmin(RecordAdmin):
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = ["short_text", "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "took_ms"]
+    list_display = ["short_text", "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
+    list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from ragsite.db import in_database
 from retrieval.evaluation.metrics import Figures
@@ -44,6 +45,7 @@ class Outcome:
     figures: Figures
     hits: list[dict[str, Any]]
     missed: list[dict[str, Any]]
+    answer_state: str
     took_ms: float
     notes: list[str]
 
@@ -53,9 +55,12 @@ async def ask_all(
 ) -> list[Outcome]:
     """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; the run shows how far it is.
 
+    What was found for each is put to `ANSWER_JUDGE`, which says what an answer from it would be.
+
     Raises `SearchFailed`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
     """
     options = RunOptions.from_stored(run.settings)
+    judge = import_string(settings.ANSWER_JUDGE)
     base_id = run.evaluation_set.knowledge_base_id
     report = _Report(run.pk, len(questions), progress)
     outcomes: list[Outcome | None] = [None] * len(questions)
@@ -63,8 +68,9 @@ async def ask_all(
 
     async def work() -> None:
         for index, question in waiting:
-            result = await search(options.request(question.text, base_id, question.depth))
-            outcomes[index] = _outcome(question, result)
+            request = options.request(question.text, base_id, question.depth)
+            result = await search(request)
+            outcomes[index] = _outcome(question, result, await judge(question.text, request, result))
             await report.one_more()
 
     tasks = [asyncio.create_task(work()) for _ in range(SIDE_BY_SIDE)]
@@ -101,12 +107,13 @@ class _Report:
             raise EvaluationRun.DoesNotExist
 
 
-def _outcome(question: Asked, result: SearchResult) -> Outcome:
+def _outcome(question: Asked, result: SearchResult, answer_state: str) -> Outcome:
     scored = score(result.hits, question.targets)
     return Outcome(
         scored.figures,
         [_hit(hit, grade) for hit, grade in zip(result.hits, scored.marks, strict=False)],
         [_missed(target) for target in scored.missed],
+        answer_state,
         result.took_ms,
         result.notes,
     )

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from retrieval.evaluation.metrics import Figures
+from retrieval.types import AnswerState
 
 
 class EvaluationSet(models.Model):
@@ -89,6 +90,8 @@ class EvaluationRun(models.Model):
     notes = models.JSONField(_("notes"), default=list)
     # {"nDCG@10": 0.712, "recall@5": …, "recall@10": …, "MRR@10": …}; empty until it is done.
     figures = models.JSONField(_("figures"), default=dict)
+    # How many questions got which tone, by the values of `AnswerState`; empty until it is done.
+    answer_states = models.JSONField(_("tones"), default=dict)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(_("started"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
@@ -126,6 +129,8 @@ class EvaluationResult(models.Model):
     recall_5 = models.FloatField("recall@5")
     recall_10 = models.FloatField("recall@10")
     mrr_10 = models.FloatField("MRR@10")
+    # What an answer from these hits would be, by the judge of the settings; empty in runs from before there was one.
+    answer_state = models.CharField(_("tone"), max_length=10, choices=AnswerState.choices, blank=True)
     # The first ten: [{"chunk_id", "document_id", "filename", "title", "heading", "page", "snippet", "score", "grade"}];
     # the grade is 0 where the hit is not a right one, and null where what it is of was counted already.
     hits = models.JSONField(_("hits"), default=list)
@@ -139,7 +144,12 @@ class EvaluationResult(models.Model):
         verbose_name = _("evaluation result")
         verbose_name_plural = _("evaluation results")
         ordering = ["run_id", "id"]
-        constraints = [models.UniqueConstraint(fields=["run", "key"], name="evaluation_result_key_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "key"], name="evaluation_result_key_unique"),
+            models.CheckConstraint(
+                condition=Q(answer_state__in=["", *AnswerState.values]), name="evaluation_result_answer_state"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.text

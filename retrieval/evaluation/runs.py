@@ -1,6 +1,7 @@
 """Running a question set through the search: here and now, or in a worker."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -147,6 +148,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
             question_count=len(outcomes),
             notes=notes,
             figures=figures.to_dict(),
+            answer_states=Counter(outcome.answer_state for outcome in outcomes if outcome.answer_state),
         )
         EvaluationResult.objects.bulk_create(
             [_result(run, each, outcome) for each, outcome in zip(asked, outcomes, strict=True)], batch_size=_BATCH
@@ -211,6 +213,7 @@ def _result(run: EvaluationRun, asked: Asked, outcome: Outcome) -> EvaluationRes
         recall_5=figures.recall_5,
         recall_10=figures.recall_10,
         mrr_10=figures.mrr_10,
+        answer_state=outcome.answer_state,
         hits=outcome.hits,
         missed=outcome.missed,
         took_ms=outcome.took_ms,

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.rerank_options import METHODS
+from retrieval.serializers import AnswerStateField
 
 
 class EvaluationSetSerializer(serializers.ModelSerializer[EvaluationSet]):
@@ -80,6 +81,11 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
 
     started_by = serializers.CharField(source="started_by.username", read_only=True, default=None)
     summary = serializers.SerializerMethodField(help_text="The settings in words.")
+    answer_states = serializers.DictField(
+        child=serializers.IntegerField(),
+        read_only=True,
+        help_text="How many questions would be `answered`, get the `nearest` passages only, or `nothing`.",
+    )
 
     class Meta:
         """All but its results."""
@@ -87,7 +93,7 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
         model = EvaluationRun
         fields = [
             "id", "evaluation_set", "settings", "summary", "status", "progress", "error", "question_count", "notes",
-            "figures", "started_by", "created_at", "finished_at",
+            "figures", "answer_states", "started_by", "created_at", "finished_at",
         ]  # fmt: skip
 
     def get_summary(self, run: EvaluationRun) -> str:
@@ -99,9 +105,10 @@ class ResultSerializer(serializers.ModelSerializer[EvaluationResult]):
     """What a run found for a question."""
 
     figures = serializers.DictField(child=serializers.FloatField(), read_only=True)
+    answer_state = AnswerStateField()
 
     class Meta:
         """With the figures by their names."""
 
         model = EvaluationResult
-        fields = ["id", "key", "text", "figures", "hits", "missed", "took_ms"]
+        fields = ["id", "key", "text", "figures", "answer_state", "hits", "missed", "took_ms"]

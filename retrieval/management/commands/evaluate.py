@@ -19,14 +19,16 @@ from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.evaluation.runs import RunFailed
 from retrieval.evaluation.sets import SetRefused
 from retrieval.rerank_options import METHODS
+from retrieval.types import AnswerState
 
 
 class Command(BaseCommand):
     """Scores a question set."""
 
     help = (
-        "Run a question set through the search and print nDCG@10, recall@5, recall@10 and MRR@10. The run is kept, "
-        "with each question's hits. A file is kept as a set of its name, so that its runs can be compared."
+        "Run a question set through the search and print nDCG@10, recall@5, recall@10 and MRR@10, and how many "
+        "questions would be answered, get the nearest passages only, or nothing. The run is kept, with each "
+        "question's hits. A file is kept as a set of its name, so that its runs can be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -65,6 +67,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{run.evaluation_set.name} on {base.name}, {options.label}; questions: {run.question_count}")
         for name in FIGURES:
             self.stdout.write(f"{name:<10} {run.figures[name]:.3f}")
+        for state in AnswerState.values:
+            self.stdout.write(f"{state:<10} {run.answer_states.get(state, 0)}")
 
 
 def _options(options: dict[str, Any]) -> RunOptions:

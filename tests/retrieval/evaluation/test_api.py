@@ -132,6 +132,7 @@ def test_a_run_is_started_followed_and_read(as_owner: Client, golden: Evaluation
     assert [item["id"] for item in as_owner.get(url).json()["results"]] == [run["id"]]
     (result,) = as_owner.get(f"/api/evaluation-runs/{run['id']}/results").json()["results"]
     assert result["text"] == "How long?" and set(result["figures"]) == set(done["figures"])
+    assert (run["answer_states"], done["answer_states"]) == ({}, {result["answer_state"]: 1})
     assert as_owner.delete(f"/api/evaluation-runs/{run['id']}").status_code == 204
     assert as_owner.get(f"/api/evaluation-runs/{run['id']}").status_code == 404
 

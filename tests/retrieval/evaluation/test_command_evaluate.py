@@ -35,6 +35,8 @@ def test_a_benchmark_is_loaded_and_scored(benchmark: Benchmark, capsys: pytest.C
         ("recall@10", "1.000"),
         ("MRR@10", "1.000"),
     ]
+    counts = dict(re.findall(r"^(answered|nearest|nothing) +(\d+)$", out, re.MULTILINE))
+    assert len(counts) == 3 and sum(map(int, counts.values())) == 2
     assert "2/2" in capsys.readouterr().err
     run = EvaluationRun.objects.get()
     assert run.status == "done" and run.evaluation_set.name == "Small" and run.results.count() == 2

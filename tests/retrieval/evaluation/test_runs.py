@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks
+from retrieval.checks import answers_can_be_judged
 from retrieval.evaluation import asking, runs, sets
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
@@ -54,6 +55,32 @@ def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, 
     assert [missed["snippet"] for missed in second.missed] == [PASSAGES[2]]
     assert run.figures["recall@10"] == pytest.approx((1 + 0.5) / 2)
     assert run.figures["nDCG@10"] == pytest.approx((first.ndcg_10 + second.ndcg_10) / 2)
+
+
+judged: list[tuple[str, str, int]] = []
+
+
+async def judge(question: str, request: SearchRequest, result: SearchResult) -> str:
+    """A judge that keeps what it is asked."""
+    judged.append((question, request.queries[0].text, len(result.hits)))
+    return "nearest" if "warranty or" in question else "answered"
+
+
+def test_what_was_found_is_put_to_the_judge_of_the_settings(golden: EvaluationSet, settings: Any) -> None:
+    settings.ANSWER_JUDGE = f"{__name__}.judge"
+    judged.clear()
+    run = runs.run(golden, WORDS)
+    first, second = "How long does the warranty last?", "warranty or goods"
+    assert sorted(judged) == [(first, first, 1), (second, second, 2)]
+    assert run.answer_states == {"answered": 1, "nearest": 1}
+    assert [result.answer_state for result in run.results.order_by("pk")] == ["answered", "nearest"]
+
+
+def test_a_judge_that_is_not_there_stops_the_start(settings: Any) -> None:
+    assert answers_can_be_judged(None) == []
+    settings.ANSWER_JUDGE = f"{__name__}.nobody"
+    (error,) = answers_can_be_judged(None)
+    assert error.id == "retrieval.E002" and "nobody" in error.msg
 
 
 def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
