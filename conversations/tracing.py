@@ -212,7 +212,7 @@ def _select(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> Non
 def _rerank(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
     if detail.get("note"):
         step.facts.append((_("Note"), str(detail["note"])))
-    if not detail.get("hits"):
+    if not detail.get("judged"):
         return
     step.facts.append((_("Least score"), f"{detail['threshold']:g}"))
     for title, hits in ((_("Before"), detail["judged"]), (_("After"), detail["hits"])):
