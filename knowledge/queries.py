@@ -224,11 +224,9 @@ def _languages_of(knowledge_base_ids: list[int]) -> dict[str, int]:
     key = _LANGUAGES_KEY + sha256(repr(knowledge_base_ids).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
     if found is None:
-        documents = Document.objects.filter(
-            knowledge_base__in=knowledge_base_ids, status__in=(*_INDEXED, Document.Status.READY)
-        )
-        rows = documents.exclude(language="").order_by().values_list("language").annotate(Count("pk"))
-        found = dict(rows)
+        searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")
+        in_bases = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
+        found = dict(in_bases.values_list("language").annotate(Count("pk")))
         cache.set(key, found, 60)
     return found
 
