@@ -77,6 +77,30 @@ async def test_an_english_question_over_a_chinese_handbook(
     assert (await Turn.objects.aget()).retrieval_query == QUESTION
 
 
+async def test_a_chinese_question_over_an_english_handbook(
+    owner: User, session: ChatSession, served: FakeProvider
+) -> None:
+    base = await in_database(factories.make_knowledge_base, owner, "Handbook")
+    document = await in_database(factories.make_document, base, "fan.txt", language="en")
+    for passage in (
+        "The fan of the router is quiet.",
+        "The warranty of the fan lasts three years.",
+        "Lunch is at noon.",
+    ):
+        await in_database(factories.make_chunk, document, passage)
+    await in_database(indexing.index_document, document.pk)
+    question, translated = "风扇的保修期是多久？", "How long is the warranty of the fan?"
+    served.reply(
+        json.dumps(plan(rewrite="", queries=["保修期"], followup=False, translations={"en": translated})),
+        purpose="understand",
+    )
+    await run_turn(owner, session, question)
+    assert '"translations": {"en"' in small_questions(served)[0]
+    found = {(item["type"], item["query"]): item["hits"] for item in (await detail("search"))["rankings"]}
+    assert found["vector", translated] and not found["vector", question] and not found["vector", "保修期"]
+    assert "three years" in (await Citation.objects.aget(index=1)).snippet
+
+
 async def test_it_goes_with_a_rewritten_follow_up(
     owner: User, rules: KnowledgeBase, session: ChatSession, served: FakeProvider
 ) -> None:
