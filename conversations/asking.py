@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
@@ -81,14 +81,15 @@ class Asker:
         """The version of the prompt; 0 for the one that the site came with."""
         return self._prompt.version
 
-    async def ask(self, **variables: str) -> Answered:
-        """Fill the prompt, and return the answer. Raises `NoReply`."""
+    async def ask(self, also: str = "", **variables: str) -> Answered:
+        """Fill the prompt, `also` being the end of its instructions, and return the answer. Raises `NoReply`."""
+        prompt = replace(self._prompt, system="\n\n".join(filter(None, (self._prompt.system, also))))
         key = _key(self._client.endpoint)
         if _paused.get(key, 0.0) > time.monotonic():
             raise NoReply("paused")
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._complete(self._prompt.fill(**self._fitted(variables)))
+                reply = await self._complete(prompt.fill(**self._fitted(prompt, variables)))
         except (TimeoutError, TimedOut):
             _paused[key] = time.monotonic() + PAUSE
             logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
@@ -102,14 +103,14 @@ class Asker:
             raise NoReply("empty")
         return Answered(reply.text, reply.finish_reason == "length", self.model)
 
-    def _fitted(self, variables: dict[str, str]) -> dict[str, str]:
+    def _fitted(self, prompt: Prompt, variables: dict[str, str]) -> dict[str, str]:
         """Return the variables with as much of the history's end as the model's window has room for."""
         history = variables.get("history", "")
         window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
-        whole = self._prompt.fill(**variables)
+        whole = prompt.fill(**variables)
         if not history or sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
             return variables
-        taken = sum(map(window.measure, self._prompt.fill(**variables | {"history": ""})))
+        taken = sum(map(window.measure, prompt.fill(**variables | {"history": ""})))
         return variables | {"history": _end_of(history, window.room(window.limit - taken))}
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:

@@ -19,6 +19,7 @@ NO_ANSWER: dict[str, Any] = {
     "explains": gettext_lazy("the reply explains instead of rewriting"),
     "too long": gettext_lazy("the rewritten question is too long"),
     "off the subject": gettext_lazy("the rewritten question has nothing to do with the question"),
+    "made up": gettext_lazy("the rewritten question names what nobody has named"),
     "unchanged": gettext_lazy("the question stands as it is"),
 }
 _NOTES: dict[str, Any] = {
@@ -41,6 +42,7 @@ def of_understanding(detail: dict[str, Any]) -> Facts:
             facts.append((_("Certainty"), f"{detail['confidence']:.0%}"))
         if detail.get("key_terms"):
             facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
+        facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]
         if detail.get("instead") == "answer_chat":
             facts.append((_("Note"), _("the model would rather chat; what the search finds decides")))
         elif detail.get("instead") == "clarify":

@@ -178,6 +178,8 @@ def _relevant_history(step: Step, detail: dict[str, Any], chunks: dict[int, Chun
 
 def _search(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
     titles = {"vector": _("By meaning"), "bm25": _("By words")}
+    if detail.get("cached"):
+        step.facts.append((_("Note"), _("as found by the same search a moment ago, whose times these are")))
     for ranking in detail.get("rankings", []):
         hits = [_found(rank, hit, chunks) for rank, hit in enumerate(ranking["hits"], 1)]
         title = f"{titles.get(ranking['type'], ranking['type'])}: {ranking['query']}"
@@ -212,7 +214,7 @@ def _select(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> Non
 def _rerank(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
     if detail.get("note"):
         step.facts.append((_("Note"), str(detail["note"])))
-    if not detail.get("hits"):
+    if not detail.get("judged"):
         return
     step.facts.append((_("Least score"), f"{detail['threshold']:g}"))
     for title, hits in ((_("Before"), detail["judged"]), (_("After"), detail["hits"])):

@@ -1,8 +1,9 @@
 """Reading: what pages, API and commands show of knowledge bases and documents."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from django.core.cache import cache
@@ -18,9 +19,10 @@ from knowledge.access import Actor
 from knowledge.ingestion import STORED
 from knowledge.marks import Marks
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from ragsite.db import in_database
 
 NEIGHBOURS = 1
-_PACE_KEY, _BACKLOG_KEY = "knowledge:pace", "knowledge:backlog"
+_PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"
 _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
 SILENT_AFTER = timedelta(seconds=10)
@@ -207,6 +209,26 @@ def seconds_silent(document: Document) -> int | None:
         return None
     silent = timezone.now() - document.heartbeat_at
     return round(silent.total_seconds()) if silent > SILENT_AFTER else None
+
+
+async def languages_of(knowledge_base_ids: Collection[int]) -> Mapping[str, int]:
+    """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
+
+    Only those count that can be searched and whose language is known. Who may read the bases is for the caller to
+    check.
+    """
+    return await in_database(_languages_of, sorted(knowledge_base_ids))
+
+
+def _languages_of(knowledge_base_ids: list[int]) -> dict[str, int]:
+    key = _LANGUAGES_KEY + sha256(repr(knowledge_base_ids).encode()).hexdigest()
+    found: dict[str, int] | None = cache.get(key)
+    if found is None:
+        searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")
+        in_bases = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
+        found = dict(in_bases.values_list("language").annotate(Count("pk")))
+        cache.set(key, found, 60)
+    return found
 
 
 # --- Passages -------------------------------------------------------------------------------------

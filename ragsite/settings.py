@@ -203,6 +203,8 @@ ENABLE_RERANK = env.boolean("ENABLE_RERANK", False)
 RERANK_METHOD = env.choice("RERANK_METHOD", "endpoint", ("endpoint", "local", "llm", "blend"))
 RERANKER_INPUT_TOP_N = env.integer("RERANKER_INPUT_TOP_N", 20, minimum=1, maximum=1000)
 RERANK_SCORE_THRESHOLD = env.decimal("RERANK_SCORE_THRESHOLD", 0.2, maximum=1.0)
+# Whether the best stay where none reaches the threshold; else nothing was found.
+RERANK_KEEP_BEST = env.boolean("RERANK_KEEP_BEST", False)
 RERANK_TOP_K = env.integer("RERANK_TOP_K", 5, minimum=1, maximum=1000)
 RERANK_TIMEOUT = env.decimal("RERANK_TIMEOUT", 10.0, minimum=0.1)
 # Tokens that are read of a query and a passage together; few rerankers read more than 512.

@@ -33,7 +33,11 @@ ORDER BY 1, 2, 3
 """
 
 State = tuple[tuple[str, int, int, str], ...]
-Key = tuple[SearchRequest, str | None, State]
+Work = Callable[[SearchRequest], Awaitable[SearchResult]]
+# A result is that of one function, which may search only in part.
+Key = tuple[Work, SearchRequest, str | None, State]
+# So many ids with their scores, of a ranking, take the room of a hit with its text.
+_RANKED_PER_HIT = 10
 
 
 def index_state(knowledge_base_ids: Sequence[int]) -> State:
@@ -94,7 +98,7 @@ class ResultCache:
 
 def _weight(result: SearchResult) -> int:
     """Return what a result counts; one without hits takes some room too."""
-    return 1 + len(result.hits)
+    return 1 + len(result.hits) + sum(len(ranking.hits) for ranking in result.rankings) // _RANKED_PER_HIT
 
 
 results = ResultCache()
@@ -102,27 +106,26 @@ results = ResultCache()
 _under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, asyncio.Task[SearchResult]]] = WeakKeyDictionary()
 
 
-async def answered_once(
-    request: SearchRequest, state: State, work: Callable[[SearchRequest], Awaitable[SearchResult]]
-) -> SearchResult:
-    """Return the result of a request from the cache, from one that is under way, or of `work`.
+async def answered_once(request: SearchRequest, state: State, work: Work) -> SearchResult:
+    """Return what `work` makes of a request: from the cache, from one that is under way, or by doing it.
 
     What failed in part is given to those who wait for it, but not kept. Whoever stops waiting stops nobody else.
     """
-    key = (request, get_language(), state)  # notes are in the reader's language
+    key = (work, request, get_language(), state)  # notes are in the reader's language
     kept = results.get(key)
     if kept is not None:
         return replace(kept, cached=True)
     under_way = _under_way.setdefault(asyncio.get_running_loop(), {})
     task = under_way.get(key)
     if task is None:
-        task = under_way[key] = asyncio.ensure_future(_work(key, work))
+        task = under_way[key] = asyncio.ensure_future(_work(key))
         task.add_done_callback(lambda done: _finish(under_way, key, done))
     return await asyncio.shield(task)
 
 
-async def _work(key: Key, work: Callable[[SearchRequest], Awaitable[SearchResult]]) -> SearchResult:
-    result = await work(key[0])
+async def _work(key: Key) -> SearchResult:
+    work, request, _language, _state = key
+    result = await work(request)
     if not result.incomplete:
         results.put(key, result)
     return result

@@ -69,8 +69,8 @@ class Reranked:
 async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Reranked:
     """Return the best hits, best first: judged, at or above the threshold, at most `top_k`.
 
-    Hits that a model left out follow those that it scored. When none reaches the threshold, the best stay all the
-    same, with a note: a threshold that fits one model is beyond another's reach.
+    Hits that a model left out follow those that it scored. When none reaches the threshold, none is left, and a note
+    says so; with `keep_best` the best stay all the same: a threshold that fits one model is beyond another's reach.
     """
     if not options.weights or len(hits) < FEWEST or not query.strip():
         return Reranked(list(hits))
@@ -83,8 +83,9 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
     ordered = _ordered(judged, scores)
     kept = [hit for hit in ordered if hit.rerank_score is None or hit.rerank_score >= options.threshold]
     if not kept:
-        kept = ordered
-        words = _("No passage reached the threshold of %(threshold)g; the best ones are kept.")
+        words = _("No passage reached the threshold of %(threshold)g.")
+        if options.keep_best:
+            kept, words = ordered, _("No passage reached the threshold of %(threshold)g; the best ones are kept.")
         failures.append(words % {"threshold": options.threshold})
     if len(kept) == len(hits[: options.input_top_n]):
         kept += hits[options.input_top_n :]

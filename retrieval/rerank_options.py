@@ -20,12 +20,14 @@ class RerankOptions:
     """How to rerank. What is not given is taken from the settings. Hashable: it is part of a search's cache key.
 
     The first `input_top_n` hits are judged; those that score at least `threshold` (0 to 1) stay, at most `top_k` of
-    them. `blend` has the weights of the methods, and of `fused`, in a blend. `timeout` is in seconds.
+    them; where none does, none stays, or with `keep_best` the best. `blend` has the weights of the methods, and of
+    `fused`, in a blend. `timeout` is in seconds.
     """
 
     method: Method = "off"
     input_top_n: int = field(default_factory=lambda: int(settings.RERANKER_INPUT_TOP_N))
     threshold: float = field(default_factory=lambda: float(settings.RERANK_SCORE_THRESHOLD))
+    keep_best: bool = field(default_factory=lambda: bool(settings.RERANK_KEEP_BEST))
     top_k: int = field(default_factory=lambda: int(settings.RERANK_TOP_K))
     blend: tuple[tuple[str, float], ...] = field(default_factory=_blend)
     timeout: float = field(default_factory=lambda: float(settings.RERANK_TIMEOUT))

@@ -1,6 +1,7 @@
 """The one entrance to search: both sides side by side, fused, described, put in order.
 
-The pipeline runs the same steps one by one, each in a node of its own.
+The pipeline runs the same steps one by one, each in a node of its own, and has only the first one's results kept: what
+comes after it is quick, and nodes of other people may stand in between.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from django.conf import settings
 
 from knowledge.models import Chunk
 from retrieval import fusion
-from retrieval.caching import answered_once, index_state
+from retrieval.caching import Work, answered_once, index_state
 from retrieval.fusion import FusedChunk, Query, Ranking, Source
 from retrieval.neighbours import at_most_per_document, merge_neighbours
 from retrieval.reorder import reorder
@@ -36,6 +37,7 @@ __all__ = [
     "describe",
     "fuse",
     "pool_size",
+    "rankings_of",
     "reordered",
     "rerank_options",
     "reranked",
@@ -50,12 +52,30 @@ async def search(request: SearchRequest) -> SearchResult:
 
     Raises `SearchFailed` when no side could answer, `SearchOverloaded` when too many searches are running.
     """
+    return await _kept_or(_search, request)
+
+
+async def rankings_of(request: SearchRequest) -> SearchResult:
+    """Ask both sides alone, or give out what they found for an identical request in the same state of the index.
+
+    The result has no hits: those who want to do each of the following steps by themselves fuse the rankings. Raises
+    what `search` does.
+    """
+    return await _kept_or(_rankings, request)
+
+
+async def _kept_or(work: Work, request: SearchRequest) -> SearchResult:
     started = time.perf_counter()
     if request.fresh or not settings.SEARCH_CACHE_HITS:
-        return await _search(request)
+        return await work(request)
     state = await asked(index_state, request.knowledge_base_ids)
-    result = await answered_once(request, state, _search)
+    result = await answered_once(request, state, work)
     return replace(result, took_ms=_ms_since(started))
+
+
+async def _rankings(request: SearchRequest) -> SearchResult:
+    started = time.perf_counter()
+    return SearchResult([], await retrieve(request), _ms_since(started), [])
 
 
 async def _search(request: SearchRequest) -> SearchResult:

@@ -29,8 +29,10 @@ logger = logging.getLogger(__name__)
 async def retrieve(request: SearchRequest) -> list[Ranking]:
     """Ask both sides for every query, all side by side.
 
-    A side that fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises
-    `SearchFailed`, and `SearchOverloaded` when too many searches are running.
+    Of a query in a language that the embedding model doesn't know, the vectors are only asked when nothing is found for
+    any query of the request: else their noise would stand beside what another wording has found. A side that fails or
+    takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`, and
+    `SearchOverloaded` when too many searches are running.
     """
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
@@ -38,6 +40,8 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     async with gate().pass_through():
         unknown = await _unknown_languages() if request.mode == "hybrid" else frozenset[str]()
         groups = await asyncio.gather(*(_ask_sides(query, request, unknown) for query in queries))
+        if not any(ranking.hits for group in groups for ranking in group):
+            groups = await asyncio.gather(*(_ask_after_all(group, request) for group in groups))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
         raise SearchFailed(rankings[0].note)
@@ -70,18 +74,24 @@ async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[st
 
     The vectors' vote is the square of the share of the query that their model understands: what is left of a query
     means less than its part (against the share itself, nDCG@10 of questions in Chinese with English terms on SciFact
-    .706 to .699, on MTRAG government .484 to .483). Where that share is next to nothing they have none, and so are only
-    asked when the words found nothing.
+    .706 to .699, on MTRAG government .484 to .483). Where that share is next to nothing they have none, and are not
+    asked.
     """
     understood = languages.understood(query.text, unknown)
     if understood >= LEAST_UNDERSTOOD:
         asking = (_ask(side, query, request, understood, unknown) for side in SIDES[request.mode])
         return list(await asyncio.gather(*asking))
-    words = await _ask("bm25", query, request)
-    if not words.hits:
-        return [words, await _ask("vector", query, request)]
     note = _("The embedding model doesn't know this language, so only the words count.")
-    return [words, Ranking("vector", query, 0.0, [], 0.0, note, understood=understood, unknown=unknown)]
+    unasked = Ranking("vector", query, 0.0, [], 0.0, note, understood=understood, unknown=unknown)
+    return [await _ask("bm25", query, request), unasked]
+
+
+async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[Ranking]:
+    """Ask the vectors that were not asked for a query."""
+    words, vectors = group[0], group[-1]
+    if vectors.type != "vector" or vectors.understood >= LEAST_UNDERSTOOD:
+        return group
+    return [words, await _ask("vector", words.query, request)]
 
 
 async def _ask(

@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 
 from conversations import asking
 from ragsite.llm import chat, default, embedding, remote_rerank
-from retrieval import rerank, spaces
+from retrieval import caching, rerank, spaces
 from tests import factories, flush
 
 pytest_plugins = ["tests.fakes.fixtures"]
@@ -78,6 +78,7 @@ def nothing_remembered() -> None:
     spaces.forget()
     default.forget()
     asking.forget()
+    caching.results.clear()
     for known in (chat._found, remote_rerank._spoken, rerank._resting):
         known.clear()
     for model in [model for model in embedding._embedders if model.base_url]:

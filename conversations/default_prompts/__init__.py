@@ -11,3 +11,5 @@ DEFAULTS: dict[tuple[str, str], tuple[str, str]] = {
     for language, prompts in (("en", en.PROMPTS), ("zh", zh.PROMPTS))
     for purpose, texts in prompts.items()
 }
+# What the prompt to understand a question ends with, in its language, where documents are in another than the question.
+TRANSLATIONS = {"en": en.TRANSLATIONS, "zh": zh.TRANSLATIONS}

@@ -11,6 +11,7 @@ from conversations.pipeline.rules import look_for, spoken_of
 from conversations.pipeline.salience import content_terms
 from conversations.pipeline.state import State
 from knowledge import access
+from knowledge.queries import languages_of
 from retrieval import fulltext
 from retrieval.fulltext import Frequencies
 from retrieval.sides import asked
@@ -26,6 +27,15 @@ async def known_words(state: State) -> Known:
     if not earlier:
         return Known(Frequencies(0, {}))
     return await asked(_of_session, state.user_id, state.session_id, state.question, earlier)
+
+
+async def foreign_languages(state: State) -> frozenset[str]:
+    """Return the languages that documents which may be searched are in, and the question is not.
+
+    Raises `SearchFailed` when the database doesn't answer.
+    """
+    ids, _general = await asked(searchable, state.user_id, state.session_id)
+    return frozenset(await languages_of(ids)) - {state.question_language}
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:

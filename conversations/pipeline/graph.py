@@ -175,6 +175,7 @@ class Graph:
         try:
             if not self._is_reached(node, state, course):
                 state.trace.append(NodeTrace(key, "skipped", timezone.now(), 0.0))
+                logger.debug("Node %s is not on this turn's way", key)
                 return
             course.reached.add(key)
             await self._run_node(node, state, emit)

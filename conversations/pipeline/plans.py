@@ -7,14 +7,18 @@ from typing import Any
 
 from conversations.pipeline.leaning import leaning
 from conversations.pipeline.rewriting import Unusable, refuses, usable_rewrite
+from ragsite.language import language_of
 from ragsite.llm.json_reply import line, number, objects, truth, words
-from retrieval.analysis import terms
 
 MAX_QUERIES = 5
 # Characters of a key term.
 MAX_QUERY = 80
+# Characters of a question in another language.
+MAX_TRANSLATION = 240
 # A model this unsure, or less, is not followed away from the documents.
 UNSURE = 0.5
+# From here on, one that would chat is followed at once where the message doesn't ask for anything.
+SURE = 0.8
 
 # Both vocabularies are taken in both places: models mix them up.
 _ACTIONS = {
@@ -28,6 +32,23 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)
+# Wishes to be told something. "Tell me a joke" and "summarise that" want nothing that stands in documents.
+_WISHES = re.compile(
+    r"\b(tell|show|give|list|find|explain|describe|summari[sz]e|compare|look\s+up|search)\b"
+    r"(?!(\s+(me|us|for))?\s+(an?|that|this|it|again)\b)"
+    r"|介绍|说明|列出|列举|告诉|查|找|总结|概括|比较|解释",
+    re.IGNORECASE,
+)
+# Asked of this conversation itself, or of the answers in it. That "I" or "you" stands in a question says less: "how do
+# you reset it?", "how many days do we get?"
+_OF_THIS_TALK = re.compile(
+    r"\b(did|have)\s+(i|you|we)\s+(just\s+)?(ask|asked|say|said|tell|told|talk|talked|mention|mentioned)\b"
+    r"|\b(my|your)\s+(first|last|previous)\s+(question|message|answer|reply)\b|\bthis\s+(conversation|chat)\b"
+    r"|\b(how|who)\s+are\s+you\b"
+    r"|^\W*(can|could|would|will)\s+you\s+(please\s+)?(make|say|repeat|rephrase|translate|shorten|rewrite)\b"
+    r"|刚才|刚刚|这次对话|(第|上|前)一个(问题|回答)",
+    re.IGNORECASE,
+)
 INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
 
 
@@ -35,8 +56,8 @@ INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": 
 class Plan:
     """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
 
-    `followup` is None where the model didn't say; `instead` is what it would do rather than search, where what the
-    search finds decides on it.
+    `followup` is None where the model didn't say; `translations` are the question in other languages, by their codes;
+    `instead` is what it would do rather than search, where what the search finds decides on it.
     """
 
     action: str
@@ -44,6 +65,7 @@ class Plan:
     confidence: float | None = None
     queries: tuple[str, ...] = ()
     rewrite: str = ""
+    translations: tuple[tuple[str, str], ...] = ()
     followup: bool | None = None
     k: int | None = None
     instead: str = ""
@@ -53,6 +75,11 @@ class Plan:
     def is_unsure(self) -> bool:
         """Whether the model says itself that it is none too certain."""
         return self.confidence is not None and self.confidence <= UNSURE
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the model says itself that it is certain, and doesn't contradict itself."""
+        return self.confidence is not None and self.confidence >= SURE and "contradiction" not in self.notes
 
 
 def read_plan(reply: str, question: str, background: str = "") -> Plan:
@@ -71,19 +98,22 @@ def read_plan(reply: str, question: str, background: str = "") -> Plan:
     raise Unusable("no plan")
 
 
-def reconcile(plan: Plan, ruled: str, *, leans: bool, alone: bool) -> Plan:
+def reconcile(plan: Plan, ruled: str, *, asks: bool, leans: bool, alone: bool) -> Plan:
     """Return the plan as it is followed.
 
-    `ruled` is the action that the rules would take, `leans` whether the question points at something outside it, and
-    `alone` that nothing came before it. An answer without the documents, where the documents hold one, is a loss that
-    a reader can't see. So a model that would chat or ask back is followed at once only where the rules agree, or where
-    a question points at nothing; where it is unsure it is searched; else the search is made and decides.
+    `ruled` is the action that the rules would take, `asks` whether the message may want something of the documents,
+    `leans` whether it points at something outside it, and `alone` that nothing came before it. An answer without the
+    documents, where the documents hold one, is a loss that a reader can't see. So a model that would chat or ask back
+    is followed at once only where the rules agree, where a question points at nothing, or where it is sure to chat and
+    nothing is asked; where it is unsure it is searched; else the search is made and decides.
     """
     if plan.action in ("retrieve_vector", ruled):
         return plan
     if plan.is_unsure:
         return replace(plan, action="retrieve_vector", notes=(*plan.notes, "unsure"))
     if plan.action == "clarify" and leans and alone:
+        return plan
+    if plan.action == "answer_chat" and plan.is_sure and not asks:
         return plan
     return replace(plan, action="retrieve_vector", instead=plan.action)
 
@@ -103,9 +133,14 @@ def asks_for_facts(question: str) -> bool:
     return bool(_ASKS.search(question)) and not _OF_THE_TALK.search(question)
 
 
-def adds_words(text: str, queries: Sequence[str]) -> bool:
-    """Whether a text holds words that none of the queries has."""
-    return not set(terms(text)) <= {term for query in queries for term in terms(query)}
+def may_ask_for_facts(message: str) -> bool:
+    """Whether a message may want something that stands in documents: it asks, or wishes to be told, or has a number.
+
+    In doubt it does; only what is asked of the conversation itself does not.
+    """
+    if _OF_THIS_TALK.search(message):
+        return False
+    return bool(_ASKS.search(message) or _WISHES.search(message) or re.search(r"\d", message))
 
 
 def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> Plan | None:
@@ -127,6 +162,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
         confidence=_confidence(item.get("confidence")),
         queries=_key_terms(words(item.get("queries")) or words(arguments.get("queries"))),
         rewrite=rewrite,
+        translations=_translations(item.get("translations"), question),
         followup=truth(item.get("followup")),
         k=_count(arguments.get("k", inner.get("k", item.get("k")))),
         notes=notes,
@@ -155,6 +191,16 @@ def _confidence(value: Any) -> float | None:
 
 def _key_terms(found: Sequence[str]) -> tuple[str, ...]:
     return tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES]
+
+
+def _translations(value: Any, question: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts of a field by the languages that they are in, whatever the model names these."""
+    texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    found: dict[str, str] = {}
+    for text in map(line, texts):
+        if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
+            found.setdefault(language_of(text), text)
+    return tuple((language, text) for language, text in found.items() if language)
 
 
 def _count(value: Any) -> int | None:

@@ -50,6 +50,8 @@ _AFTERTHOUGHT = re.compile(
     r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$",
     re.IGNORECASE,
 )
+# A code, such as TL-SE2109: letters, in capitals too, and more than one digit.
+_CODE = re.compile(r"\b(?=[\w./-]*[A-Z])(?=(?:[\w./-]*\d){2})[\w./-]+", re.ASCII)
 # At the end, and not as in "b[2]".
 _CITES = re.compile(r"(?:(?<=[\s.。])\[\d{1,3}\]|【\d{1,3}】)[\W\d]*$")
 
@@ -65,9 +67,10 @@ class Unusable(Exception):
 def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool = False) -> str:
     """Return the rewritten question that a reply holds, empty where it is the question itself.
 
-    `background` is the conversation that it was made from; `cut` tells that the reply's end is missing. Raises
-    `Unusable`: `empty`, `refusal`, `explains` (or answers), `too long`, or `off the subject` where it shares no word
-    with either.
+    `background` is the conversation that it was made from, empty where that is not known; `cut` tells that the reply's
+    end is missing. Raises `Unusable`: `empty`, `refusal`, `explains` (or answers), `too long`, `off the subject` where
+    it shares no word with either, or `made up` where it names a code that neither does, as models take over those of a
+    prompt's examples.
     """
     reply = _out_of_json(reply)
     lines = [text for part in _FENCE.sub("", reply.strip()).splitlines() if (text := _bare(part))]
@@ -84,6 +87,9 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
     said = set(terms(lines[0])) - QUESTION_WORDS
     if not said & set(terms(question)) and not said & set(terms(background)):
         raise Unusable("off the subject")
+    given = _plain(f"{question} {background}")
+    if background and any(_plain(code) not in given for code in _CODE.findall(lines[0])):
+        raise Unusable("made up")
     return "" if _plain(lines[0]) == _plain(question) else lines[0]
 
 

@@ -26,6 +26,7 @@ class NodeRun:
     async def announce(self) -> None:
         """Tell the reader that the node is at work."""
         self._announced = True
+        logger.debug("Node %s begins", self._node.key)
         await self._report("processing")
 
     async def body(self) -> None:
@@ -56,8 +57,9 @@ class NodeRun:
         self._remember("stopped")
 
     def _remember(self, status: str) -> None:
-        detail = self._state.details.get(self._node.key, {})
-        self._state.trace.append(NodeTrace(self._node.key, status, self._started_at, elapsed(self._began), detail))
+        ms, detail = elapsed(self._began), self._state.details.get(self._node.key, {})
+        self._state.trace.append(NodeTrace(self._node.key, status, self._started_at, ms, detail))
+        logger.debug("Node %s ended: %s, %g ms", self._node.key, status, ms)
 
     async def _report(self, status: StepStatus, message: str = "") -> None:
         if self._node.step is not None:

@@ -98,6 +98,9 @@ class State:
     # understand or rewrite: the question as one that stands alone, for retrieval only, and why it was made
     rewrite: str = ""
     rewrite_reason: str = ""
+    # what is searched beside it: the model's key terms, and the question in the documents' languages, by their codes
+    key_terms: tuple[str, ...] = ()
+    translations: dict[str, str] = field(default_factory=dict)
     queries: list[Query] = field(default_factory=list)
     retrieval_query: str = ""
     # what passages are judged by; the question when empty

@@ -96,9 +96,13 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def unknown_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nodes that run without a database know nothing of how rare words are."""
+    """Let nodes that run without a database know nothing of how rare words are, nor of the documents' languages."""
 
     async def nothing(state: State) -> Known:
         return Known(Frequencies(0, {}))
 
+    async def none(state: State) -> frozenset[str]:
+        return frozenset()
+
     monkeypatch.setattr(understand, "known_words", nothing)
+    monkeypatch.setattr(understand, "foreign_languages", none)

@@ -1,12 +1,15 @@
 """The graph engine: order, conditions, side by side, time-outs, and what becomes of errors."""
 
 import asyncio
+import logging
+import re
 
 import pytest
 
 from conversations.events import BlockStart, Delta, Event, StepEvent, plain_text
-from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeError, NodeFailed
+from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeError, NodeFailed, When
 from conversations.pipeline.state import State
+from ragsite.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
@@ -47,6 +50,25 @@ async def test_steps_are_reported_with_their_outcome() -> None:
 
 async def fail(state: State, emit: Emit) -> None:
     raise RuntimeError("broken")
+
+
+async def test_each_node_is_logged_for_who_looks_closely_and_no_text_is(caplog: pytest.LogCaptureFixture) -> None:
+    nodes = [make_node("a"), make_node("b", wanted=lambda self, state: False), make_node("c", fail, on_error="skip"),
+             make_node("d", after=(When("c", lambda state: False),)), make_node("e", fail, after=("c",))]  # fmt: skip
+    state = State(user_id=1, session_id=1, question="secret words")
+    caplog.handler.addFilter(RequestId())
+    with caplog.at_level(logging.DEBUG, "conversations.pipeline"), about_request(state.request_id):
+        await Graph(nodes).run(state)
+    lines = [re.sub(r"[\d.]+ ms", "# ms", record.message) for record in caplog.records if record.levelname == "DEBUG"]
+    assert lines == [
+        "Node a begins", "Node a ended: completed, # ms", "Node b ended: skipped, # ms", "Node c begins",
+        "Node c ended: error, # ms", "Node d is not on this turn's way", "Node e begins", "Node e ended: error, # ms",
+    ]  # fmt: skip
+    assert {record.__dict__["request_id"] for record in caplog.records} == {str(state.request_id)}
+    assert "secret" not in caplog.text
+    caplog.clear()
+    await Graph(nodes).run(make_state())
+    assert not [record for record in caplog.records if record.levelname == "DEBUG"]
 
 
 async def test_a_failing_node_that_may_be_skipped_does_not_end_the_turn() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.plans import Plan, read_plan, reconcile
+from conversations.pipeline.plans import Plan, may_ask_for_facts, read_plan, reconcile
 from conversations.pipeline.rewriting import Unusable
 from ragsite.llm.think import split_thinking
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, plan
@@ -157,5 +157,71 @@ CLARIFY = Plan("clarify", "clarify", 0.9)
 def test_a_model_that_would_not_search_is_followed_only_so_far(
     plan: Plan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
 ) -> None:
-    result = reconcile(plan, ruled, leans=leans, alone=alone)
+    result = reconcile(plan, ruled, asks=True, leans=leans, alone=alone)
     assert (result.action, result.instead) == followed
+
+
+@pytest.mark.parametrize(
+    ("plan", "asks", "action"),
+    [
+        (Plan("answer_chat", "chat", 0.8), False, "answer_chat"),
+        (Plan("answer_chat", "chat", 0.8), True, "retrieve_vector"),
+        (Plan("answer_chat", "chat", 0.79), False, "retrieve_vector"),
+        (Plan("answer_chat", "chat"), False, "retrieve_vector"),
+        (Plan("answer_chat", "chat", 0.9, notes=("contradiction",)), False, "retrieve_vector"),
+        (Plan("clarify", "clarify", 0.9), False, "retrieve_vector"),
+    ],
+)
+def test_one_that_is_sure_to_chat_is_followed_where_nothing_is_asked(plan: Plan, asks: bool, action: str) -> None:
+    assert reconcile(plan, "retrieve_vector", asks=asks, leans=False, alone=True).action == action
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("Make that shorter, please.", False),
+        ("Can you translate it into French?", False),
+        ("Summarise that in one sentence.", False),
+        ("Tell me a joke.", False),
+        ("That was really helpful for my work", False),
+        ("What did I ask before?", False),
+        ("我刚才问了什么？", False),
+        ("给我讲个笑话", False),
+        ("How many days of leave do we get?", True),
+        ("How do you reset the switch?", True),
+        ("Can you tell me how long the guarantee lasts?", True),
+        ("Tell me the guarantee of the fan.", True),
+        ("And the warranty?", True),
+        ("Manual of the LS-2448", True),
+        ("介绍一下风扇的保修", True),
+        ("我有几天年假", True),
+    ],
+)
+def test_what_may_ask_for_something_in_the_documents(message: str, asks: bool) -> None:
+    assert may_ask_for_facts(message) is asks
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ({"zh": "端口隔离如何配置？"}, {"zh": "端口隔离如何配置？"}),
+        ({"Chinese": "端口隔离 \n 如何配置？"}, {"zh": "端口隔离 如何配置？"}),
+        ("端口隔离如何配置？", {"zh": "端口隔离如何配置？"}),
+        (["端口隔离如何配置？", "端口隔离"], {"zh": "端口隔离如何配置？"}),
+        ({"zh": "How is port isolation configured?"}, {"en": "How is port isolation configured?"}),
+        ({"zh": "端口" * 200}, {}),
+        ({"zh": "抱歉，我无法翻译。"}, {}),
+        ({"zh": "", "en": 7, "fr": None}, {}),
+        (None, {}),
+        (True, {}),
+    ],
+)
+def test_translations_are_taken_by_the_language_that_they_are_in(value: Any, read: dict[str, str]) -> None:
+    assert dict(read_plan(json.dumps(plan(translations=value)), QUESTION).translations) == read
+
+
+def test_a_rewrite_that_names_a_code_of_the_prompts_example_is_made_up() -> None:
+    found = read_plan(json.dumps(plan()), QUESTION, "-")
+    assert not found.rewrite and found.notes == ("rewrite: made up",)
+    assert read_plan(json.dumps(plan()), QUESTION, "User: Has the tl-se 2109 a fan?").rewrite == REWRITE
+    assert read_plan(json.dumps(plan(rewrite="How is port isolation configured in 2026?")), QUESTION, "-").rewrite

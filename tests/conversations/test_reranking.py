@@ -10,7 +10,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from conversations import prompt_versions, reranking
-from conversations.models import ChatSession, Citation, ModelProfile, TraceStep
+from conversations.models import ChatSession, Citation, Message, ModelProfile, TraceStep
 from conversations.profiles import try_profile
 from conversations.reranking import PromptedReranker
 from knowledge.models import KnowledgeBase
@@ -47,6 +47,11 @@ def reverse_order(rows: Rows) -> Rows:
     return [row | {"relevance_score": (row["index"] + 1) / count} for row in rows]
 
 
+def worthless(rows: Rows) -> Rows:
+    """Score no passage well enough."""
+    return [row | {"relevance_score": 0.01} for row in rows]
+
+
 async def detail(key: str = "rerank") -> dict[str, Any]:
     step = await TraceStep.objects.aget(key=key)
     return step.detail | {"status": step.status}
@@ -79,6 +84,30 @@ class TestTurn:
         await run_turn(owner, session, PORTS)
         kept = [hit["score"] for hit in (await detail())["hits"]]
         assert kept and min(kept) >= 0.2 and len(kept) < 4
+
+    async def test_where_none_reaches_the_threshold_the_turn_is_one_without_hits(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, server: FakeReranker, as_owner: Client
+    ) -> None:
+        server.change(worthless)
+        events = await run_turn(owner, session, PORTS)
+        seen = await detail()
+        assert seen["hits"] == [] and len(seen["judged"]) == 4
+        (step,) = [event for event in events if getattr(event, "key", "") == "rerank"][1:]
+        assert step.message == "0 passages kept · No passage reached the threshold of 0.2."
+        answer = await Message.objects.aget(role="assistant")
+        assert answer.content.startswith("Your documents hold nothing on this.")
+        assert not await Citation.objects.aexists()
+        trace = await TraceStep.objects.aget(key="rerank")
+        page = await in_database(lambda: as_owner.get(reverse("trace", args=[trace.turn_id])).content.decode())
+        assert "No passage reached the threshold of 0.2." in page and "scored 0.01" in page
+
+    async def test_the_best_stay_where_the_site_says_so(
+        self, owner: User, handbook: KnowledgeBase, session: ChatSession, server: FakeReranker, settings: Settings
+    ) -> None:
+        settings.RERANK_KEEP_BEST = True
+        server.change(worthless)
+        await run_turn(owner, session, PORTS)
+        assert len((await detail())["hits"]) == 4 and await Citation.objects.aexists()
 
     async def test_whoever_asks_says_how_many_stay(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, server: FakeReranker, settings: Settings
@@ -130,6 +159,24 @@ async def test_a_search_hands_over_enough_and_gives_k(handbook: KnowledgeBase, s
     server.fail(401)
     failed = await search(SearchRequest((Query(PORTS),), (handbook.pk,), k=2, fresh=True))
     assert len(failed.hits) == 2 and "refuses the key" in failed.notes[0]
+
+
+@pytest.mark.parametrize("keep_best", [False, True])
+def test_by_the_api_nothing_is_an_empty_list_with_the_note(
+    as_owner: Client, handbook: KnowledgeBase, server: FakeReranker, settings: Settings, keep_best: bool
+) -> None:
+    settings.RERANK_KEEP_BEST = keep_best
+    server.change(worthless)
+    found = as_owner.post("/api/search", {"query": PORTS}, content_type="application/json").json()
+    assert len(found["hits"]) == (4 if keep_best else 0)
+    assert "No passage reached the threshold of 0.2" in found["notes"][0]
+
+
+def test_so_is_it_in_the_playground(as_owner: Client, handbook: KnowledgeBase, server: FakeReranker) -> None:
+    server.change(worthless)
+    page = as_owner.get(reverse("playground"), {"q": PORTS, "a-rerank": "endpoint", "b-mode": "fulltext"})
+    shown = page.content.decode()
+    assert "No passage reached the threshold of 0.2." in shown and "Nothing was found under these settings." in shown
 
 
 class TestWhichModel:

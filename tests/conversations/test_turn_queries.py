@@ -31,7 +31,7 @@ MOST = {
     "load_history": 3,
     "relevant_history": 1,
     "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
-    "search": 13,
+    "search": 14,  # the bases, the state of their index, and what holds the words and the meaning
     "metadata": 1,
     "budget": 1,
     "save": 4,

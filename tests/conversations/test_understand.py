@@ -9,7 +9,8 @@ import pytest
 from pytest_django import Settings
 
 from conversations import asking
-from conversations.pipeline.nodes.understand import Understand
+from conversations.pipeline.nodes import understand
+from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
 from conversations.pipeline.state import PastTurn, State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
@@ -87,19 +88,42 @@ class TestReplies:
         told = model.calls[0].messages[1].content
         assert "They compare switches." in told and "None. It is cooled" in told and len(told) < 2500
 
-    async def test_key_terms_that_add_words_are_searched_too(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109"])))
+    async def test_key_terms_are_searched_each_by_itself(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109", "the", "tl-se2109?"])))
         state, _detail = await understood()
-        added = state.queries[-1]
-        assert added.text == "VLAN segregation TL-SE2109" and 0 < added.weight < 1
-        model.enqueue(json.dumps(plan(queries=["port isolation"])))
-        state, _detail = await understood()
-        assert "port isolation" not in texts(state)
+        assert [(query.text, query.weight) for query in state.queries] == [
+            (REWRITE, 1.0), (QUESTION, 0.5), ("VLAN segregation", TERMS_WEIGHT / 2), ("tl-se2109?", TERMS_WEIGHT / 2),
+        ]  # fmt: skip
 
-    async def test_a_first_question_is_searched_as_it_stands(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(plan(queries=[], rewrite="What is the warranty period of the rack mounting kit?")))
-        state, _detail = await understood("What is the warranty of the rack mounting kit?", [])
-        assert texts(state) == ["What is the warranty of the rack mounting kit?"] and not state.rewrite
+    @pytest.mark.parametrize("count", [1, 3, 5])
+    async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:
+        found = ["VLAN", "isolation", "port", "switch", "TL-SE2109"][:count]
+        model.enqueue(json.dumps(plan(queries=found)))
+        state, _detail = await understood()
+        weights = [query.weight for query in state.queries if query.text in found]
+        assert len(weights) == count and sum(weights) == pytest.approx(TERMS_WEIGHT)
+
+    async def test_what_is_a_query_already_is_not_one_again(self, model: FakeLLM) -> None:
+        question = "warranty of the TL-SE2109"
+        model.enqueue(json.dumps(plan(queries=["TL-SE2109 warranty"], rewrite="", followup=False)))
+        state, _detail = await understood(question, [])
+        assert texts(state) == [question]
+
+    async def test_a_first_question_is_searched_in_its_better_form_too(self, model: FakeLLM) -> None:
+        question = "hi, um, I wanted to ask, our fan is broken, what does the guarantee say"
+        rewrite = "What does the guarantee say about a broken fan?"
+        model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite, followup=False)))
+        state, _detail = await understood(question, [])
+        assert [(query.text, query.weight) for query in state.queries] == [(rewrite, 1.0), (question, 0.5)]
+        assert (state.rewrite, state.rewrite_reason) == (rewrite, "understanding")
+        assert state.focus == state.retrieval_query == rewrite
+
+    async def test_one_that_has_none_is_searched_as_it_stands(self, model: FakeLLM) -> None:
+        question = "What is the warranty of the rack mounting kit?"
+        for rewrite in ("", question, "What is the warranty of the TL-SE2109 kit?"):
+            model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite)))
+            state, _detail = await understood(question, [])
+            assert texts(state) == [question] and not state.rewrite
 
     async def test_a_question_that_stands_alone_is_not_mixed_with_the_conversation(self, model: FakeLLM) -> None:
         question = "Which power supplies fit?"
@@ -120,8 +144,18 @@ class TestReplies:
             state, _detail = await understood(question)
             assert texts(state) != [question] and state.queries
 
-    @pytest.mark.parametrize(("k", "given"), [(1, None), (6, None), (8, 8), (500, 10), ("nine", None)])
-    async def test_more_passages_where_a_plan_wants_more(self, model: FakeLLM, k: Any, given: int | None) -> None:
+    @pytest.mark.parametrize(
+        ("k", "given"), [(1, 1), (3, 3), (5, 5), (6, None), (8, 8), (500, 10), (0, None), ("nine", None)]
+    )
+    async def test_as_many_passages_as_a_plan_wants(self, model: FakeLLM, k: Any, given: int | None) -> None:
+        model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
+        assert (await understood())[0].k == given
+
+    @pytest.mark.parametrize(("usual", "k", "given"), [(2, 4, 2), (8, 7, 8), (8, 4, 4), (12, 500, 12)])
+    async def test_within_what_the_site_is_set_to(
+        self, model: FakeLLM, settings: Settings, usual: int, k: int, given: int
+    ) -> None:
+        settings.DEFAULT_TOP_K = usual
         model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
         assert (await understood())[0].k == given
 
@@ -140,9 +174,19 @@ class TestNotSearching:
         state, detail = await understood()
         assert (state.action, state.instead, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
 
-    async def test_a_sure_one_has_to_prove_it(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(chat()))
-        state, detail = await understood("Make that shorter, please.")
+    @pytest.mark.parametrize("question", ["Make that shorter, please.", "I had a long day at work", "给我讲个笑话吧"])
+    async def test_a_sure_one_is_followed_where_nothing_is_asked(self, model: FakeLLM, question: str) -> None:
+        model.enqueue(json.dumps(chat(confidence=0.8)))
+        state, detail = await understood(question)
+        assert (state.action, state.intent, state.instead) == ("answer_chat", "chat", "") and not state.queries
+        assert (detail["action"], detail["by"]) == ("answer_chat", "model")
+
+    @pytest.mark.parametrize(
+        ("question", "confidence"), [("Make that shorter, please.", 0.7), ("Tell me the guarantee of the fan.", 0.95)]
+    )
+    async def test_else_it_has_to_prove_it(self, model: FakeLLM, question: str, confidence: float) -> None:
+        model.enqueue(json.dumps(chat(confidence=confidence)))
+        state, detail = await understood(question)
         assert (state.action, state.instead, detail["instead"]) == ("retrieve_vector", "answer_chat", "answer_chat")
         assert state.queries
 
@@ -159,6 +203,50 @@ class TestNotSearching:
     ) -> None:
         state, detail = await understood(question, [])
         assert state.action == action and detail["by"] == "rules" and not model.calls
+
+
+class TestTranslations:
+    """Documents in another language than the question."""
+
+    @pytest.fixture
+    def chinese(self, unknown_words: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def foreign(state: State) -> frozenset[str]:
+            return frozenset({"zh", "en"}) - {state.question_language}
+
+        monkeypatch.setattr(understand, "foreign_languages", foreign)
+
+    @pytest.mark.usefixtures("chinese")
+    async def test_the_question_is_searched_in_their_language_too(self, model: FakeLLM) -> None:
+        translated = "TL-SE2109 的端口隔离如何配置？"
+        model.enqueue(json.dumps(plan(translations={"zh": translated}, queries=["交换机"])))
+        state, detail = await understood()
+        system = model.calls[0].messages[0].content
+        assert '"translations": {"zh"' in system and system.startswith("You decide how a site")
+        assert state.translations == detail["translations"] == {"zh": translated}
+        assert [(query.text, query.weight) for query in state.queries] == [
+            (REWRITE, 1.0), (QUESTION, 0.5), (translated, 1.0), ("交换机", TERMS_WEIGHT),
+        ]  # fmt: skip
+        assert state.focus == REWRITE
+
+    @pytest.mark.usefixtures("chinese")
+    async def test_a_chinese_question_is_asked_for_in_english(self, model: FakeLLM) -> None:
+        english = "How long is the warranty of the fan?"
+        model.enqueue(json.dumps(plan(queries=[], rewrite="", translations={"en": english}, followup=False)))
+        state, _detail = await understood("风扇的保修期是多久？", [])
+        assert '"translations": {"en"' in model.calls[0].messages[0].content
+        assert texts(state) == ["风扇的保修期是多久？", english]
+
+    @pytest.mark.usefixtures("chinese")
+    async def test_a_reply_without_them_is_as_good_as_before(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=[])))
+        state, _detail = await understood()
+        assert texts(state) == [REWRITE, QUESTION] and not state.translations
+
+    async def test_nothing_is_asked_where_all_documents_are_in_the_questions_language(self, model: FakeLLM) -> None:
+        model.enqueue(json.dumps(plan(queries=[], translations={"zh": "端口隔离如何配置？"})))
+        state, _detail = await understood()
+        assert "translations" not in model.calls[0].messages[0].content
+        assert texts(state) == [REWRITE, QUESTION] and not state.translations
 
 
 class TestFailures:

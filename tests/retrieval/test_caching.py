@@ -18,7 +18,7 @@ from ragsite.db import in_database
 from retrieval import caching, indexing
 from retrieval.caching import ResultCache, answered_once, index_state
 from retrieval.engine import engine
-from retrieval.search import Query, SearchFailed, SearchRequest, SearchResult, Stage, search
+from retrieval.search import Query, Ranking, SearchFailed, SearchRequest, SearchResult, Stage, rankings_of, search
 from tests import factories
 
 STATE = (("size", 1, 0, "700"),)
@@ -51,6 +51,14 @@ def request(text: str = "gigabit ports", base: int = 1, **fields: Any) -> Search
 
 def result(hits: int = 0, **fields: Any) -> SearchResult:
     return SearchResult([None] * hits, [], 1.0, [], **fields)  # type: ignore[list-item]
+
+
+async def nothing(request: SearchRequest) -> SearchResult:
+    return result()
+
+
+def key(text: str) -> caching.Key:
+    return nothing, request(text), "en", STATE
 
 
 class Work:
@@ -108,6 +116,21 @@ async def test_another_state_or_language_is_another_search() -> None:
     assert work.times == 3
 
 
+async def test_what_one_function_makes_of_a_request_is_not_given_out_for_another() -> None:
+    sides, whole = Work(result()), Work(result(hits=3))
+    assert len((await answered_once(request(), STATE, sides)).hits) == 0
+    assert len((await answered_once(request(), STATE, whole)).hits) == 3
+    assert (await answered_once(request(), STATE, sides)).cached and whole.times == 1
+
+
+def test_rankings_take_room_too(settings: Any) -> None:
+    settings.SEARCH_CACHE_HITS = 20
+    cache, ranking = ResultCache(), Ranking("bm25", Query("ports"), 1.0, [(number, 1.0) for number in range(50)], 1.0)
+    for name in "abcdef":
+        cache.put(key(name), SearchResult([], [ranking, ranking], 1.0, []))
+    assert len(cache) == 1  # 100 ids are worth ten hits
+
+
 async def test_what_failed_in_part_is_not_kept() -> None:
     work = Work(result(stages=[Stage("rerank", 1.0, [], "The reranker failed.")]))
     for _ in range(2):
@@ -130,9 +153,9 @@ def test_the_cache_is_bounded_and_keeps_what_was_used_last(puts: list[tuple[int,
     limit = 50
     with override_settings(SEARCH_CACHE_HITS=limit):
         for name, hits in puts:
-            cache.put((request(str(name)), "en", STATE), result(hits))
-            assert cache.get((request(str(name)), "en", STATE)) is not None
-            kept = [found for n in range(10) if (found := cache.get((request(str(n)), "en", STATE)))]
+            cache.put(key(str(name)), result(hits))
+            assert cache.get(key(str(name))) is not None
+            kept = [found for n in range(10) if (found := cache.get(key(str(n))))]
             assert len(cache) == len(kept)
             assert sum(1 + len(found.hits) for found in kept) <= limit
 
@@ -205,6 +228,19 @@ async def test_a_search_sees_what_was_added_and_what_is_gone(base: KnowledgeBase
     await in_database(lambda: added.delete())
     found = await search(asked)
     assert not found.cached and [hit.content for hit in found.hits] == [hit.content for hit in first.hits]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_rankings_alone_are_kept_by_themselves(base: KnowledgeBase) -> None:
+    asked = request(base=base.pk)
+    whole, first = await search(asked), await rankings_of(asked)
+    assert not first.cached and first.hits == []
+    assert [ranking.hits for ranking in first.rankings] == [ranking.hits for ranking in whole.rankings]
+    assert (await rankings_of(asked)).cached
+    await in_database(add, base, "Sixteen gigabit ports.")
+    again = await rankings_of(asked)
+    assert not again.cached and len(again.rankings[1].hits) == 2
+    assert not (await rankings_of(replace(asked, fresh=True))).cached
 
 
 @pytest.mark.django_db(transaction=True)

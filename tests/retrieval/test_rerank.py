@@ -178,11 +178,19 @@ async def test_one_that_refuses_is_asked_again(scripted: dict[str, Scripted]) ->
     assert ids((await rerank("question", hits(4), options())).hits) == [4, 3, 2, 1]
 
 
-async def test_when_none_reaches_the_threshold_the_best_stay_with_a_note(scripted: dict[str, Scripted]) -> None:
+async def test_where_none_reaches_the_threshold_none_stays_and_a_note_says_so(scripted: dict[str, Scripted]) -> None:
+    scripted["endpoint"].scores = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+    found = await rerank("question", hits(25), options(input_top_n=6))
+    assert found.hits == [] and len(found.scores) == 6
+    assert found.note == "No passage reached the threshold of 0.2."
+
+
+async def test_the_best_stay_where_the_site_says_so(scripted: dict[str, Scripted], settings: Settings) -> None:
+    settings.RERANK_KEEP_BEST = True
     scripted["endpoint"].scores = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
     found = await rerank("question", hits(6), options())
     assert ids(found.hits) == [6, 5, 4, 3, 2]
-    assert "threshold of 0.2" in found.note
+    assert "threshold of 0.2; the best ones are kept" in found.note
 
 
 async def test_what_was_left_open_follows_in_its_order(scripted: dict[str, Scripted]) -> None:
@@ -231,7 +239,7 @@ def test_no_hit_is_doubled_and_none_that_passes_lost(
     assert len(set(ids(found.hits))) == len(found.hits) <= top_k
     if len(passing) == len(given_scores) <= top_k:
         assert set(ids(found.hits)) == passing
-    assert found.hits
+    assert bool(found.hits) == any(score is None or score >= threshold for score in given_scores[:20])
 
 
 class TestOptions:

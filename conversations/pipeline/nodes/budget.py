@@ -61,7 +61,7 @@ def purpose_of(state: State) -> str:
 
 
 def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
-    hits = state.hits[: state.top_n or max(state.k or 0, settings.DEFAULT_TOP_K)]
+    hits = state.hits[: state.top_n or state.k or settings.DEFAULT_TOP_K]
     # A general answer is a chat with a prompt of its own.
     general = state.action == "retrieve_vector" and not hits
     material = Material(

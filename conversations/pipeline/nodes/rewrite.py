@@ -30,7 +30,7 @@ class Rewrite(Node):
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
     reads = ("question", "history", "action", "queries", "retrieval_query", "focus")
-    may_read = ("rewrite", "rewrite_reason", "confidence", "summary")
+    may_read = ("rewrite", "rewrite_reason", "confidence", "summary", "key_terms", "translations")
     writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "focus")
 
     def wanted(self, state: State) -> bool:

@@ -14,7 +14,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.ways import searches
 from ragsite.db import in_database
 from retrieval.rerank_options import RerankOptions
-from retrieval.search import SearchRequest, retrieve
+from retrieval.search import SearchRequest, rankings_of
 from retrieval.words import is_broad
 
 SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
@@ -38,12 +38,19 @@ class Search(Node):
             await emit(_step(side, "processing"))
         ids, general = await in_database(searchable, state.user_id, state.session_id)
         state.knowledge_base_ids, state.general_knowledge_allowed = ids, general
+        cached = False
         if ids:
             state.search_request = _request(state, ids)
-            state.rankings = await retrieve(state.search_request)
+            found = await rankings_of(state.search_request)
+            state.rankings, cached = list(found.rankings), found.cached
         for side in SIDES:
-            await emit(_finished(side, state, elapsed(began)))
-        state.note(self.key, knowledge_bases=list(ids), rankings=[_ranking_detail(item) for item in state.rankings])
+            await emit(_finished(side, state, elapsed(began), cached))
+        state.note(
+            self.key,
+            knowledge_bases=list(ids),
+            cached=cached,
+            rankings=[_ranking_detail(item) for item in state.rankings],
+        )
         return state
 
 
@@ -51,7 +58,7 @@ def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest
     focus = state.focus or state.question
     return SearchRequest(
         queries=tuple(state.queries),
-        knowledge_base_ids=knowledge_base_ids,
+        knowledge_base_ids=tuple(sorted(knowledge_base_ids)),
         k=state.top_n or settings.FUSED_K,
         rerank=RerankOptions.from_settings(top_k=state.top_n) if state.top_n else None,
         merge_neighbours=settings.MERGE_NEIGHBOURS,
@@ -60,15 +67,17 @@ def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest
     )
 
 
-def _finished(side: tuple[int, str, str, Any], state: State, total_ms: float) -> StepEvent:
-    rankings = [ranking for ranking in state.rankings if ranking.type == side[2]]
-    found = len({chunk_id for ranking in rankings for chunk_id, _score in ranking.hits})
-    notes = [ranking.note for ranking in rankings if ranking.note]
+def _finished(side: tuple[int, str, str, Any], state: State, total_ms: float, cached: bool) -> StepEvent:
+    asked = [ranking for ranking in state.rankings if ranking.type == side[2]]
+    found = len({chunk_id for ranking in asked for chunk_id, _score in ranking.hits})
+    notes = [ranking.note for ranking in asked if ranking.note]
     message = ngettext("%(count)d passage found", "%(count)d passages found", found) % {"count": found}
-    if not rankings:
+    if not asked:
         message = _("There is nothing to search yet.")
-    ms = max((ranking.ms for ranking in rankings), default=total_ms)
-    return _step(side, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
+    if cached:
+        notes.append(_("as found a moment ago"))
+    ms = total_ms if cached else max((ranking.ms for ranking in asked), default=total_ms)
+    return _step(side, "completed" if asked else "skipped", " · ".join([message, *notes]), ms)
 
 
 def _step(side: tuple[int, str, str, Any], status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

@@ -8,17 +8,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import asking
+from conversations.default_prompts import TRANSLATIONS
 from conversations.pipeline import rules
-from conversations.pipeline.bases import known_words
+from conversations.pipeline.bases import foreign_languages, known_words
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.plans import INTENTS, Plan, adds_words, leans_on, read_plan, reconcile
+from conversations.pipeline.plans import (
+    INTENTS,
+    Plan,
+    leans_on,
+    may_ask_for_facts,
+    read_plan,
+    reconcile,
+)
 from conversations.pipeline.rewriting import Unusable
 from conversations.pipeline.state import State
+from retrieval.analysis import terms
 from retrieval.search import Query
 
-# CHAT's usual number of passages; a plan gets more than the site is set to where it asks for more than this.
+# CHAT's usual number of passages: what a model says that wants as many as the site is set to.
 USUAL_K = 6
-# The weight of a model's key terms beside the question, where they hold words that it lacks.
+# The weight of a model's key terms, all together, beside the question.
 TERMS_WEIGHT = 0.3
 
 
@@ -47,8 +56,8 @@ class Understand(Node):
     reads = ("user_id", "session_id", "question", "history")
     may_read = ("reply", "summary")
     writes = (
-        "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
-        "retrieval_query", "focus",
+        "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "key_terms",
+        "translations", "queries", "retrieval_query", "focus",
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
@@ -61,7 +70,8 @@ class Understand(Node):
         asked = await self._ask(state, ruled)
         leans = leans_on(state.question)
         if asked.plan is not None:
-            plan = reconcile(asked.plan, ruled.action, leans=leans, alone=not state.history)
+            asks = may_ask_for_facts(state.question)
+            plan = reconcile(asked.plan, ruled.action, asks=asks, leans=leans, alone=not state.history)
             asked = replace(asked, plan=plan)
             _follow(state, plan, ruled, leans)
         else:
@@ -74,22 +84,21 @@ class Understand(Node):
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
         if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
             return _Asked()
-        history = asking.transcript(state.history, state.question_language, state.summary)
+        language = state.question_language
+        history, question = asking.transcript(state.history, language, state.summary), asking.quoted(state.question)
         try:
-            answered = await asking.ask(
-                "understand",
-                state.question_language,
-                settings.UNDERSTAND_TIMEOUT,
-                question=asking.quoted(state.question),
-                history=history,
-            )
+            async with asking.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
+                foreign = await foreign_languages(state)
+                also = TRANSLATIONS[language] if foreign else ""
+                answered = await model.ask(also, question=question, history=history)
         except asking.NoReply as none:
             return _Asked(fallback=none.reason, detail=none.detail)
         try:
             plan = read_plan(answered.text, state.question, history)
         except Unusable as unusable:
             return _Asked(None, unusable.reason, "", answered.model, answered.text)
-        return _Asked(plan, "", "", answered.model, answered.text)
+        wanted = tuple((code, text) for code, text in plan.translations if code in foreign)
+        return _Asked(replace(plan, translations=wanted), "", "", answered.model, answered.text)
 
     def _note(self, state: State, ruled: rules.Understanding, asked: _Asked) -> None:
         note_queries(self.key, state)
@@ -107,6 +116,7 @@ class Understand(Node):
                 confidence=state.confidence,
                 followup=state.followup,
                 key_terms=list(asked.plan.queries),
+                translations=dict(asked.plan.translations),
                 k=asked.plan.k,
                 instead=state.instead,
                 notes=list(asked.plan.notes),
@@ -122,9 +132,20 @@ class Understand(Node):
 
 
 def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -> None:
-    """Fill the queries, and what passages are judged by: the one that says most."""
-    state.queries, state.focus = [Query(text, weight) for text, weight in queries], focus
-    state.retrieval_query = focus
+    """Fill the queries, and what passages are judged by: the one that says most.
+
+    Beside the queries, with their weights, stand the question in the documents' languages, which counts as much as the
+    question, and the model's key terms, each by itself. With these, of questions and their words cut at the small ones,
+    nDCG@10 of SciFact is .734 and was .735, that of MTRAG's government part .581 and was .578 (rewritten, the question
+    beside it), .517 and .502 (later turns as they stand).
+    """
+    state.queries = [Query(text, weight) for text, weight in queries]
+    state.queries += [Query(text) for text in state.translations.values()]
+    asked = {frozenset(terms(query.text)) for query in state.queries}
+    by_words = {frozenset(terms(term)): term for term in state.key_terms}
+    each = [term for found, term in by_words.items() if found and found not in asked]
+    state.queries += [Query(term, round(TERMS_WEIGHT / len(each), 3)) for term in each]
+    state.retrieval_query = state.focus = focus
 
 
 def search_for_rewrite(state: State) -> None:
@@ -140,11 +161,14 @@ def note_queries(key: str, state: State) -> None:
 def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
     state.action, state.intent, state.instead = plan.action, plan.intent, plan.instead
     state.confidence, state.followup = plan.confidence, bool(plan.followup)
-    if plan.k is not None and plan.k > USUAL_K:
-        state.k = min(plan.k, max(settings.FUSED_K, settings.DEFAULT_TOP_K))
+    if plan.k is not None and plan.k < USUAL_K:
+        state.k = min(plan.k, settings.DEFAULT_TOP_K)
+    elif plan.k is not None and plan.k > USUAL_K:
+        state.k = max(min(plan.k, settings.FUSED_K), settings.DEFAULT_TOP_K)
     if plan.action != "retrieve_vector":
         return
-    if plan.rewrite and state.history and (plan.followup or leans):
+    state.key_terms, state.translations = plan.queries, dict(plan.translations)
+    if plan.rewrite and (plan.followup or leans or not state.history):
         state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
         search_for_rewrite(state)
     elif plan.followup is False and not leans and not plan.is_unsure:
@@ -152,6 +176,3 @@ def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -
         search_for(state, [(state.question, 1.0)], state.question)
     else:
         search_for(state, ruled.queries, ruled.focus)
-    terms = " ".join(plan.queries)
-    if terms and adds_words(terms, [query.text for query in state.queries]):
-        state.queries.append(Query(terms, TERMS_WEIGHT))

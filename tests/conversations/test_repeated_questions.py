@@ -1,0 +1,105 @@
+"""The same question again: what was found a moment ago is not searched for again, and all the rest is done."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from conversations import services
+from conversations.events import StepEvent
+from conversations.models import ChatSession, Citation, Message, TraceStep
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from retrieval.engine import engine
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PORTS = "How many ports has the TL-SE2109 switch?"
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What the index was asked by words and by meaning."""
+    asked: list[str] = []
+    words, meaning = engine.search_words, engine.search_meaning
+
+    async def search_words(text: str, *args: Any) -> Any:
+        asked.append(text)
+        return await words(text, *args)
+
+    async def search_meaning(text: str, *args: Any) -> Any:
+        asked.append(text)
+        return await meaning(text, *args)
+
+    monkeypatch.setattr(engine, "search_words", search_words)
+    monkeypatch.setattr(engine, "search_meaning", search_meaning)
+    yield asked
+
+
+async def traces(key: str) -> list[dict[str, Any]]:
+    """Return what a node noted, turn by turn."""
+    return [step.detail async for step in TraceStep.objects.filter(key=key).order_by("pk")]
+
+
+async def test_a_repeated_question_is_searched_once(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str], as_owner: Client
+) -> None:
+    first = await run_turn(owner, session, PORTS)
+    again = await run_turn(owner, session, PORTS, as_root=True)
+    assert searched == [PORTS, PORTS]  # once by words, once by meaning
+    steps, steps_again = (
+        [(event.key, event.status) for event in events if isinstance(event, StepEvent)] for events in (first, again)
+    )
+    assert steps == steps_again and ("vector_search", "completed") in steps
+    told = [event.message for event in again if isinstance(event, StepEvent) and event.key == "fulltext_search"]
+    assert told[-1].endswith("passages found · as found a moment ago")
+    kept, taken = await traces("search")
+    assert (kept["cached"], taken["cached"]) == (False, True)
+    assert taken["rankings"] == kept["rankings"] and taken["knowledge_bases"] == [handbook.pk]
+    for key in ("fusion", "metadata", "reorder", "select"):
+        one, other = await traces(key)
+        assert one == other and one
+    answers = [message.content async for message in Message.objects.filter(role="assistant")]
+    assert answers[0] == answers[1] and "nine ports" in answers[0]
+    step = await TraceStep.objects.filter(key="search").alatest("pk")
+    page = await in_database(lambda: as_owner.get(reverse("trace", args=[step.turn_id])).content.decode())
+    assert "as found by the same search a moment ago" in page
+
+
+async def test_what_was_written_meanwhile_is_found(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str]
+) -> None:
+    await run_turn(owner, session, PORTS)
+    await in_database(index_document, handbook, ("The TL-SE2109 switch has ten ports since 2026.",), "news.txt")
+    await run_turn(owner, session, PORTS, as_root=True)
+    assert len(searched) == 4 and [detail["cached"] for detail in await traces("search")] == [False, False]
+    assert await Citation.objects.filter(filename="news.txt").aexists()
+
+
+async def test_two_people_share_what_was_found_in_the_bases_of_both_and_nothing_else(
+    owner: User, colleague: User, stranger: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str]
+) -> None:
+    await in_database(factories.share, handbook, colleague)
+    await run_turn(owner, session, PORTS)
+    for user, cached in ((colleague, True), (stranger, False)):
+        await run_turn(user, await in_database(services.create_session, user), PORTS)
+        assert (await traces("search"))[-1]["cached"] is cached
+    assert len(searched) == 2 and (await traces("search"))[-1]["knowledge_bases"] == []
+    await in_database(factories.make_knowledge_base, colleague, "Own")
+    await run_turn(colleague, await in_database(services.create_session, colleague), PORTS)
+    assert len(searched) == 4 and not (await traces("search"))[-1]["cached"]
+
+
+async def test_it_can_be_switched_off(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str], settings: Settings
+) -> None:
+    settings.SEARCH_CACHE_HITS = 0
+    for _ in range(2):
+        await run_turn(owner, session, PORTS, as_root=True)
+    assert len(searched) == 4

@@ -1,0 +1,43 @@
+"""In which languages the documents of knowledge bases are."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+
+from knowledge.models import Document, KnowledgeBase
+from knowledge.queries import languages_of
+from ragsite.db import in_database
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    cache.clear()
+
+
+def make(base: KnowledgeBase, *languages: str, status: str = Document.Status.READY) -> None:
+    for number, language in enumerate(languages):
+        factories.make_document(base, f"{language}-{status}-{number}.txt", language=language, status=status)
+
+
+async def test_documents_are_counted_by_language_in_these_bases_alone(owner: User) -> None:
+    one, other, third = [await in_database(factories.make_knowledge_base, owner, name) for name in "abc"]
+    await in_database(make, one, "en", "zh", "zh", "")
+    await in_database(make, one, "zh", status=Document.Status.INDEXING)
+    await in_database(make, one, "en", status=Document.Status.FAILED)
+    await in_database(make, other, "en")
+    assert await languages_of([one.pk]) == {"en": 1, "zh": 3}
+    assert await languages_of([other.pk, one.pk]) == {"en": 2, "zh": 3}
+    assert await languages_of([third.pk]) == await languages_of([]) == {}
+
+
+async def test_they_are_looked_up_once_a_minute(owner: User) -> None:
+    base, other = [await in_database(factories.make_knowledge_base, owner, name) for name in "ab"]
+    await in_database(make, base, "en")
+    await languages_of([base.pk, other.pk])
+    await in_database(make, base, "zh")
+    assert await languages_of([other.pk, base.pk]) == {"en": 1}
+    cache.clear()
+    assert await languages_of([base.pk, other.pk]) == {"en": 1, "zh": 1}
