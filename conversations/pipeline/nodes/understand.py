@@ -45,7 +45,7 @@ class Understand(Node):
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = ("load_history", "memory", "system_context")
     reads = ("user_id", "session_id", "question", "history")
-    may_read = ("reply", "summary")
+    may_read = ("reply", "summary", "unanswered")
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "queries",
         "retrieval_query", "focus",
@@ -57,11 +57,11 @@ class Understand(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""
-        ruled = rules.understand(state.question, state.history, await known_words(state))
+        ruled = rules.understand(state.question, state.conversation, await known_words(state))
         asked = await self._ask(state, ruled)
         leans = leans_on(state.question)
         if asked.plan is not None:
-            plan = reconcile(asked.plan, ruled.action, leans=leans, alone=not state.history)
+            plan = reconcile(asked.plan, ruled.action, leans=leans, alone=not state.conversation)
             asked = replace(asked, plan=plan)
             _follow(state, plan, ruled, leans)
         else:
@@ -74,7 +74,7 @@ class Understand(Node):
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
         if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
             return _Asked()
-        history = asking.transcript(state.history, state.question_language, state.summary)
+        history = asking.transcript(state.conversation, state.question_language, state.summary)
         try:
             answered = await asking.ask(
                 "understand",
@@ -82,6 +82,7 @@ class Understand(Node):
                 settings.UNDERSTAND_TIMEOUT,
                 question=asking.quoted(state.question),
                 history=history,
+                turns=asking.spoken(state.conversation, state.question_language),
             )
         except asking.NoReply as none:
             return _Asked(fallback=none.reason, detail=none.detail)
@@ -144,7 +145,7 @@ def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -
         state.k = min(plan.k, max(settings.FUSED_K, settings.DEFAULT_TOP_K))
     if plan.action != "retrieve_vector":
         return
-    if plan.rewrite and state.history and (plan.followup or leans):
+    if plan.rewrite and state.conversation and (plan.followup or leans):
         state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
         search_for_rewrite(state)
     elif plan.followup is False and not leans and not plan.is_unsure:
