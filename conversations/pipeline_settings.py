@@ -96,6 +96,7 @@ SECTIONS: dict[Words, dict[str, Words]] = {
     _("Conversation"): {
         "MAX_RECENT_TURNS": _("earlier turns that a question is read with"),
         "MAX_RELEVANT_TURNS": _("turns before those that are like the question, and are read with it; `0` is none"),
+        "RELEVANT_TURN_FLOOR": _("least similarity of such a turn to the question; `0` takes the nearest"),
         "MEMORY_MAX_FACTS MEMORY_FACT_CHARACTERS": _("facts that a person may have remembered, and characters of each"),
         "MAX_QUESTION_CHARACTERS": _("characters of the longest question"),
         "ANSWER_DIALECT": _("how a model is asked to write: `markdown`, or `json` for block events; either is read"),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from django.db.models import Q, QuerySet
 
 from conversations import access, store
-from conversations.models import ChatSession, Citation, Feedback, Message, Turn
+from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
 from conversations.tree import TurnTree
 from conversations.words import word_query, word_vector
 
@@ -54,6 +54,15 @@ def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
             named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
         found = found.filter(named)
     return found
+
+
+def system_prompt(session: ChatSession) -> str:
+    """Return the system prompt that the session's answers were written by when it began; empty before its first turn.
+
+    What a later turn was sent, which an administrator may have changed since, is in its trace.
+    """
+    kept = session.context_entries.filter(type=ContextEntry.Type.ROUTES).values_list("content", flat=True)
+    return kept.first() or ""
 
 
 def tree(session: ChatSession) -> TurnTree:
