@@ -88,7 +88,8 @@ class Understand(Node):
         history = asking.transcript(state.conversation, language, state.summary)
         try:
             async with asking.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
-                also = TRANSLATIONS[language] if await foreign_languages(state) else ""
+                foreign = await foreign_languages(state)
+                also = TRANSLATIONS[language] if foreign else ""
                 turns = asking.spoken(state.conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)
         except asking.NoReply as none:
