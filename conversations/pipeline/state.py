@@ -119,6 +119,8 @@ class State:
     # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
     # or there are none ("nothing"); empty where the documents are not asked
     answer_state: str = ""
+    # second look: by language, how many documents the question can't be searched in, where it is not answered
+    unsearched: dict[str, int] = field(default_factory=dict)
     # filter: of a hit that answers, the sentences that do, by chunk id
     key_passages: dict[int, str] = field(default_factory=dict)
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
