@@ -17,10 +17,8 @@ from conversations.pipeline.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.question_words import question_words
 from conversations.pipeline.state import State
-from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
-from retrieval import fulltext, spaces
-from retrieval.analysis import terms
+from retrieval import spaces
 from retrieval.search import Hit
 
 logger = logging.getLogger(__name__)
@@ -113,8 +111,7 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 async def _chosen(question: str, state: State) -> Extract:
     """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
-    frequencies = await in_database(fulltext.frequencies, set(terms(question)), state.knowledge_base_ids)
-    asked = question_words(question, frequencies)
+    asked = question_words(question, state.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)

@@ -10,6 +10,7 @@ from conversations.events import Answer
 from conversations.store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
+from retrieval.fulltext import Frequencies
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.
@@ -119,6 +120,8 @@ class State:
     # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
     # or there are none ("nothing"); empty where the documents are not asked
     answer_state: str = ""
+    # second look: how many passages of those searched hold the terms of what was judged
+    frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
     # second look: by language, how many documents the question can't be searched in, where it is not answered
     unsearched: dict[str, int] = field(default_factory=dict)
     # filter: of a hit that answers, the sentences that do, by chunk id

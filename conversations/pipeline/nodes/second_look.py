@@ -34,7 +34,7 @@ class SecondLook(Node):
     on_error = "skip"
     reads = ("question", "action", "rankings", "hits")
     may_read = ("instead", "focus", "rewrite", "translations", "search_request", "knowledge_base_ids")
-    writes = ("action", "hits", "answer_state", "unsearched")
+    writes = ("action", "hits", "answer_state", "unsearched", "frequencies")
 
     def wanted(self, state: State) -> bool:
         """The documents must have been asked."""
@@ -79,12 +79,12 @@ async def _judged(state: State) -> Judgement:
     hits = state.hits
     if state.search_request is not None:
         hits, _stages = selected(state.search_request, hits)
-    named = {term for text in wordings for term in terms(text)}
-    frequencies = await in_database(fulltext.frequencies, named, state.knowledge_base_ids)
+    named = {term for text in (*wordings, state.focus) for term in terms(text)}
+    state.frequencies = await in_database(fulltext.frequencies, named, state.knowledge_base_ids)
     judgements = []
     for text in wordings:
         nearest = similarity(state.rankings, {text, state.question} if text == state.rewrite else {text})
-        judgements.append(judge(text, hits, frequencies, nearest))
+        judgements.append(judge(text, hits, state.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))
 
 
