@@ -76,13 +76,14 @@ class Understand(Node):
             _follow(state, plan, ruled, leans)
         else:
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
-            search_for(state, ruled.queries, ruled.focus)
+            if ruled.action == "retrieve_vector":
+                search_for(state, ruled.queries, ruled.focus)
         self._note(state, ruled, asked)
         return state
 
     async def _ask(self, state: State, ruled: rules.Understanding) -> _Asked:
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
-        if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
+        if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
         language, question = state.question_language, asking.quoted(state.question)
         history = asking.transcript(state.conversation, language, state.summary)
