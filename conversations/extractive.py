@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 
 from conversations.meaning import Similarity
 from conversations.pipeline.asked_things import Thing, asked_for, holds
@@ -28,8 +29,9 @@ MAX_SENTENCES, MAX_EXPLAINED = 3, 5
 # or beside a row, that is less nearly as good.
 KEEP, KEEP_ROW = 3.0, 1.0
 MAX_ROWS, MAX_LISTED_ROWS = 3, 12
-# Columns up to which a procedure is quoted from its beginning.
-PROCEDURE = 620
+# Columns up to which a procedure is quoted from its beginning; and the share of a question for how something is done
+# that its heading must hold.
+PROCEDURE, OF_THE_SECTION = 620, 0.5
 # How many lines of a list its announcement brings.
 LISTED = 7
 # How many sentences are compared in meaning: each costs an embedding.
@@ -127,7 +129,7 @@ def extract(
     result = Extract()
     if ranked:
         explained = bool(_WANTS_PROCEDURE.search(question) or _WANTS_EXPLANATION.search(question))
-        _quote(result, question, hits, _taken(ranked, MAX_EXPLAINED if explained else MAX_SENTENCES), ranked)
+        _quote(result, question, asked, hits, _taken(ranked, MAX_EXPLAINED if explained else MAX_SENTENCES), ranked)
     _choose_pictures(result, question, hits, asked)
     return result
 
@@ -224,7 +226,12 @@ def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
 
 
 def _quote(
-    result: Extract, question: str, hits: Sequence[Hit], taken: Sequence[_Unit], ranked: Sequence[_Unit]
+    result: Extract,
+    question: str,
+    asked: Sequence[QuestionWord],
+    hits: Sequence[Hit],
+    taken: Sequence[_Unit],
+    ranked: Sequence[_Unit],
 ) -> None:
     """Fill the quotes and tables of what is taken, passage by passage, the best first."""
     procedural = bool(_WANTS_PROCEDURE.search(question))
@@ -241,23 +248,30 @@ def _quote(
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:
-            result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural))
+            steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
+            result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
         result.hits.append(position)
 
 
 def _quote_of(
-    position: int, texts: Sequence[str], taken: Sequence[_Unit], ranked: Sequence[_Unit], procedural: bool
+    position: int, texts: Sequence[str], taken: Sequence[_Unit], ranked: Sequence[_Unit], procedural: bool, whole: bool
 ) -> Quote:
-    """Return the quote of a text: its best sentence, then the others and what these can't be understood without."""
+    """Return the quote of a text: its best sentence, then the others and what these can't be understood without.
+
+    A `whole` section is quoted from its beginning, since it tells step by step how what is asked for is done.
+    """
     best = taken[0].position
     wanted = {unit.position for unit in taken}
     for unit in taken:
         wanted |= _needed(unit, texts, ranked)
         if procedural and (_STEP.match(unit.text) or texts[unit.position].rstrip().endswith((":", "："))):
             wanted |= _procedure(texts, unit.position)
+    if whole:
+        wanted |= {number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE}
     rest = sorted(position for position in wanted - {best} if texts[position].strip())
     # What is announced follows its announcement; a list is read from its beginning.
-    in_order = texts[best].rstrip().endswith((":", "：")) or any(_STEP.match(texts[number]) for number in (*rest, best))
+    in_steps = any(_STEP.match(texts[number]) for number in (best, *rest))
+    in_order = whole or in_steps or texts[best].rstrip().endswith((":", "："))
     order = sorted([best, *rest]) if in_order else [best, *rest]
     order = [number for number in order if not texts[number].startswith(MARK)]
     gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}

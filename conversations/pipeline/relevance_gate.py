@@ -58,9 +58,11 @@ class Evidence:
     def relevance(self) -> float:
         """Below 0, the passages speak of something else."""
         size = math.log(max(self.size, 2))
+        if self.similarity is None and not self.words:
+            return -size
         if self.similarity is None:
-            return 7.4 * self.covered + 2 * self.words - 0.5 * size - 1.15
-        return 27 * self.similarity + 3.8 * self.first - 2 * bool(self.missing_names) - 0.8 * size - 5.9
+            return 6.1 * self.covered + 1.6 * self.words - 0.66 * size + 0.5
+        return 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.97 * size - 3.0
 
     @property
     def answering(self) -> float:

@@ -50,19 +50,14 @@ def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
     assert shown.strip() == text
 
 
-def test_a_heading_inside_a_quoted_passage_stands_out() -> None:
-    quote = Quote(0, ["#### Syntax *x*\n\n", "It is short."], set())
-    assert _paragraph(quote, 2, "") == "**Syntax \\*x\\***\n\nIt is short. [2]\n\n"
-
-
 CODE = "```\nled off\n```\n"
 
 
 @pytest.mark.parametrize(
     ("sentences", "written"),
     [
-        (["It is dark. ", "Type:\n", CODE], "It is dark. Type: [2]\n\n```\nled off\n```\n\n"),
-        (["Type:\n", CODE, "It is dark."], "Type:  \n\n\n```\nled off\n```\n\nIt is dark. [2]\n\n"),
+        (["It is dark. ", "Type:\n", CODE], "It is dark. [2] Type: [2]  \n\n\n```\nled off\n```\n\n"),
+        (["Type:\n", CODE, "It is dark."], "Type: [2]  \n\n\n```\nled off\n```\n\nIt is dark. [2]\n\n"),
         ([CODE], "**Lights** [2]\n\n```\nled off\n```\n\n"),
     ],
 )

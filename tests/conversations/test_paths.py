@@ -71,7 +71,7 @@ class TestNoHits:
         message = await asked(owner, session, as_owner, question, interface)
         assert message.content.startswith(NOTHING[code]) and GENERAL[code] not in message.content
         assert message.turn.model == "extractive" and not await message.citations.aexists()
-        assert (await detail(message, "second_look"))["spoken_of"] is False
+        assert (await detail(message, "second_look"))["state"] == "nothing"
 
     @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
     async def test_with_a_model_the_answer_is_marked_as_general_knowledge(
@@ -353,7 +353,7 @@ class TestTrace:
         facts = found["Understand the question"].facts
         assert ("Decided by", "fake-model") in facts and ("Certainty", "90%") in facts
         assert ("Note", "the model would rather chat; what the search finds decides") in facts
-        assert ("Found", "the documents speak of it") in found["See whether the documents speak of it"].facts
+        assert ("Found", "an answer") in found["See whether the documents speak of it"].facts
         fake_llm.enqueue("no plan", "I'm sorry.", "Hold it [1].")
         await run_turn(owner, session, "And how is it reset?")
         turn = await Turn.objects.alatest("id")

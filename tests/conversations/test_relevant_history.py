@@ -18,7 +18,7 @@ from conversations.pipeline.nodes import relevant_history, search
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval import spaces
-from retrieval.search import Ranking, SearchRequest
+from retrieval.search import SearchRequest, SearchResult
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM
@@ -170,19 +170,19 @@ async def test_they_are_sought_by_the_rewritten_question_while_passages_are_sear
 ) -> None:
     turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(8)])
     searched, asked = asyncio.Event(), []
-    retrieve = search.retrieve
+    rankings_of = search.rankings_of
 
     async def awaited(question: str, *args: object) -> Found:
         asked.append(question)
         await asyncio.wait_for(searched.wait(), 8)
         return Found(by="words")
 
-    async def found(request: SearchRequest) -> list[Ranking]:
+    async def found(request: SearchRequest) -> SearchResult:
         searched.set()
-        return await retrieve(request)
+        return await rankings_of(request)
 
     monkeypatch.setattr(relevant_history, "relevant_turns", awaited)
-    monkeypatch.setattr(search, "retrieve", found)
+    monkeypatch.setattr(search, "rankings_of", found)
     fake_llm.serves.add("rewrite")
     rewrite = "How long is the warranty of number 7?"
     fake_llm.enqueue(rewrite, "Three years [1].")

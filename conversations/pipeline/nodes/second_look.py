@@ -4,11 +4,10 @@ A search by meaning always finds something. And a model that would rather not se
 have nothing to say.
 """
 
-from collections.abc import Sequence
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.llm import endpoint_for
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import asks_for_facts, leans_on
 from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
@@ -18,7 +17,10 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval import fulltext
 from retrieval.analysis import terms
-from retrieval.search import Hit, selected
+from retrieval.search import selected
+
+# The cosine similarity from which a passage proves wrong a model that would rather not search.
+NEAR = 0.45
 
 
 class SecondLook(Node):
@@ -45,12 +47,12 @@ class SecondLook(Node):
         judgement = await _judged(state)
         state.answer_state = judgement.state
         state.note(self.key, **judgement.to_dict(), instead=state.instead)
-        foreign = _in_another_language(state.question_language, state.hits)
-        if judgement.state == "nothing" and foreign and state.instead and asks_for_facts(state.question):
-            state.answer_state = "nearest"  # a model reads what neither words nor meaning can tell of
+        proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
+        if state.answer_state == "nothing" and await _may_be_read(state):
+            state.answer_state, proven = "nearest", True
         if state.answer_state != "answered":
             state.unsearched = await _unsearched(state)
-        if state.answer_state == "nothing" or (state.instead and state.answer_state == "nearest" and not foreign):
+        if state.answer_state == "nothing" or (state.instead and not proven):
             for_facts = asks_for_facts(state.question) and not leans_on(state.question)
             if state.instead and not (state.instead == "answer_chat" and for_facts):
                 state.action, state.answer_state, state.hits = state.instead, "", []
@@ -80,7 +82,8 @@ async def _judged(state: State) -> Judgement:
     if state.search_request is not None:
         hits, _stages = selected(state.search_request, hits)
     named = {term for text in (*wordings, state.focus) for term in terms(text)}
-    state.frequencies = await in_database(fulltext.frequencies, named, state.knowledge_base_ids)
+    if state.knowledge_base_ids:
+        state.frequencies = await in_database(fulltext.frequencies, named, state.knowledge_base_ids)
     judgements = []
     for text in wordings:
         nearest = similarity(state.rankings, {text, state.question} if text == state.rewrite else {text})
@@ -93,6 +96,8 @@ async def _unsearched(state: State) -> dict[str, int]:
 
     Words are found in their own language alone, and meaning where the embedding model knows both.
     """
+    if not state.knowledge_base_ids:
+        return {}
     meaning = [ranking for ranking in state.rankings if ranking.type == "vector" and not ranking.failed]
     unknown = frozenset[str]().union(*(ranking.unknown for ranking in meaning))
     searched = {state.question_language, *state.translations}
@@ -103,6 +108,9 @@ async def _unsearched(state: State) -> dict[str, int]:
     }
 
 
-def _in_another_language(language: str, hits: Sequence[Hit]) -> bool:
-    foreign = sum(language_of(hit.content) not in ("", language) for hit in hits)
-    return foreign > len(hits) / 2
+async def _may_be_read(state: State) -> bool:
+    """Whether a model may find an answer where neither words nor meaning can tell of one: in another language."""
+    foreign = sum(language_of(hit.content) not in ("", state.question_language) for hit in state.hits)
+    if foreign <= len(state.hits) / 2 or not asks_for_facts(state.question):
+        return False
+    return await endpoint_for("answer") is not None
