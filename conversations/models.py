@@ -252,6 +252,8 @@ class Citation(models.Model):
     heading = models.TextField(_("heading"), blank=True)
     page = models.PositiveIntegerField(_("page"), null=True, blank=True)
     snippet = models.TextField(_("snippet"))
+    # Why the relevance filter kept it, in the words of the model; empty where none judged.
+    reason = models.TextField(_("reason"), blank=True)
     score = models.FloatField(_("score"), default=0.0)
     # [{"type", "rank", "score", "rrf_score"}]
     sources = models.JSONField(_("sources"), default=list)

@@ -117,8 +117,9 @@ class State:
     # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
     # or there are none ("nothing"); empty where the documents are not asked
     answer_state: str = ""
-    # filter: of a hit that answers, the sentences that do, by chunk id
+    # filter: of a hit that answers, the sentences that do, and why they do, by chunk id
     key_passages: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
     evidence: list[Hit] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)

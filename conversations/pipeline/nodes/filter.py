@@ -43,7 +43,7 @@ class Filter(Node):
     on_error = "skip"
     reads = ("question", "hits")
     may_read = ("focus",)
-    writes = ("hits", "key_passages", "answer_state")
+    writes = ("hits", "key_passages", "reasons", "answer_state")
 
     def wanted(self, state: State) -> bool:
         """It must be asked for, or switched on, and there must be hits."""
@@ -51,7 +51,7 @@ class Filter(Node):
         return asked and bool(state.hits)
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Take out of `hits` those that don't answer, and fill `key_passages`."""
+        """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
         judged = state.hits[: settings.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, emit)
@@ -63,6 +63,7 @@ class Filter(Node):
         if not state.hits:
             state.answer_state = "nothing"
         state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
+        state.reasons = {hit.chunk_id: verdict.reason for hit, verdict in pairs if verdict.keep}
         state.note(
             self.key,
             judged=[
