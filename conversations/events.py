@@ -269,15 +269,20 @@ def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
 
 
 def plain_text(blocks: list[dict[str, Any]]) -> str:
-    """Return the blocks as the plain text that is stored, searched and given to models as history."""
+    """Return the blocks as the plain text that is stored, searched and given to models as history.
+
+    Tables and pictures are what Markdown has for them, so that a reader tells a header from a row.
+    """
     return "\n\n".join(part for part in map(_block_text, blocks) if part)
 
 
 def _block_text(block: dict[str, Any]) -> str:
     match block["kind"]:
         case "table":
-            lines = [block["columns"], *block["rows"]] if block["columns"] else block["rows"]
-            return "\n".join(" | ".join(map(str, line)) for line in lines)
+            header = [block["columns"], ["---"] * len(block["columns"])] if block["columns"] else []
+            return "\n".join(" | ".join(map(str, line)) for line in [*header, *block["rows"]])
+        case "image" if block["url"]:
+            return f"![{block['alt']}]({block['url']})"
         case "image":
             return f"[{block['alt']}]" if block["alt"] else ""
         case "code":

@@ -24,10 +24,13 @@ def filename(session: ChatSession, suffix: str) -> str:
     return f"{slugify(session.title, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
 
 
-def markdown(session: ChatSession, through: int | None = None) -> str:
-    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources."""
+def markdown(session: ChatSession, through: int | None = None, site: str = "") -> str:
+    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources.
+
+    Pictures are links into the `site`, `https://` and host.
+    """
     exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
-    turns = [_turn(view) for view in queries.transcript(session, through)]
+    turns = [_turn(view, site) for view in queries.transcript(session, through)]
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
 
 
@@ -38,12 +41,12 @@ def messages(session: ChatSession) -> list[Message]:
     return list(found.defer("stream_log", "turn__embedding").order_by("turn__created_at", "turn_id", "id"))
 
 
-def _turn(view: TurnView) -> str:
+def _turn(view: TurnView, site: str) -> str:
     asked = "\n".join(f"> {line}".rstrip() for line in view.question.content.splitlines())
     parts = ["---", asked]
     if view.answer.answer_state in (AnswerState.NEAREST, AnswerState.NOTHING):
         parts.append(f"*({view.answer.get_answer_state_display()})*")
-    parts += (_block(block) for block in view.answer.blocks)
+    parts += (_block(block, site) for block in view.answer.blocks)
     if view.answer.status != Message.Status.COMPLETED:
         parts.append(f"*({view.answer.get_status_display()})*")
     cited = [source for source in view.citations if source.cited]
@@ -52,10 +55,13 @@ def _turn(view: TurnView) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _block(block: dict[str, Any]) -> str:
+def _block(block: dict[str, Any], site: str) -> str:
     match block["kind"]:
         case "table":
             return _table(block["columns"], block["rows"])
+        case "image" if block["url"]:
+            address = f"{site}{block['url']}"
+            return f"[{_line(block['alt']) or address}]({address})"
         case "image":
             return f"*[{_line(block['alt'])}]*" if block["alt"] else ""
         case "code":
