@@ -180,7 +180,8 @@ class Message(models.Model):
                 condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
                 name="message_log_kept",
             ),
-            GinIndex(word_vector("content"), name="message_words"),
+            # Without answers that are being written, whose every checkpoint would be taken apart into words.
+            GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]
 
     def __str__(self) -> str:

@@ -44,13 +44,17 @@ def session_list(user: Any) -> QuerySet[ChatSession]:
 
 
 def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
-    """Return the user's sessions whose title or messages contain every word, also one that is only begun."""
+    """Return the user's sessions whose title or messages contain every word, also one that is only begun.
+
+    An answer that is being written is not looked into.
+    """
     found = session_list(user)
     for word in words.replace("\x00", " ").split()[:8]:
         named = Q(title__icontains=word)
         query = word_query(word)
         if query is not None:
-            said = Message.objects.alias(words=word_vector("content")).filter(words=query)
+            ended = Message.objects.exclude(status=Message.Status.STREAMING)
+            said = ended.alias(words=word_vector("content")).filter(words=query)
             named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
         found = found.filter(named)
     return found

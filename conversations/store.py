@@ -182,7 +182,6 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
     Message.objects.filter(pk=message_id, last_seq__lt=answer.last_seq).update(
         **_columns(answer, new_events, _LOG_REOPENED),
         status=answer.status,
-        content=plain_text(answer.blocks),
         usage=answer.usage,
         duration_ms=answer.ms,
         checks=answer.checks,
@@ -223,6 +222,7 @@ def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable =
     )
     return {
         "blocks": answer.blocks,
+        "content": plain_text(answer.blocks),
         "thinking": answer.thinking,
         "answer_state": answer.answer_state,
         "last_seq": answer.last_seq,
