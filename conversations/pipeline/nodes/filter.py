@@ -100,12 +100,18 @@ class Filter(Node):
         return verdicts
 
     def message(self, state: State) -> str:
-        """Count what is left, or say that nothing was judged."""
+        """Count what answers, and what is kept because it could not be judged; or say that nothing was judged."""
         detail = state.details.get(self.key, {})
         if "judged" not in detail:
             return _("not judged")
-        count = len(state.hits)
-        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
+        verdicts = [item["keep"] for item in detail["judged"]]
+        words = ngettext(
+            "%(answering)d of %(count)d passage answers directly",
+            "%(answering)d of %(count)d passages answer directly",
+            len(verdicts),
+        ) % {"answering": verdicts.count(True), "count": len(verdicts)}
+        unjudged = verdicts.count(None)
+        return f"{words} · {_('%(count)d not judged') % {'count': unjudged}}" if unjudged else words
 
 
 def read_verdict(reply: str, content: str) -> Verdict:
