@@ -37,8 +37,7 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
 def messages(session: ChatSession) -> list[Message]:
     """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents."""
     store.interrupt_stale(session_id=session.pk)
-    found = Message.objects.filter(turn__session=session).select_related("turn").prefetch_related("citations")
-    return list(found.defer("stream_log", "turn__embedding").order_by("turn__created_at", "turn_id", "id"))
+    return list(queries.message_list(Message.objects.filter(turn__session=session)))
 
 
 def _turn(view: TurnView, site: str) -> str:

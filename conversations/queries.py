@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
 
 from conversations import access, store
 from conversations.models import ChatSession, Citation, Feedback, Message, Turn
@@ -58,6 +58,27 @@ def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
             named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
         found = found.filter(named)
     return found
+
+
+def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """Return messages oldest first with all that the API and exports tell of them."""
+    return (
+        messages.select_related("turn")
+        .prefetch_related(Prefetch("citations", by_document(Citation.objects.all())))
+        .defer("stream_log", "turn__embedding")
+        .order_by("turn__created_at", "turn_id", "id")
+    )
+
+
+def by_document(citations: QuerySet[Citation]) -> QuerySet[Citation]:
+    """Return citations with those of a document side by side.
+
+    Documents come in the order of their first number that is cited, then those only read; within one, by number.
+    """
+    of_document = [F("message_id"), F("document_id"), F("filename"), F("title")]
+    first_cited = Window(Min("index", filter=Q(cited=True)), partition_by=of_document)
+    first = Window(Min("index"), partition_by=of_document)
+    return citations.order_by("message_id", first_cited.asc(nulls_last=True), first, "index")
 
 
 def tree(session: ChatSession) -> TurnTree:
