@@ -77,6 +77,7 @@ class AnswerPage:
     message_id: int
     question: str
     answer: Answer
+    continues: bool = False
     model: str = ""
     action: str = ""
     siblings: Sequence[int] = ()
@@ -95,6 +96,7 @@ class AnswerPage:
             message_id=view.answer.pk,
             question=view.question.content,
             answer=answer or stored_answer(view),
+            continues=view.turn.continues,
             model=view.turn.model,
             action=view.turn.action,
             siblings=tuple(view.siblings),
@@ -120,6 +122,11 @@ class AnswerPage:
     def id(self) -> str:
         """The answer's element id; those of its parts begin with it."""
         return f"answer-{self.message_id}"
+
+    @property
+    def asked(self) -> str:
+        """What stands above the answer: the question, or that the answer before is gone on with."""
+        return _("Please continue.") if self.continues else self.question
 
     @property
     def streaming(self) -> bool:

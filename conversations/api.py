@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access, queries, services, store, tracing, turns
-from conversations.models import ChatSession, Citation, Message
+from conversations.models import ChatSession, Citation
 from conversations.serializers import (
     ApiErrorSerializer,
     CitationSerializer,
@@ -25,6 +25,7 @@ from conversations.serializers import (
     MessageSerializer,
     SessionCreatedSerializer,
     SessionCreateSerializer,
+    SessionDetailSerializer,
     SessionSerializer,
     SessionUpdateSerializer,
     StartedSerializer,
@@ -105,10 +106,10 @@ class SessionList(generics.ListAPIView[ChatSession]):
 class SessionDetail(APIView):
     """One session of the caller's."""
 
-    @extend_schema(responses={200: SessionSerializer} | NOT_FOUND)
+    @extend_schema(responses={200: SessionDetailSerializer} | NOT_FOUND)
     def get(self, request: Request, pk: int) -> Response:
         """Return the session."""
-        return Response(SessionSerializer(access.get_session(request.user, pk)).data)
+        return Response(SessionDetailSerializer(access.get_session(request.user, pk)).data)
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer} | ERRORS)
     def put(self, request: Request, pk: int) -> Response:

@@ -34,6 +34,8 @@ _SUMMARY_TOKENS = 400
 _QUESTION_TOKENS = 1000
 # Before what is quoted of a question, an answer, and the summary of what was before them.
 SPEAKERS = {"en": ("User", "Assistant", "Summary so far"), "zh": ("用户", "助手", "此前的摘要")}
+# What stands for an answer that failed, or was stopped before it was whole.
+_UNANSWERED = {"en": "(this was not answered)", "zh": "（未得到回答）"}
 # What stands for a conversation that has not begun.
 _NOTHING = "-"
 
@@ -81,15 +83,18 @@ class Asker:
         """The version of the prompt; 0 for the one that the site came with."""
         return self._prompt.version
 
-    async def ask(self, also: str = "", **variables: str) -> Answered:
-        """Fill the prompt, `also` being the end of its instructions, and return the answer. Raises `NoReply`."""
+    async def ask(self, turns: Sequence[tuple[str, str]] = (), also: str = "", **variables: str) -> Answered:
+        """Fill the prompt, and return the answer. Raises `NoReply`.
+
+        `turns` are past questions and answers, and `also` is put at the end of the prompt's instructions.
+        """
         prompt = replace(self._prompt, system="\n\n".join(filter(None, (self._prompt.system, also))))
         key = _key(self._client.endpoint)
         if _paused.get(key, 0.0) > time.monotonic():
             raise NoReply("paused")
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._complete(prompt.fill(**self._fitted(prompt, variables)))
+                reply = await self._complete(self._fitted(prompt, turns, variables))
         except (TimeoutError, TimedOut):
             _paused[key] = time.monotonic() + PAUSE
             logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
@@ -103,15 +108,20 @@ class Asker:
             raise NoReply("empty")
         return Answered(reply.text, reply.finish_reason == "length", self.model)
 
-    def _fitted(self, prompt: Prompt, variables: dict[str, str]) -> dict[str, str]:
-        """Return the variables with as much of the history's end as the model's window has room for."""
+    def _fitted(self, prompt: Prompt, turns: Sequence[tuple[str, str]], variables: dict[str, str]) -> tuple[str, str]:
+        """Return the filled prompt with as much of the history's end as the model's window has room for."""
         history = variables.get("history", "")
         window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
-        whole = prompt.fill(**variables)
-        if not history or sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
-            return variables
-        taken = sum(map(window.measure, prompt.fill(**variables | {"history": ""})))
-        return variables | {"history": _end_of(history, window.room(window.limit - taken))}
+        whole = prompt.fill(turns, **variables)
+        if sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
+            return whole
+        taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
+        while turns and prompt.loops and taken > window.limit:
+            turns = turns[1:]
+            taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
+        if not history:
+            return prompt.fill(turns, **variables)
+        return prompt.fill(turns, **variables | {"history": _end_of(history, window.room(window.limit - taken))})
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:
         """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
@@ -147,10 +157,12 @@ async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[As
         await client.aclose()
 
 
-async def ask(purpose: str, language: str, seconds: float, **variables: str) -> Answered:
+async def ask(
+    purpose: str, language: str, seconds: float, turns: Sequence[tuple[str, str]] = (), **variables: str
+) -> Answered:
     """Ask the model of a purpose once. Raises `NoReply`."""
     async with asker(purpose, language, seconds) as model:
-        return await model.ask(**variables)
+        return await model.ask(turns, **variables)
 
 
 def forget() -> None:
@@ -166,9 +178,17 @@ def transcript(turns: Sequence[PastTurn], language: str, summary: str = "") -> s
     """
     user, assistant, before = SPEAKERS[language]
     parts = [f"{before}: {_short(summary, _SUMMARY_TOKENS)}"] if summary else []
-    for turn in turns:
-        parts += [f"{user}: {_short(turn.question, _PAST_TOKENS)}", f"{assistant}: {_short(turn.answer, _PAST_TOKENS)}"]
+    for question, answer in spoken(turns, language):
+        parts += [f"{user}: {question}", f"{assistant}: {answer}"]
     return "\n".join(parts) or _NOTHING
+
+
+def spoken(turns: Sequence[PastTurn], language: str) -> list[tuple[str, str]]:
+    """Return the questions and answers of past turns as a model is shown them, long ones cut, missing ones marked."""
+    return [
+        (_short(turn.question, _PAST_TOKENS), _short(turn.answer, _PAST_TOKENS) or _UNANSWERED[language])
+        for turn in turns
+    ]
 
 
 def quoted(question: str) -> str:

@@ -3,7 +3,8 @@
 The question and the system prompt always stay. Of what is left of 95 % of the window after the answer's
 reserve, evidence claims first, then the summary, then the facts that the user asked to be remembered, then relevant
 history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of facts and
-recent history nothing is kept before one that was left out: a conversation with a hole misleads.
+recent history nothing is kept before one that was left out: a conversation with a hole misleads. A follow-up means
+nothing without the turn before it, so that of what all but the best passage may claim a share can be set aside for it.
 """
 
 import math
@@ -71,6 +72,7 @@ class Fitted:
     recent: list[int] = field(default_factory=list)
     tokens: int = 0
     limit: int = 0
+    reserved: int = 0
     cuts: list[Cut] = field(default_factory=list)
 
     @property
@@ -79,14 +81,21 @@ class Fitted:
         return max(0, self.limit - self.tokens)
 
 
-def fit(fixed: int, offered: dict[str, Sequence[Sequence[str]]], limit: int, measure: Callable[[str], int]) -> Fitted:
+def fit(
+    fixed: int,
+    offered: dict[str, Sequence[Sequence[str]]],
+    limit: int,
+    measure: Callable[[str], int],
+    reserved: int = 0,
+) -> Fitted:
     """Choose what goes into a prompt of at most `limit` tokens.
 
     `fixed` are the tokens of what always stays (system prompt, question), also where they alone are over the limit;
     `offered` maps `KINDS` to what is offered of each, history oldest first, every piece as its texts (a turn is two
-    messages); `measure` returns the tokens of a text.
+    messages); `measure` returns the tokens of a text. `reserved` tokens are for recent history: the others leave them
+    free, apart from the best passage.
     """
-    result = Fitted(limit=limit, tokens=fixed)
+    result = Fitted(limit=limit, tokens=fixed, reserved=reserved)
     for kind in KINDS:
         pieces = offered.get(kind, ())
         positions = range(len(pieces) - 1, -1, -1) if kind in _FROM_THE_NEWEST else range(len(pieces))
@@ -94,10 +103,11 @@ def fit(fixed: int, offered: dict[str, Sequence[Sequence[str]]], limit: int, mea
         for position in positions:
             tokens = sum(map(measure, pieces[position]))
             broken = kind in _FROM_THE_NEWEST and position + 1 + len(kept) < len(pieces)
-            if not broken and tokens <= result.left:
+            free = result.left if kind == "recent" or (kind == "evidence" and not position) else result.left - reserved
+            if not broken and tokens <= free:
                 result.tokens += tokens
                 kept.append(position)
             else:
-                result.cuts.append(Cut(kind, position, tokens, result.left))
+                result.cuts.append(Cut(kind, position, tokens, max(0, free)))
         getattr(result, kind).extend(sorted(kept))
     return result

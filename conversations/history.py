@@ -20,6 +20,8 @@ _CODE_OR_MARKER = re.compile(
 )
 # Of these some column changes whenever a message does; they are narrow beside its texts.
 _CHANGING = ("id", "status", "last_seq")
+# What `grouped` takes of each message.
+TOLD = ("turn_id", "role", "told", "status", "turn__continues", "turn__parent_turn_id")
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
 
 
@@ -37,11 +39,16 @@ def branch_of(session_id: int, leaf: int | None) -> list[int]:
 
 
 def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastTurn]:
-    """Return the last `limit` complete turns of a branch, oldest first.
+    """Return the last `limit` complete turns of a branch, oldest first; those without a whole answer are dropped."""
+    return [turn for turn in past_turns(session_id, branch, limit) if turn.answer]
 
-    At most 20 messages are looked at. Thinking and citation markers are removed; turns without a whole question and
-    answer are dropped. A session's history is cached for five minutes: for the end of one branch, so that a new turn
-    drops it, and for the messages as they are, so that nothing is given that was removed or has gone on meanwhile.
+
+def past_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastTurn]:
+    """Return the last `limit` complete turns of a branch and, with an empty answer, the incomplete ones among them.
+
+    They are oldest first. At most 20 messages are looked at. Thinking and citation markers are removed. A session's
+    history is cached for five minutes: for the end of one branch, so that a new turn drops it, and for the messages as
+    they are, so that nothing is given that was removed or has gone on meanwhile.
     """
     ids = list(branch[-(settings.MAX_HISTORY_MESSAGES // 2) :])
     if not ids or limit <= 0:
@@ -50,8 +57,10 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
     of_branch, stamp, kept = cache.get(key) or (None, None, [])
     if of_branch == (limit, ids) and stamp == list(_messages(ids).values_list(*_CHANGING)):
         return [PastTurn(*item) for item in kept]
-    rows = list(with_texts(_messages(ids)).values("turn_id", "role", "told", *_CHANGING))
-    turns = grouped(ids, rows)[-limit:]
+    rows = list(with_texts(_messages(ids)).values(*TOLD, "id", "last_seq"))
+    turns = grouped(ids, rows)
+    complete = [place for place, turn in enumerate(turns) if turn.answer]
+    turns = turns[complete[-limit] if len(complete) > limit else 0 :]
     stamp = [tuple(row[name] for name in _CHANGING) for row in rows]
     kept = [(turn.turn_id, turn.question, turn.answer) for turn in turns]
     cache.set(key, ((limit, ids), stamp, kept), CACHE_SECONDS)
@@ -60,7 +69,7 @@ def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[Pas
 
 def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
     """Return those of the turns that have a whole question and answer, in their order, as a model is given them."""
-    return grouped(turn_ids, with_texts(_messages(turn_ids)).values("turn_id", "role", "told", "status"))
+    return [turn for turn in grouped(turn_ids, with_texts(_messages(turn_ids)).values(*TOLD)) if turn.answer]
 
 
 def with_texts(messages: QuerySet[Message]) -> QuerySet[Any]:
@@ -72,16 +81,32 @@ def with_texts(messages: QuerySet[Message]) -> QuerySet[Any]:
 
 
 def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[PastTurn]:
-    """Return messages, with `turn_id`, `role`, `told` and `status`, as complete turns in the order of the ids."""
+    """Return messages, with the values of `TOLD`, as turns in the order of the ids; without a whole answer it is empty.
+
+    Turns that went on with a cut answer are one with it: of them the last that has an answer is taken, which is told
+    with all that came before it.
+    """
     by_turn: dict[int, dict[str, str]] = {}
-    for row in rows:
+    begun: dict[int, int] = {}  # by turn, the one in which its answer began
+    for row in sorted(rows, key=lambda row: int(row["turn_id"])):
+        told = by_turn.setdefault(row["turn_id"], {})
         if row["role"] == Message.Role.USER or row["status"] in _WORTH:
-            by_turn.setdefault(row["turn_id"], {})[row["role"]] = strip_thinking(row["told"])
-    return [
-        PastTurn(turn_id, pair["user"], answer)
-        for turn_id in turn_ids
-        if (pair := by_turn.get(turn_id, {})).get("user") and (answer := strip_markers(pair.get("assistant", "")))
-    ]
+            told[row["role"]] = strip_thinking(row["told"])
+        parent = row["turn__parent_turn_id"]
+        begun[row["turn_id"]] = begun.get(parent, row["turn_id"]) if row["turn__continues"] else row["turn_id"]
+    last: dict[int, PastTurn] = {}
+    for turn_id, first in begun.items():
+        pair = by_turn[turn_id]
+        turn = PastTurn(turn_id, pair.get("user", ""), strip_markers(pair.get("assistant", "")))
+        if turn.question and (turn.answer or first not in last or not last[first].answer):
+            last[first] = turn
+    taken = {turn.turn_id: turn for turn in last.values()}
+    return [taken[turn_id] for turn_id in turn_ids if turn_id in taken]
+
+
+def joined(begun: str, rest: str) -> str:
+    """Return a cut answer with what went on with it, which is the whole where it was begun anew."""
+    return rest if rest.startswith(begun) else f"{begun}\n{rest}"
 
 
 def strip_markers(text: str) -> str:

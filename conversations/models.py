@@ -86,6 +86,8 @@ class Turn(models.Model):
     parent_turn = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children", verbose_name=_("parent turn")
     )
+    # Its question is its parent's, and its answer the rest of its parent's answer, which was cut.
+    continues = models.BooleanField(_("continues"), default=False)
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)
     embedding_space = models.ForeignKey(

@@ -96,6 +96,7 @@ SECTIONS: dict[Words, dict[str, Words]] = {
     _("Conversation"): {
         "MAX_RECENT_TURNS": _("earlier turns that a question is read with"),
         "MAX_RELEVANT_TURNS": _("turns before those that are like the question, and are read with it; `0` is none"),
+        "RELEVANT_TURN_FLOOR": _("least similarity of such a turn to the question; `0` takes the nearest"),
         "MEMORY_MAX_FACTS MEMORY_FACT_CHARACTERS": _("facts that a person may have remembered, and characters of each"),
         "MAX_QUESTION_CHARACTERS": _("characters of the longest question"),
         "ANSWER_DIALECT": _("how a model is asked to write: `markdown`, or `json` for block events; either is read"),
@@ -118,10 +119,11 @@ SECTIONS: dict[Words, dict[str, Words]] = {
         "UNDERSTAND_TIMEOUT": _("seconds for asking it"),
         "ENABLE_QUERY_REWRITE": _("have the model rewrite, for the search, a question that leans on the conversation"),
         "REWRITE_TIMEOUT": _("seconds for rewriting a question"),
-        "RELEVANCE_FLOOR": _(
-            "least similarity of a found passage that holds less than half of the question's words; "
-            "below it, nothing counts as found; `0` is off"
+        "RELEVANCE_THRESHOLD": _(
+            "how clearly passages must speak of the question to count as found; `0` is as measured, more is stricter, "
+            "`-100` is off"
         ),
+        "ANSWER_THRESHOLD": _("how clearly they must answer it not to be called the closest ones; likewise"),
         "ENABLE_FILTER": _("have the model judge each hit for whether it answers, and drop those that don't"),
         "FILTER_INPUT_TOP_N FILTER_CONCURRENCY": _("hits that are judged, and how many at once"),
         "FILTER_TIMEOUT": _("seconds for judging all of them; what was not judged stays"),

@@ -10,11 +10,12 @@ from conversations import asking, calibration, llm
 from conversations.budget import Window
 from conversations.composing import Material, compose
 from conversations.evidence import fenced
-from conversations.history import branch_of, recent_turns
+from conversations.history import branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
 from conversations.pipeline.node import NodeError
-from conversations.prompts import Prompt
+from conversations.pipeline.state import PastTurn
+from conversations.prompts import LOOPING, Prompt
 from knowledge.models import Chunk
 from ragsite.llm.default import default_endpoint
 from ragsite.llm.types import ChatMessage
@@ -49,8 +50,13 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str) -> Preview:
     window = _window(purpose)
     question = _question_of(turn)
     if purpose not in _WRITES:
-        history, evidence = _history(turn, language), _evidence(purpose, turn)
-        system, user = prompt.fill(question=asking.quoted(question), history=history, evidence=evidence)
+        past, evidence = _past(turn), _evidence(purpose, turn)
+        system, user = prompt.fill(
+            asking.spoken(past, language) if purpose in LOOPING else (),
+            question=asking.quoted(question),
+            history=asking.transcript(past, language),
+            evidence=evidence,
+        )
         return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
     branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
     material = Material(
@@ -86,9 +92,9 @@ def _question_of(turn: Turn) -> str:
     return found or ""
 
 
-def _history(turn: Turn, language: str) -> str:
+def _past(turn: Turn) -> list[PastTurn]:
     branch = branch_of(turn.session_id, turn.parent_turn_id)
-    return asking.transcript(recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS), language)
+    return past_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS)
 
 
 def _evidence(purpose: str, turn: Turn) -> str:

@@ -1,6 +1,7 @@
-"""Prompt templates: `{{ name }}` variables, checked when saved, filled when used."""
+"""Prompt templates: `{{ name }}` variables and a loop over earlier turns, checked when saved, filled when used."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.utils.translation import gettext as _
 from conversations import in_force
 from conversations.default_prompts import DEFAULTS
 
-# What each purpose's prompt may use, beside `date`.
+# What each purpose's prompt may use, beside `date` and `time`.
 VARIABLES: dict[str, set[str]] = {
     "understand": {"question", "history"},
     "rewrite": {"question", "history"},
@@ -27,8 +28,13 @@ VARIABLES: dict[str, set[str]] = {
 # What its user text can't do without. It is the user text that has to hold it: what people and documents say does not
 # belong among the instructions of the system text.
 NEEDED: dict[str, set[str]] = VARIABLES | {"title": {"question"}}
-# Today, as in 2026-01-31.
-_EVERYWHERE = {"date"}
+# Today, as in 2026-01-31, and now, as in 2026-01-31 14:05 CET; both where the site is.
+_EVERYWHERE = {"date", "time"}
+# The purposes that follow on a conversation: their prompts may write its turns in a form of their own.
+LOOPING = {"understand", "rewrite", "answer", "chat", "general", "clarify"}
+LOOP = "{% for turn in turns %}{{ turn.question }} {{ turn.answer }}{% endfor %}"
+# What a loop may use beside the variables.
+_OF_A_TURN = {"turn.question", "turn.answer"}
 # The purposes whose replies are shown, and so may be asked for as blocks.
 _SHOWN = {"answer", "chat", "general"}
 
@@ -39,6 +45,9 @@ _NO_MARKERS = {
 }
 
 _VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
+# A line break after either end belongs to it, so that they may stand on lines of their own.
+_LOOP = re.compile(r"\{%\s*for\s+turn\s+in\s+turns\s*%\}(?:\r?\n)?(?P<body>.*?)\{%\s*endfor\s*%\}(?:\r?\n)?", re.DOTALL)
+_LOOP_OR_VARIABLE = re.compile(f"{_LOOP.pattern}|{_VARIABLE.pattern}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +64,19 @@ class Prompt:
         names = _VARIABLE.findall(self.system) + _VARIABLE.findall(self.user)
         return len(names) != len(set(names))
 
-    def fill(self, **variables: str) -> tuple[str, str]:
-        """Return the system and the user text with their variables replaced; `date` fills itself."""
-        known = {"date": timezone.localdate().isoformat()} | variables
-        return _fill(self.system, known), _fill(self.user, known)
+    @property
+    def loops(self) -> bool:
+        """Whether it writes the turns of the conversation itself."""
+        return bool(_LOOP.search(self.system) or _LOOP.search(self.user))
+
+    def fill(self, turns: Sequence[tuple[str, str]] = (), **variables: str) -> tuple[str, str]:
+        """Return the system and the user text with their variables replaced; `date` and `time` fill themselves.
+
+        `turns` are questions with their answers, oldest first.
+        """
+        now = timezone.localtime(timezone=timezone.get_default_timezone())
+        known = {"date": now.date().isoformat(), "time": f"{now:%Y-%m-%d %H:%M %Z}"} | variables
+        return _fill(self.system, known, turns), _fill(self.user, known, turns)
 
 
 def variables_of(purpose: str) -> list[str]:
@@ -69,20 +87,32 @@ def variables_of(purpose: str) -> list[str]:
 def validate(purpose: str, text: str) -> None:
     """Check a template's variables; raises `ValueError` saying what is wrong and what is allowed."""
     allowed = variables_of(purpose)
-    for name in _VARIABLE.findall(text):
-        if name not in allowed:
+    bodies = [found["body"] for found in _LOOP.finditer(text)] if purpose in LOOPING else []
+    outside = _LOOP.sub("", text) if purpose in LOOPING else text
+    for part, known in ((outside, {*allowed}), *((body, {*allowed, *_OF_A_TURN}) for body in bodies)):
+        rest = _VARIABLE.sub("", part)
+        if "{%" in rest and purpose in LOOPING:
+            raise ValueError(_("The only template tag of this prompt is %(loop)s.") % {"loop": LOOP})
+        for name in _VARIABLE.findall(part):
+            if name not in known:
+                raise ValueError(
+                    _("{{ %(name)s }} is not a variable of this prompt. It may use: %(allowed)s.")
+                    % {"name": name, "allowed": ", ".join(allowed)}
+                )
+        if "{{" in rest or "{%" in rest:
             raise ValueError(
-                _("{{ %(name)s }} is not a variable of this prompt. It may use: %(allowed)s.")
-                % {"name": name, "allowed": ", ".join(allowed)}
+                _("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are known.")
             )
-    rest = _VARIABLE.sub("", text)
-    if "{{" in rest or "{%" in rest:
-        raise ValueError(_("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are known."))
 
 
 def require(purpose: str, user: str) -> None:
-    """Check that a user text uses what its purpose can't do without; raises `ValueError` naming what is missing."""
+    """Check that a user text uses what its purpose can't do without; raises `ValueError` naming what is missing.
+
+    A loop over the turns tells the history too.
+    """
     missing = NEEDED.get(purpose, set()) - set(_VARIABLE.findall(user))
+    if purpose in LOOPING and _LOOP.search(user):
+        missing -= {"history"}
     if missing:
         names = ", ".join(f"{{{{ {name} }}}}" for name in sorted(missing))
         raise ValueError(
@@ -138,6 +168,14 @@ def _prompt(setup: in_force.Setup, purpose: str, language: str) -> Prompt:
     return Prompt(system, user, 0)
 
 
-def _fill(template: str, variables: dict[str, str]) -> str:
-    """Replace variables in one pass, so that what a document says is never read as a template."""
-    return _VARIABLE.sub(lambda match: variables.get(match.group(1), ""), template)
+def _fill(template: str, variables: dict[str, str], turns: Sequence[tuple[str, str]]) -> str:
+    """Replace loops and variables in one pass, so that what a document says is never read as a template."""
+
+    def filled(match: re.Match[str]) -> str:
+        body = match["body"]
+        if body is None:
+            return variables.get(match[2], "")
+        of_turns = ({"turn.question": question, "turn.answer": answer} for question, answer in turns)
+        return "".join(_fill(body, variables | of_turn, ()) for of_turn in of_turns)
+
+    return _LOOP_OR_VARIABLE.sub(filled, template)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
 
 from conversations import access, store
-from conversations.models import ChatSession, Citation, Feedback, Message, Turn
+from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
 from conversations.tree import TurnTree
 from conversations.words import word_query, word_vector
 
@@ -79,6 +79,15 @@ def by_document(citations: QuerySet[Citation]) -> QuerySet[Citation]:
     first_cited = Window(Min("index", filter=Q(cited=True)), partition_by=of_document)
     first = Window(Min("index"), partition_by=of_document)
     return citations.order_by("message_id", first_cited.asc(nulls_last=True), first, "index")
+
+
+def system_prompt(session: ChatSession) -> str:
+    """Return the system prompt that the session's answers were written by when it began; empty before its first turn.
+
+    What a later turn was sent, which an administrator may have changed since, is in its trace.
+    """
+    kept = session.context_entries.filter(type=ContextEntry.Type.ROUTES).values_list("content", flat=True)
+    return kept.first() or ""
 
 
 def tree(session: ChatSession) -> TurnTree:

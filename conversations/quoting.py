@@ -6,6 +6,7 @@ import logging
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from conversations import small_talk
 from conversations.events import SourcesEvent
@@ -14,8 +15,8 @@ from conversations.extractive import Extract, Quote, extract
 from conversations.meaning import similarity_to
 from conversations.pipeline.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.graph import Emit
+from conversations.pipeline.question_words import question_words
 from conversations.pipeline.state import State
-from knowledge.sections import MARK
 from ragsite.llm.errors import LLMError
 from retrieval import spaces
 from retrieval.search import Hit
@@ -27,11 +28,28 @@ MODEL = "extractive"
 
 
 def nothing_found(state: State) -> str:
-    """Say that the documents hold nothing, in the question's language."""
+    """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
     with translation.override(reply_language(state)):
         if not state.knowledge_base_ids:
             return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
-        return _("Your documents hold nothing on this.") + "\n\n"
+        return (_unsearched(state) or _("Your documents hold nothing on this.")) + "\n\n"
+
+
+def _unsearched(state: State) -> str:
+    """Say which documents a question could not be searched in, and what helps; empty where there are none."""
+    if not state.unsearched:
+        return ""
+    languages = {"en": _("English"), "zh": _("Chinese")}
+    language, count = max(state.unsearched.items(), key=lambda item: item[1])
+    told = ngettext(
+        "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding model "
+        "doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
+        "%(count)d documents are in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
+        "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
+        count,
+    )
+    mine = languages[state.question_language]
+    return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
 
 
 def from_general_knowledge(state: State) -> str:
@@ -69,6 +87,8 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     question = state.focus or state.question
     chosen = await _chosen(question, state)
+    if not chosen.hits:
+        state.answer_state = "nearest"
     order = chosen.hits or list(range(min(3, len(state.hits))))
     rest = [position for position in range(len(state.hits)) if position not in order]
     state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
@@ -77,29 +97,28 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
         citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""))
         for number, hit in enumerate(state.evidence, 1)
     ]
-    if not chosen.hits:
-        state.answer_state = "nearest"
     await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
-    if chosen.hits:
-        state.cited = set(numbers.values())
-        await _write(state, chosen, numbers, writer)
+    if state.answer_state == "nearest":
+        told = (_("Your documents don't answer this directly. These passages come closest:"), _unsearched(state))
+        await writer.text(" ".join(filter(None, told)) + "\n\n")
         await writer.close()
-        # A block of its own, which the page shows as a quiet note; programs read it too.
-        await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
-    else:
-        state.cited = set()
-        await writer.text(_("No passage answers this directly. The nearest ones are listed below as sources."))
+    state.cited = set(numbers.values()) if chosen.hits else set()
+    await _write(state, chosen, numbers, writer)
+    await writer.close()
+    # A block of its own, which the page shows as a quiet note; programs read it too.
+    await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 
 
 async def _chosen(question: str, state: State) -> Extract:
     """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
+    asked = question_words(question, state.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
-            return await spaces.with_model(extract, question, state.hits, similarity, state.question)
+            return await spaces.with_model(extract, question, asked, state.hits, similarity)
     except (LLMError, TimeoutError) as error:
         logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
-    return await asyncio.to_thread(extract, question, state.hits, alone=state.question)
+    return await asyncio.to_thread(extract, question, asked, state.hits)
 
 
 async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
@@ -121,27 +140,23 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
 
 
 def _paragraph(quote: Quote, number: int, title: str) -> str:
-    """Return a quote as Markdown, its marker after the last sentence; what is left out shows as an ellipsis.
+    """Return a quote as Markdown: a marker after its first sentence and at its end, an ellipsis for what is left out.
 
-    Code at its end follows the marker, which would stand alone below it; nothing but code stands under the title.
-
-    The line breaks of the passage are kept, since in steps and lists they mean something.
+    Code follows the marker, which would stand alone below it; nothing but code stands under the title. The line breaks
+    of the passage are kept, since in steps and lists they mean something.
     """
-    parts = []
+    marker = f" [{number}]"
+    parts: list[str] = []
+    said = [index for index, sentence in enumerate(quote.sentences) if not sentence.startswith("```")]
     for index, sentence in enumerate(quote.sentences):
-        gap = "… " if index in quote.gaps else ""
         if sentence.startswith("```"):
-            parts.append(f"{gap}\n\n{sentence.rstrip()}\n\n")
+            parts.append(f"\n\n{sentence.rstrip()}\n\n")
             continue
-        if sentence.startswith(MARK):
-            parts.append(f"\n\n**{escape_markdown(sentence.removeprefix(MARK).strip())}**\n\n")
-            continue
-        space = sentence[len(sentence.rstrip()) :]
-        parts.append(gap + escape_markdown(sentence.strip()) + _break(space))
-    words = next((end for end in range(len(parts), 0, -1) if not parts[end - 1].endswith("```\n\n")), 0)
-    text, code = "".join(parts[:words]).strip(), "".join(parts[words:]).strip()
-    above = f"{text} [{number}]\n\n" if text else title
-    return f"{above}{code}\n\n" if code else above
+        gap = "\n\n… " if index in quote.gaps else ""
+        marked = marker if index in (said[0], said[-1]) else ""
+        parts.append(gap + escape_markdown(sentence.strip()) + marked + _break(sentence[len(sentence.rstrip()) :]))
+    text = "".join(parts).strip() + "\n\n"
+    return text if said else title + text
 
 
 def _break(space: str) -> str:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from conversations import queries
 from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
@@ -37,6 +38,22 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
         model = ChatSession
         fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases"]
         read_only_fields = fields
+
+
+class SessionDetailSerializer(SessionSerializer):
+    """A session with the system prompt that it began with; empty before its first turn."""
+
+    system_prompt = serializers.SerializerMethodField()
+
+    class Meta(SessionSerializer.Meta):
+        """What is listed, and the prompt."""
+
+        fields = [*SessionSerializer.Meta.fields, "system_prompt"]
+        read_only_fields = fields
+
+    def get_system_prompt(self, session: ChatSession) -> str:
+        """Return the prompt; what a turn was really sent is in its trace."""
+        return queries.system_prompt(session)
 
 
 class SessionCreateSerializer(serializers.Serializer[Any]):
@@ -153,6 +170,10 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
 
     turn_id = serializers.IntegerField()
     parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
+    continues = serializers.BooleanField(
+        source="turn.continues",
+        help_text="Whether the turn goes on with its parent's answer, which was cut; its question is the same.",
+    )
     blocks = BlockSerializer(many=True)
     citations = CitationSerializer(many=True)
     status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
@@ -165,7 +186,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
 
         model = Message
         fields = [
-            "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status",
+            "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status",
             "answer_state", "error", "citations", "checks", "created_at",
         ]  # fmt: skip
         read_only_fields = fields

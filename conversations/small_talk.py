@@ -8,8 +8,8 @@ import re
 from django.utils.translation import gettext as _
 
 from conversations.pipeline.blocks import escape_markdown
-from retrieval.analysis import terms
-from retrieval.words import QUESTION_WORDS
+from conversations.pipeline.objectless import lacks_object
+from conversations.pipeline.salience import content_terms
 
 # Characters of a message that are repeated to who wrote it.
 _REPEATED = 60
@@ -27,7 +27,7 @@ _KINDS = {
 }
 _POINTS = re.compile(
     r"\b(it|its|they|them|their|this|that|these|those|he|she|him|her|his|the former|the latter|former|latter|there)\b"
-    r"|它们?|他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",
+    r"|它们?|(?<!其)他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",
     re.IGNORECASE,
 )
 
@@ -57,7 +57,7 @@ def clarifying_question(message: str) -> str:
     if pointer:
         told = _("What does “%(word)s” stand for? Please name the thing or the document that you mean.")
         return told % {"word": pointer.group()}
-    if not set(terms(message)) - QUESTION_WORDS:
+    if lacks_object(message) or not content_terms(message):
         told = _("“%(message)s” does not say what it is about. Please name the thing or the document that you mean.")
         return told % {"message": escape_markdown(_cut(message))}
     return _("What would you like to know? Please name the thing or the document that you mean.")

@@ -80,16 +80,22 @@ def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
 
 
 def open_turn(
-    session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID, *, from_newest: bool = False
+    session: ChatSession,
+    question: str,
+    parent_turn_id: int | None,
+    request_id: uuid.UUID,
+    *,
+    from_newest: bool = False,
+    continues: bool = False,
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
     `from_newest` takes the session's newest turn, if it has any, for the parent: of two questions that come at the same
-    moment one goes on from the other.
+    moment one goes on from the other. `continues` says that the answer goes on with the parent's, which was cut.
     The same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
     """
     try:
-        return _open_turn(session, question, parent_turn_id, request_id, from_newest)
+        return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues)
     except (IntegrityError, TurnRefused):
         # It may be there already, and be itself the one over the limit.
         existing = find_request(session.pk, request_id)
@@ -102,10 +108,10 @@ def open_turn(
 _OPEN_TURN = """
 WITH turn AS (
     INSERT INTO conversations_turn
-        (session_id, request_id, parent_turn_id, retrieval_query, token_count, action, model, created_at)
+        (session_id, request_id, parent_turn_id, continues, retrieval_query, token_count, action, model, created_at)
     SELECT %(session)s, %(request)s, CASE WHEN %(newest)s THEN (
         SELECT id FROM conversations_turn WHERE session_id = %(session)s ORDER BY created_at DESC, id DESC LIMIT 1
-    ) ELSE %(parent)s::bigint END, '', 0, '', '', %(now)s
+    ) ELSE %(parent)s::bigint END, %(continues)s, '', 0, '', '', %(now)s
     RETURNING id, parent_turn_id
 ), message AS (
     INSERT INTO conversations_message (
@@ -131,7 +137,12 @@ SELECT turn.id, min(message.id), max(message.id), turn.parent_turn_id FROM turn,
 
 @transaction.atomic
 def _open_turn(
-    session: ChatSession, question: str, parent_turn_id: int | None, request_id: uuid.UUID, from_newest: bool
+    session: ChatSession,
+    question: str,
+    parent_turn_id: int | None,
+    request_id: uuid.UUID,
+    from_newest: bool,
+    continues: bool,
 ) -> Started:
     """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
@@ -142,6 +153,7 @@ def _open_turn(
             "request": request_id,
             "parent": parent_turn_id,
             "newest": from_newest,
+            "continues": continues,
             "now": timezone.now(),
             "question": question,
             "blocks": as_json([{"id": "b1", "kind": "text", "text": question}]),

@@ -70,14 +70,17 @@ def of_rewriting(detail: dict[str, Any]) -> Facts:
 
 def of_second_look(detail: dict[str, Any]) -> Facts:
     """Say whether the documents speak of the question, and by which measures."""
-    if "spoken_of" not in detail:
+    states = {
+        "answered": _("an answer"),
+        "nearest": _("the closest passages, which may not answer"),
+        "nothing": _("the documents don't speak of it"),
+    }
+    if detail.get("state") not in states:
         return []
-    facts: Facts = [
-        (_("Found"), _("the documents speak of it") if detail["spoken_of"] else _("the documents don't speak of it"))
-    ]
-    if "coverage" in detail:
-        facts.append((_("Of the question's words"), f"{detail['coverage']:.0%}"))
-    if detail.get("similarity") is not None:
+    facts: Facts = [(_("Found"), states[detail["state"]]), (_("Of the question's words"), f"{detail['covered']:.0%}")]
+    if missing := [*detail["missing_names"], *detail["missing_numbers"]]:
+        facts.append((_("In no passage"), ", ".join(missing)))
+    if detail["similarity"] is not None:
         facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
     return facts
 

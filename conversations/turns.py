@@ -10,9 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from conversations import access, in_force, store, titles
+from conversations.history import joined
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import PastTurn, State
@@ -28,7 +28,7 @@ __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenera
 class Ask:
     """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
 
-    The same `request_id` twice is one turn. `continues`: what came of its parent's answer, which was cut, is its past.
+    The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
     `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
     the site is set to.
     """
@@ -80,7 +80,7 @@ async def regenerate(user: Any, message_id: int, language: str = "en", request_i
     """Answer the question of an answer again, as a sibling turn. Raises `Http404`, `TurnRefused`."""
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
-    return await _sibling(user, message.turn, question, language, request_id)
+    return await _sibling(user, message.turn, question, language, request_id, continues=message.turn.continues)
 
 
 async def edit(
@@ -94,10 +94,9 @@ async def edit(
 async def continue_answer(
     user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None
 ) -> Started:
-    """Ask for the rest of an answer that was cut, as the turn after it. Raises `Http404`, `TurnRefused`."""
+    """Go on with an answer that was cut, as the turn after it with its question. Raises `Http404`, `TurnRefused`."""
     message = await in_database(_cut_answer, user, message_id)
-    with override(language):
-        question = _("Please continue.")
+    question = await in_database(_question_of, message.turn_id)
     return await start_turn(
         user,
         Ask(
@@ -136,7 +135,9 @@ async def wait_for_all() -> None:
         await asyncio.wait(_afterwards)
 
 
-async def _sibling(user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None) -> Started:
+async def _sibling(
+    user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None, *, continues: bool = False
+) -> Started:
     parent = turn.parent_turn_id
     ask = Ask(
         turn.session_id,
@@ -145,6 +146,7 @@ async def _sibling(user: Any, turn: Turn, question: str, language: str, request_
         request_id=request_id or uuid.uuid4(),
         language=language,
         as_root=parent is None,
+        continues=continues,
     )
     return await start_turn(user, ask)
 
@@ -223,12 +225,15 @@ def _cut_answer(user: Any, message_id: int) -> Message:
     return message
 
 
-def _continued(parent_turn_id: int) -> PastTurn | None:
-    """Return a turn with as much of its answer as came."""
-    message = Message.objects.filter(turn_id=parent_turn_id, role=Message.Role.ASSISTANT).first()
-    if message is None:
-        return None
-    return PastTurn(message.turn_id, _question_of(message.turn_id), message.content)
+def _continued(parent_turn_id: int) -> PastTurn:
+    """Return the turn in which a cut answer began, with all that came of it, also in those that went on with it."""
+    turn, came = Turn.objects.get(pk=parent_turn_id), ""
+    while True:
+        part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+        came = joined(part, came) if part and came else part or came
+        if not turn.continues or turn.parent_turn is None:
+            return PastTurn(turn.pk, _question_of(turn.pk), came)
+        turn = turn.parent_turn
 
 
 def _question_of(turn_id: int) -> str:

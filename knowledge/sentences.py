@@ -120,7 +120,7 @@ def _inside(match: re.Match[str], starts: list[int], ends: list[int]) -> bool:
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
-    if mark[0] in "。！？；…\n":
+    if mark[0] in "。！？；…\n" or "\n" in mark:
         return True
     following = text[match.end()]
     spaced = mark[-1].isspace()

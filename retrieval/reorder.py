@@ -93,6 +93,11 @@ def _passage(heading: str, content: str) -> _Passage:
     return _Passage(first, others, frozenset({*first, *others}))
 
 
+def passage_terms(hit: Hit) -> frozenset[str]:
+    """Return the terms of a hit with its headings, its title and the name of its file."""
+    return _passage(f"{hit.filename} {hit.title} {hit.heading}", hit.content).known
+
+
 @dataclass(frozen=True, slots=True)
 class _Wording:
     """A query as passages are held against it: its terms, neighbours among them, and what weight terms have."""

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
@@ -38,6 +38,7 @@ _asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
 
 _seen: tuple[float, EmbeddingSpace] | None = None
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
+_computed: dict[tuple[int, str], Future[NDArray[np.float32]]] = {}
 _cache_lock = threading.Lock()
 
 
@@ -129,17 +130,32 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
 
 
 def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
-    """Return a query's vector, shape (dimension,), from the cache where it is there. Blocks; uses no database."""
+    """Return a query's vector, shape (dimension,), from the cache where it is there. Blocks; uses no database.
+
+    One that is being computed is waited for, not computed twice: a turn asks for it from several places at once.
+    """
     key = (space.pk, text)
     with _cache_lock:
         if key in _cache:
             _cache.move_to_end(key)
             return _cache[key]
-    vector = embedder_of(space).embed_query(text)
+        awaited = _computed.get(key)
+        computed = _computed[key] = awaited or Future()
+    if awaited is not None:
+        return awaited.result()
+    try:
+        vector = embedder_of(space).embed_query(text)
+    except BaseException as error:
+        with _cache_lock:
+            del _computed[key]
+        computed.set_exception(error)
+        raise
     with _cache_lock:
+        del _computed[key]
         _cache[key] = vector
         while len(_cache) > CACHED_QUERIES:
             _cache.popitem(last=False)
+    computed.set_result(vector)
     return vector
 
 

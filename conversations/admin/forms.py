@@ -33,7 +33,8 @@ def variables_help() -> str:
 
 
 def _listed(purpose: str) -> str:
-    return " ".join(f"{{{{ {name} }}}}" for name in prompts.variables_of(purpose))
+    names = [f"{{{{ {name} }}}}" for name in prompts.variables_of(purpose)]
+    return " ".join([*names, *([prompts.LOOP] if purpose in prompts.LOOPING else [])])
 
 
 class PromptTemplateForm(PromptForm):

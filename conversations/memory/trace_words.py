@@ -15,17 +15,25 @@ def of_history(detail: dict[str, Any]) -> Facts:
     """Say how much of the conversation was recalled."""
     if "turns" not in detail:
         return []
-    recalled = (_("Recalled"), _turns(len(detail["turns"])))
-    return [recalled, (_("Before them"), _("a summary"))] if detail.get("summary") else [recalled]
+    facts = [(_("Recalled"), _turns(len(detail["turns"])))]
+    if unanswered := len(detail.get("unanswered", [])):
+        facts.append((_("Not answered"), _turns(unanswered)))
+    if detail.get("summary"):
+        facts.append((_("Before them"), _("a summary")))
+    return facts
 
 
 def of_relevant_history(detail: dict[str, Any]) -> Facts:
-    """Say how many earlier turns are like the question, and by what."""
+    """Say how many earlier turns are like the question, by what and how much, or how little the nearest is."""
     if "turns" not in detail:
         return []
     ways = {"vector": _("by meaning"), "words": _("by words")}
     found = _turns(len(detail["turns"]))
-    return [(_("Like the question"), " · ".join(filter(None, (found, ways.get(detail.get("by", ""), "")))))]
+    like = _(", ").join(f"{similarity:.2f}" for similarity in detail.get("similarities", []))
+    facts = [(_("Like the question"), " · ".join(filter(None, (found, ways.get(detail.get("by", ""), ""), like))))]
+    if not detail["turns"] and detail.get("nearest") is not None:
+        facts.append((_("Nearest"), _("%(similarity).2f, too little") % {"similarity": detail["nearest"]}))
+    return facts
 
 
 def of_memory(detail: dict[str, Any]) -> Facts:

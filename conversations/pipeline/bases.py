@@ -23,7 +23,7 @@ async def known_words(state: State) -> Known:
 
     Raises `SearchFailed` when the database doesn't answer.
     """
-    earlier = spoken_of(state.history)
+    earlier = spoken_of(state.conversation)
     if not earlier:
         return Known(Frequencies(0, {}))
     return await asked(_of_session, state.user_id, state.session_id, state.question, earlier)

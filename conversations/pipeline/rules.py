@@ -1,7 +1,7 @@
 """Understanding a question without a model: what to do with it, and what to search for. Pure.
 
-Greetings are chat; a question that names nothing, with nothing before it, is asked back; a question that leans on the
-turns before it is searched as it stands and, beside it, with the words of theirs that it needs. The figures are in
+Greetings are chat; a question whose object is missing, with nothing before it, is asked back; a question that leans on
+the turns before it is searched as it stands and, beside it, with the words of theirs that it needs. The figures are in
 `manage.py bench_followups`.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from conversations.pipeline.evidence import Known, agreement
 from conversations.pipeline.leaning import introduces, leaning, names_another
+from conversations.pipeline.objectless import lacks_object
 from conversations.pipeline.referents import completed, wanted_together
 from conversations.pipeline.salience import content_terms, specificity
 from conversations.pipeline.state import PastTurn
@@ -57,7 +58,7 @@ class Understanding:
     """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
 
     `carried` are the words of the conversation that the question is searched with, and `focus` is what passages are to
-    answer: the question, with these where it leans on them.
+    answer: the question, with these where it leans on them. `clarify` has a query where a model might make more of it.
     """
 
     action: str
@@ -79,6 +80,8 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     named = content_terms(text)
     earlier = spoken_of(history)
     if not earlier:
+        if named and lacks_object(text):
+            return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)
     reason = leaning(text)
     full, carried = completed(text, earlier, known)

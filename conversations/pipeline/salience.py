@@ -139,7 +139,7 @@ def _placed(turn: str) -> list[tuple[str, float, int]]:
     found: list[tuple[str, float, int]] = []
     phrases, within = 0, False
     for word in words(turn):
-        likely = _likely(word)
+        likely = likely_needed(word)
         names = likely == 1.0 and bool(_named(word))
         phrases += names and not within
         within = names
@@ -149,7 +149,8 @@ def _placed(turn: str) -> list[tuple[str, float, int]]:
 
 
 @lru_cache(4_096)
-def _likely(word: str) -> float:
+def likely_needed(word: str) -> float:
+    """Return how likely a Chinese word of its kind names what is spoken of: 1 for nouns and names, and for Latin."""
     import rjieba  # reads its dictionary when loaded
 
     if not _IS_HAN.match(word):

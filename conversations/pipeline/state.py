@@ -10,6 +10,7 @@ from conversations.events import Answer
 from conversations.store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
+from retrieval.fulltext import Frequencies
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.
@@ -21,7 +22,7 @@ GIVEN = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """A complete earlier turn of the branch, thinking removed."""
+    """An earlier turn of the branch, thinking removed; its answer is empty where it was not answered in full."""
 
     turn_id: int
     question: str
@@ -71,14 +72,16 @@ class State:
     use_filter: bool | None = None
     # How many passages the answer is given at most; None is what the site, or the plan, is set to.
     top_n: int | None = None
-    # The turn before, whose cut answer this one goes on with.
+    # The turn in which the cut answer began that this one goes on with, and all that came of it.
     continued: PastTurn | None = None
 
     # save question
     started: Started | None = None
-    # load history; oldest first. The branch is all turns that the question goes on from; the summary tells of its first
+    # load history; oldest first. The branch is all turns that the question goes on from; the summary is of the first.
+    # History has complete turns only; the questions of the others tell what "it" is, see `conversation`.
     branch: list[int] = field(default_factory=list)
     history: list[PastTurn] = field(default_factory=list)
+    unanswered: list[PastTurn] = field(default_factory=list)
     summary: str = ""
     # relevant history: earlier turns of the branch that are like the question
     relevant: list[PastTurn] = field(default_factory=list)
@@ -117,6 +120,10 @@ class State:
     # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
     # or there are none ("nothing"); empty where the documents are not asked
     answer_state: str = ""
+    # second look: how many passages of those searched hold the terms of what was judged
+    frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
+    # second look: by language, how many documents the question can't be searched in, where it is not answered
+    unsearched: dict[str, int] = field(default_factory=dict)
     # filter: of a hit that answers, the sentences that do, and why they do, by chunk id
     key_passages: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
@@ -148,6 +155,11 @@ class State:
     def note(self, key: str, **detail: Any) -> None:
         """Remember JSON-safe facts about a node's run for the trace."""
         self.details.setdefault(key, {}).update(detail)
+
+    @property
+    def conversation(self) -> list[PastTurn]:
+        """The history with the turns that were not answered, oldest first: what a question may lean on."""
+        return sorted([*self.history, *self.unanswered], key=lambda turn: turn.turn_id)
 
     @property
     def question_language(self) -> str:

@@ -43,6 +43,18 @@ def shorten(text: str, limit: int) -> str:
     return ""
 
 
+def shorten_from_start(text: str, limit: int) -> str:
+    """Return a text of at most `limit` tokens: itself, or a "…" and its end. An empty string when nothing fits."""
+    if count_prompt_tokens(text) <= limit:
+        return text
+    offsets = _tokenizer().encode(text, add_special_tokens=False).offsets
+    for room in range(limit - count_prompt_tokens(_CUT), 0, -1):
+        cut = _CUT.strip() + " " + text[offsets[-room][0] :].lstrip()
+        if count_prompt_tokens(cut) <= limit:
+            return cut
+    return ""
+
+
 def warm_up() -> None:
     """Load the vocabulary, so that the first question does not wait for it: half a second, 60 MB."""
     _tokenizer()

@@ -15,8 +15,8 @@ from tests.conversations.records import CITATION, make_session, make_turn
 pytestmark = pytest.mark.django_db
 
 FIELDS = {
-    "id", "turn_id", "parent_turn_id", "role", "content", "blocks", "thinking", "status", "error", "citations",
-    "checks", "created_at", "answer_state",
+    "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status", "error",
+    "citations", "checks", "created_at", "answer_state",
 }  # fmt: skip
 
 

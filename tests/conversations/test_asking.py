@@ -6,6 +6,7 @@ import pytest
 
 from conversations import asking
 from conversations.pipeline.state import PastTurn
+from conversations.prompts import Prompt
 from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from ragsite.llm.types import Endpoint
@@ -75,6 +76,23 @@ async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLL
     model.endpoint = Endpoint("http://fake.invalid/v1", model="large")
     await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns, "en"))
     assert "Question 0?" in model.calls[1].messages[1].content
+
+
+async def test_a_prompt_that_loops_over_the_turns_is_given_the_last_that_fit(
+    model: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def looping(purpose: str, language: str) -> Prompt:
+        return Prompt("Rewrite.", "{% for turn in turns %}[{{ turn.question }}|{{ turn.answer }}]{% endfor %}", 1)
+
+    monkeypatch.setattr(asking, "aget_prompt", looping)
+    model.serves = {"rewrite"}
+    model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=1024, max_tokens=256)
+    turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
+    model.enqueue("x")
+    await asking.ask("rewrite", "en", 5.0, asking.spoken(turns, "en"), question="And now?", history="-")
+    told = model.calls[0].messages[1].content
+    assert "[Question 8?|It is cooled" in told and "Question 0?" not in told
+    assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 1024 * 0.95 - 256
 
 
 def test_what_is_quoted_to_a_model_is_bounded() -> None:

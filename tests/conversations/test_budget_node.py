@@ -13,7 +13,8 @@ from conversations.memory import trace_words
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from tests.conversations.conftest import run_turn
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM
 
@@ -66,6 +67,33 @@ async def test_what_was_cut_is_told(
     assert facts["Did not fit"] == told
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
+
+
+@pytest.fixture
+def long_passages(owner: User) -> KnowledgeBase:
+    base = factories.make_knowledge_base(owner, "Ports")
+    for number in range(5):
+        passage = f"Port {number} of the TL-SE2109 switch. " + "It is one of nine ports. " * 22
+        index_document(base, (passage,), f"{number}.txt")
+    return base
+
+
+async def test_a_window_of_2048_tokens_keeps_the_newest_turn(
+    owner: User, long_passages: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
+) -> None:
+    parent: Turn | None = None
+    for number in range(5):
+        parent = await in_database(make_turn, session, parent, f"q{number}", "A long answer. " * 120)
+    narrow(2048, 1024)
+    fake_llm.enqueue("Nine [1].")
+    await run_turn(owner, session, QUESTION)
+    detail = await budget_of_last()
+    assert detail["tokens"] <= detail["limit"]
+    assert (detail["kept"]["evidence"], detail["kept"]["recent"]) == (2, 1)
+    assert detail["messages"][1]["content"] == "q4" and detail["messages"][2]["content"].endswith("answer. …")
+    assert [item["kind"] for item in detail["shortened"]] == ["recent"] and len(detail["cut_turns"]) == 4
+    usage = (await Message.objects.alatest("id")).usage
+    assert (usage["turns_left_out"], usage["turns_shortened"]) == (4, 1)
 
 
 async def test_where_everything_fits_nothing_is_told(

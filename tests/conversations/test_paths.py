@@ -144,6 +144,9 @@ class TestClarify:
             ("它要多久？", "zh", f"What does “%(word)s” stand for? {NAME_IT}"),
             ("What?", "en", f"“What?” does not say what it is about. {NAME_IT}"),
             ("为什么？", "zh", f"“%(message)s” does not say what it is about. {NAME_IT}"),
+            ("Is that included?", "en", f"What does “that” stand for? {NAME_IT}"),
+            ("And in 2023?", "en", f"“And in 2023?” does not say what it is about. {NAME_IT}"),
+            ("有其他的吗？", "zh", f"“%(message)s” does not say what it is about. {NAME_IT}"),
         ],
     )
     async def test_without_a_model_it_names_what_is_unclear(
@@ -151,7 +154,7 @@ class TestClarify:
         question: str, code: str, told: str,
     ) -> None:  # fmt: skip
         message = await asked(owner, session, as_owner, question, "zh-hans" if code == "zh" else "en")
-        assert message.content == in_language(code, told) % {"word": "它", "message": "为什么？"}
+        assert message.content == in_language(code, told) % {"word": "它", "message": question}
         assert message.turn.action == "clarify" and message.turn.model == "extractive"
         assert not await TraceStep.objects.filter(turn=message.turn, key="search", status="completed").aexists()
 

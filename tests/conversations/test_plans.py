@@ -152,6 +152,9 @@ CLARIFY = Plan("clarify", "clarify", 0.9)
         (CLARIFY, "retrieve_vector", True, False, ("retrieve_vector", "clarify")),
         (CLARIFY, "retrieve_vector", False, True, ("retrieve_vector", "clarify")),
         (Plan("clarify", "clarify", 0.2), "retrieve_vector", True, True, ("retrieve_vector", "")),
+        (Plan("clarify", "clarify", 0.2), "clarify", False, True, ("clarify", "")),
+        (Plan("retrieve_vector", "kb_retrieval", 0.9), "clarify", True, True, ("retrieve_vector", "")),
+        (CHAT, "clarify", True, True, ("retrieve_vector", "answer_chat")),
     ],
 )
 def test_a_model_that_would_not_search_is_followed_only_so_far(

@@ -1,5 +1,6 @@
 """The preview of a prompt in the admin: the very messages that a stored turn would make of it, with their tokens."""
 
+import re
 from typing import Any
 
 import pytest
@@ -67,6 +68,16 @@ def test_every_purpose_is_filled(answer: Message, purpose: str, language: str) -
         assert "How many ports has it?" in text
     if "evidence" in prompts.NEEDED[purpose]:
         assert "Hold the reset button." in text
+
+
+@pytest.mark.parametrize("purpose", sorted(prompts.LOOPING))
+def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpose: str) -> None:
+    loop = "{% for turn in turns %}<{{ turn.question }}|{{ turn.answer }}>{% endfor %}"
+    prompt = prompts.Prompt(f"At {{{{ time }}}}: {loop}", "{{ question }} {{ evidence }}", 0)
+    messages = preview(purpose, prompt, answer.turn, "en").messages
+    assert [message.role for message in messages] == ["system", "user"], "and not beside it"
+    assert "<How many ports has it?|Nine ports" in messages[0].content
+    assert re.match(r"At \d{4}-\d\d-\d\d \d\d:\d\d \w+: <", messages[0].content)
 
 
 def test_tokens_are_counted_and_what_does_not_fit_is_said(answer: Message, settings: Any) -> None:

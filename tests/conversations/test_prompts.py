@@ -2,12 +2,14 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from conversations import prompt_versions, prompts
+from conversations.admin.forms import variables_help
 from conversations.default_prompts import DEFAULTS
 from conversations.models import PromptTemplate
 
@@ -76,6 +78,65 @@ def test_a_prompt_without_what_it_is_about_is_refused(purpose: str, user: str, m
 def test_the_date_fills_itself() -> None:
     prompts.validate("rewrite", "Today is {{ date }}.")
     assert prompts.Prompt("On {{ date }}", "q", 1).fill()[0] == f"On {timezone.localdate():%Y-%m-%d}"
+
+
+def test_the_time_fills_itself_where_the_site_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.TIME_ZONE = "Asia/Shanghai"
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 1, 31, 22, 5, tzinfo=UTC))
+    prompts.validate("title", "It is {{ time }}.")
+    prompt = prompts.Prompt("It is {{ time }}, on {{date}}", "q", 1)
+    assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
+    with timezone.override("America/New_York"):  # of a reader
+        assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
+
+
+LOOP = "So far:\r\n{% for turn in turns %}\r\n- {{ turn.question }} → {{turn.answer}}\r\n{% endfor %}\r\n{{ question }}"
+
+
+@pytest.mark.parametrize("purpose", sorted(prompts.LOOPING))
+def test_a_loop_over_the_turns_is_known(purpose: str) -> None:
+    prompts.validate(purpose, LOOP)
+    prompt = prompts.Prompt("s", LOOP, 1)
+    assert prompt.loops and not prompts.Prompt("s", "{{ history }}", 1).loops
+    told = [("Ports?", "Nine."), ("{{ date }}", "{% for turn in turns %}x{% endfor %}")]
+    assert prompt.fill(told, question="Why?")[1] == (
+        "So far:\r\n- Ports? → Nine.\r\n- {{ date }} → {% for turn in turns %}x{% endfor %}\r\nWhy?"
+    )
+    assert prompt.fill(question="Why?")[1] == "So far:\r\nWhy?"
+
+
+@pytest.mark.parametrize("purpose", sorted(set(prompts.VARIABLES) - prompts.LOOPING))
+def test_where_no_conversation_is_told_there_is_no_loop(purpose: str) -> None:
+    with pytest.raises(ValueError, match="template tag"):
+        prompts.validate(purpose, "{% for turn in turns %}{% endfor %}")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{{ turn.question }}", "not a variable"),
+        ("{% for turn in turns %}{{ turn.secret }}{% endfor %}", "not a variable"),
+        ("{% for turn in turns %}{{ turn.question }}", "The only template tag"),
+        ("{% for turn in history %}{% endfor %}", "The only template tag"),
+        ("{% for turn in turns %}{% for turn in turns %}{% endfor %}{% endfor %}", "The only template tag"),
+        ("{% for turn in turns %}{{ turn.question{% endfor %}", "matching"),
+    ],
+)
+def test_a_loop_that_would_not_work_is_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        prompts.validate("answer", text)
+
+
+def test_a_loop_tells_the_history() -> None:
+    prompts.require("rewrite", LOOP)
+    with pytest.raises(ValueError, match="history"):
+        prompts.require("summary", "{{ time }}")
+
+
+def test_the_help_names_what_may_be_used() -> None:
+    told = variables_help()
+    assert f"chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {prompts.LOOP};" in told
+    assert "title: {{ date }} {{ history }} {{ question }} {{ time }};" in told
 
 
 @pytest.mark.django_db

@@ -7,18 +7,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from conversations import services
 from conversations.history import branch_of, complete_turns
-from conversations.memory import relevance
+from conversations.memory import relevance, trace_words
 from conversations.memory.relevance import Found, relevant_turns, store_vector
 from conversations.models import ChatSession, Message, TraceStep, Turn
-from conversations.pipeline.evidence import Known
-from conversations.pipeline.nodes import relevant_history, understand
-from conversations.pipeline.state import State
+from conversations.pipeline.nodes import relevant_history, search
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval import spaces
+from retrieval.search import Ranking, SearchRequest
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM
@@ -80,7 +80,31 @@ async def test_recent_turns_and_repeated_questions_are_not_given_twice(session: 
     questions = [turn.question for turn in result.turns]
     assert "How many ports has the switch?" not in questions
     assert "how many  PORTS has the switch?" not in questions
-    assert questions == [TALK[1][0], TALK[2][0]], "oldest first, and only those with a vector"
+    assert questions == [], "what is left is unlike"
+
+
+async def test_what_is_unlike_is_not_taken_and_the_trace_says_how_unlike(
+    session: ChatSession, settings: Settings
+) -> None:
+    turns = await with_vectors(session)
+    question = "Who invented the telephone?"
+    unlike = await found(session, turns, question)
+    assert (unlike.turns, unlike.by, unlike.similarities) == ([], "", {})
+    assert unlike.nearest is not None and unlike.nearest < settings.RELEVANT_TURN_FLOOR
+    told = trace_words.of_relevant_history({"turns": [], "by": "", "similarities": [], "nearest": 0.1234})
+    assert told == [("Like the question", "0 earlier turns"), ("Nearest", "0.12, too little")]
+    settings.RELEVANT_TURN_FLOOR = 0.0
+    anything = await found(session, turns, question)
+    assert [turn.turn_id for turn in anything.turns] == sorted(anything.similarities) and len(anything.turns) == 2
+    assert max(anything.similarities.values()) == unlike.nearest
+
+
+async def test_a_shared_word_of_many_is_not_enough(session: ChatSession, settings: Settings) -> None:
+    turns = await in_database(talk, session)  # without vectors
+    question = "Which marketing budget did finance approve for Friday?"
+    assert (await found(session, turns, question)).turns == []
+    settings.RELEVANT_TURN_FLOOR = 0.0
+    assert [turn.question for turn in (await found(session, turns, question)).turns] == [TALK[2][0]]
 
 
 async def test_other_branches_and_sessions_stay_out(owner: User, session: ChatSession) -> None:
@@ -98,7 +122,7 @@ async def test_a_model_of_english_does_not_judge_chinese(session: ChatSession) -
     assert await Turn.objects.filter(embedding=None).acount() == 2
     result = await found(session, turns, "那退货的运费是多少？", limit=1)
     assert (result.by, [turn.question for turn in result.turns]) == ("words", ["退货运费由谁承担？"])
-    assert await found(session, turns, "今天天气如何") == Found()
+    assert (await found(session, turns, "今天天气如何")).turns == []
 
 
 async def test_vectors_of_another_space_are_not_compared(session: ChatSession) -> None:
@@ -128,33 +152,44 @@ async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
     fake_llm.calls.clear()
     await run_turn(owner, session, "Which kit has a warranty?", parent_turn_id=last.pk)
     contents = [message.content for message in fake_llm.calls[0].messages]
-    recalled = contents.index("How long is the warranty of the rack mounting kit?")
+    label = "[Earlier in this conversation; may be relevant]"
+    recalled = contents.index(f"{label}\nHow long is the warranty of the rack mounting kit?")
     assert contents[recalled + 1] == "The warranty lasts three years."
     assert recalled < contents.index("later 1"), "before the recent turns"
     step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
-    assert step.detail["by"] == "vector" and asked.pk in step.detail["turns"]
+    assert step.detail["by"] == "vector" and step.detail["turns"] == [asked.pk]
+    (similarity,) = step.detail["similarities"]
+    assert similarity == step.detail["nearest"] > 0.35
+    assert trace_words.of_relevant_history(step.detail) == [
+        ("Like the question", f"1 earlier turn · by meaning · {similarity:.2f}")
+    ]
 
 
-async def test_a_question_is_understood_meanwhile(
-    owner: User, handbook: KnowledgeBase, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+async def test_they_are_sought_by_the_rewritten_question_while_passages_are_searched(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(8)])
-    understood = asyncio.Event()
-    known_words = understand.known_words
+    searched, asked = asyncio.Event(), []
+    retrieve = search.retrieve
 
-    async def awaited(*args: object) -> Found:
-        await asyncio.wait_for(understood.wait(), 25)
+    async def awaited(question: str, *args: object) -> Found:
+        asked.append(question)
+        await asyncio.wait_for(searched.wait(), 8)
         return Found(by="words")
 
-    async def told(state: State) -> Known:
-        understood.set()
-        return await known_words(state)
+    async def found(request: SearchRequest) -> list[Ranking]:
+        searched.set()
+        return await retrieve(request)
 
     monkeypatch.setattr(relevant_history, "relevant_turns", awaited)
-    monkeypatch.setattr(understand, "known_words", told)
-    await run_turn(owner, session, "How long is the warranty?", parent_turn_id=turns[-1].pk)
+    monkeypatch.setattr(search, "retrieve", found)
+    fake_llm.serves.add("rewrite")
+    rewrite = "How long is the warranty of number 7?"
+    fake_llm.enqueue(rewrite, "Three years [1].")
+    await run_turn(owner, session, "How long is its warranty?", parent_turn_id=turns[-1].pk)
     step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
-    assert (step.status, step.detail.get("by")) == ("completed", "words")
+    assert (step.status, step.detail.get("by"), step.detail.get("query")) == ("completed", "words", rewrite)
+    assert asked == [rewrite]
 
 
 def _more(session: ChatSession, parent: Turn, count: int) -> Turn:

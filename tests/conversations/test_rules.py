@@ -143,7 +143,14 @@ def test_where_the_conversation_adds_nothing_the_question_stands_alone() -> None
 
 
 def test_a_first_question_is_searched_as_it_stands() -> None:
-    assert asked("How long does it take?").queries == (("How long does it take?", 1.0),)
+    assert asked("How long does a reset take?").queries == (("How long does a reset take?", 1.0),)
+
+
+@pytest.mark.parametrize("question", ["How long does it take?", "And in 2023?", "多少钱？", "怎么取消它？"])
+def test_a_question_without_an_object_is_asked_back_unless_something_came_before(question: str) -> None:
+    assert asked(question) == Understanding("clarify", ((question, 1.0),), "no object", question)
+    assert asked(question, "hello").action == "clarify"
+    assert asked(question, SWITCH).action == "retrieve_vector"
 
 
 def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:

@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.http import Http404
+from django.test import AsyncClient
+from django.urls import reverse
 from django.utils import timezone
 
 from conversations import broker, queries, store, turns
@@ -152,6 +154,10 @@ async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first
     assert first[2] == ("routes", "system", await in_database(lambda: get_prompt("answer", "en").system))
     await run_turn(owner, session, "端口隔离在哪里启用？")
     assert (await entries.aget(type="routes")).content == first[2][2]
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    shown = (await client.get(reverse("api-session", args=[session.pk]))).json()
+    assert shown["system_prompt"] == first[2][2]
 
 
 async def test_a_stranger_finds_nothing_of_anothers_documents(

@@ -196,6 +196,20 @@ class TestNotSearching:
         assert (state.action, state.instead, state.queries) == ("clarify", "", [])
 
     @pytest.mark.parametrize(
+        ("reply", "action", "queries"),
+        [
+            (json.dumps(plan(rewrite="", queries=[])), "retrieve_vector", ["How long does it take?"]),
+            ("?", "clarify", []),
+        ],
+    )
+    async def test_where_the_rules_would_ask_back_a_model_may_search(
+        self, model: FakeLLM, reply: str, action: str, queries: list[str]
+    ) -> None:
+        model.enqueue(reply)
+        state, _detail = await understood("How long does it take?", [])
+        assert (state.action, [query.text for query in state.queries]) == (action, queries)
+
+    @pytest.mark.parametrize(
         ("question", "action"), [("Hello!", "answer_chat"), ("谢谢", "answer_chat"), ("???", "clarify")]
     )
     async def test_where_the_rules_are_certain_no_model_is_asked(

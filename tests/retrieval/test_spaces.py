@@ -1,8 +1,13 @@
 """Embedding spaces: the first one, the model behind each, and what is told when the settings name another."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import pytest
 from django.core.checks import Tags, run_checks
 from django.db import connection
+from numpy.typing import NDArray
 from pytest_django import Settings
 
 from ragsite.llm.embedding import EmbeddingModel
@@ -104,6 +109,41 @@ def test_the_dimension_of_the_settings_is_another_space(settings: Settings, prov
     assert provider.requests[-1]["dimensions"] == 16
     settings.EMBEDDING_DIMENSION = 32
     assert not space.is_configured
+
+
+class _Slow:
+    """A model that begins when it is told, and says that it was asked."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.begun, self.go_on, self.asked, self._error = threading.Event(), threading.Event(), 0, error
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.asked += 1
+        self.begun.set()
+        assert self.go_on.wait(30)
+        if self._error is not None:
+            raise self._error
+        return np.ones(3, np.float32)
+
+
+@pytest.mark.parametrize("error", [None, Unauthorized("No.")])
+def test_a_vector_that_two_ask_for_at_once_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    space, model = EmbeddingSpace(pk=987_655), _Slow(error)
+    monkeypatch.setattr(spaces, "embedder_of", lambda space: model)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(spaces.embed_query, space, f"asked twice: {error}")
+        assert model.begun.wait(30)
+        (pending,) = spaces._computed.values()
+        waits = threading.Event()
+        result = pending.result
+        monkeypatch.setattr(pending, "result", lambda: (waits.set(), result())[1])
+        second = threads.submit(spaces.embed_query, space, f"asked twice: {error}")
+        assert waits.wait(30)
+        model.go_on.set()
+        assert [type(future.exception(30)) for future in (first, second)] == [type(error)] * 2
+    assert (model.asked, spaces._computed) == (1, {})
 
 
 def test_a_dropped_space_leaves_nothing() -> None:

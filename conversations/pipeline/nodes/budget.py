@@ -9,9 +9,10 @@ from conversations import calibration, cut_words
 from conversations.budget import KINDS, Window
 from conversations.composing import Composed, Material, compose, withheld
 from conversations.evidence import citation
+from conversations.history import strip_markers
 from conversations.llm import endpoint_for
 from conversations.pipeline.graph import PREVIOUS, Emit, Node, When
-from conversations.pipeline.state import State
+from conversations.pipeline.state import PastTurn, State
 from conversations.pipeline.ways import needs_no_search
 from conversations.prompts import get_prompt
 from ragsite.db import in_database
@@ -28,7 +29,7 @@ class Budget(Node):
     title = gettext_lazy("Choose the evidence")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
     reads = ("question", "action", "hits", "history")
-    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply", "key_passages", "reasons")
+    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply", "continued", "key_passages", "reasons")
     writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
 
     def wanted(self, state: State) -> bool:
@@ -64,6 +65,9 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
     hits = state.hits[: state.top_n or state.k or settings.DEFAULT_TOP_K]
     # A general answer is a chat with a prompt of its own.
     general = state.action == "retrieve_vector" and not hits
+    recent = state.history
+    if (cut := state.continued) is not None:
+        recent = [*recent, PastTurn(cut.turn_id, cut.question, strip_markers(cut.answer))]
     material = Material(
         prompt=get_prompt("general" if general else purpose, state.question_language),
         question=state.question,
@@ -72,7 +76,8 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
         summary=state.summary,
         facts=state.memories,
         relevant=state.relevant,
-        recent=state.history,
+        recent=recent,
+        continues=cut is not None,
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     composed = compose(material, window)

@@ -29,7 +29,7 @@ class Generate(Node):
     reads = ("action", "hits", "evidence", "citations", "messages", "model")
     may_read = (
         "reply", "answer_tokens", "focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed",
-        "answer_state",
+        "answer_state", "unsearched", "frequencies",
     )  # fmt: skip
     writes = ("answer", "usage", "cited", "evidence", "citations", "answer_state")
 

@@ -9,15 +9,15 @@ from conversations.pipeline.state import State
 
 
 class RelevantHistory(Node):
-    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones, while others understand and search."""
+    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones by the rewritten question, beside the search."""
 
     key = "relevant_history"
     title = gettext_lazy("Recall earlier turns")
     timeout = 10.0
-    after = ("load_history", "memory")
+    after = ("rewrite",)
     on_error = "skip"
     reads = ("question", "branch", "history")
-    may_read = ("reply",)
+    may_read = ("reply", "retrieval_query", "continued")
     writes = ("relevant",)
 
     def wanted(self, state: State) -> bool:
@@ -26,7 +26,16 @@ class RelevantHistory(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `relevant`, oldest first."""
-        found = await relevant_turns(state.question, state.branch, state.history, settings.MAX_RELEVANT_TURNS)
+        recent = [*state.history, state.continued] if state.continued is not None else state.history
+        query = state.retrieval_query or state.question
+        found = await relevant_turns(query, state.branch, recent, settings.MAX_RELEVANT_TURNS)
         state.relevant = found.turns
-        state.note(self.key, turns=[turn.turn_id for turn in found.turns], by=found.by)
+        state.note(
+            self.key,
+            query=query,
+            turns=[turn.turn_id for turn in found.turns],
+            similarities=[found.similarities[turn.turn_id] for turn in found.turns],
+            nearest=found.nearest,
+            by=found.by,
+        )
         return state

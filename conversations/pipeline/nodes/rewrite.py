@@ -30,7 +30,7 @@ class Rewrite(Node):
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
     reads = ("question", "history", "action", "queries", "retrieval_query", "focus")
-    may_read = ("rewrite", "rewrite_reason", "confidence", "summary", "key_terms", "translations")
+    may_read = ("rewrite", "rewrite_reason", "confidence", "summary", "unanswered", "key_terms", "translations")
     writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "focus")
 
     def wanted(self, state: State) -> bool:
@@ -38,7 +38,7 @@ class Rewrite(Node):
         return (
             settings.ENABLE_QUERY_REWRITE
             and state.action == "retrieve_vector"
-            and bool(state.history)
+            and bool(state.conversation)
             and not state.rewrite
             and bool(_why(state))
         )
@@ -67,7 +67,8 @@ class Rewrite(Node):
     async def _rewritten(self, state: State) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
         language = state.question_language
-        history, question = asking.transcript(state.history, language, state.summary), asking.quoted(state.question)
+        past, question = state.conversation, asking.quoted(state.question)
+        history = asking.transcript(past, language, state.summary)
         async with asking.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
             state.note(self.key, model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
@@ -75,7 +76,7 @@ class Rewrite(Node):
             if isinstance(kept, str):
                 state.note(self.key, cached=True)
                 return kept
-            answered = await model.ask(question=question, history=history)
+            answered = await model.ask(asking.spoken(past, language), question=question, history=history)
         state.note(self.key, reply=answered.text[:500])
         rewrite = usable_rewrite(answered.text, state.question, history, cut=answered.cut)
         await cache.aset(key, rewrite, CACHE_SECONDS)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import calibration, quoting, services, store, titles
 from conversations.events import plain_text
+from conversations.history import joined
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
 from conversations.models import ContextEntry, Turn
@@ -31,7 +32,7 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "question", "action", "answer", "citations", "cited", "model")
-    may_read = ("retrieval_query", "branch", "messages", "usage", "left_out")
+    may_read = ("retrieval_query", "branch", "messages", "usage", "left_out", "continued")
     writes = ("usage", "later")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -46,7 +47,7 @@ class Save(Node):
         state.usage = state.usage | state.left_out
         if text:
             state.later += [
-                partial(store_vector, state.started.turn_id, state.question, text),
+                partial(store_vector, state.started.turn_id, state.question, _whole(state, text)),
                 partial(_summarise, state, state.started),
             ]
         return state
@@ -63,23 +64,27 @@ async def _summarise(state: State, started: Started) -> None:
 @transaction.atomic
 def _save(state: State, started: Started, text: str) -> None:
     store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
-    tokens = count_tokens(text)
     if text:
-        _keep_for_models(started, text, tokens)
+        _keep_for_models(started, _whole(state, text))
     Turn.objects.filter(pk=started.turn_id).update(
         action=state.action,
         retrieval_query=state.retrieval_query,
         model=state.model or quoting.MODEL,
-        token_count=count_tokens(state.question) + tokens,
+        token_count=count_tokens(state.question) + count_tokens(text),
     )
     found = text and state.action == "retrieve_vector"
     services.note_answer(started.session_id, services.title_from_question(state.question) if found else "")
 
 
-def _keep_for_models(started: Started, text: str, tokens: int) -> None:
+def _whole(state: State, text: str) -> str:
+    """Return an answer with what came before it was cut."""
+    return joined(state.continued.answer, text) if state.continued is not None else text
+
+
+def _keep_for_models(started: Started, text: str) -> None:
     """Store the answer's context entry, unless a saving that was cut short has stored it."""
     entry = ContextEntry(
         session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
-        content=text, tokens=tokens,
+        content=text, tokens=count_tokens(text),
     )  # fmt: skip
     ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)

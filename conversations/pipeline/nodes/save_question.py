@@ -16,7 +16,7 @@ class SaveQuestion(Node):
     step = 1
     title = _("Save the question")
     after = ()
-    reads = ("session_id", "question", "parent_turn_id", "from_newest", "request_id")
+    reads = ("session_id", "question", "parent_turn_id", "from_newest", "request_id", "continued")
     writes = ("started", "parent_turn_id")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -30,4 +30,11 @@ class SaveQuestion(Node):
 def _open(state: State) -> Started:
     # Whose it is, was found out when the turn was prepared.
     session = ChatSession(pk=state.session_id, owner_id=state.user_id)
-    return open_turn(session, state.question, state.parent_turn_id, state.request_id, from_newest=state.from_newest)
+    return open_turn(
+        session,
+        state.question,
+        state.parent_turn_id,
+        state.request_id,
+        from_newest=state.from_newest,
+        continues=state.continued is not None,
+    )

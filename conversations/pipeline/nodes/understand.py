@@ -54,7 +54,7 @@ class Understand(Node):
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = ("load_history", "memory", "system_context")
     reads = ("user_id", "session_id", "question", "history")
-    may_read = ("reply", "summary")
+    may_read = ("reply", "summary", "unanswered")
     writes = (
         "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "key_terms",
         "translations", "queries", "retrieval_query", "focus",
@@ -66,31 +66,33 @@ class Understand(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""
-        ruled = rules.understand(state.question, state.history, await known_words(state))
+        ruled = rules.understand(state.question, state.conversation, await known_words(state))
         asked = await self._ask(state, ruled)
         leans = leans_on(state.question)
         if asked.plan is not None:
             asks = may_ask_for_facts(state.question)
-            plan = reconcile(asked.plan, ruled.action, asks=asks, leans=leans, alone=not state.history)
+            plan = reconcile(asked.plan, ruled.action, asks=asks, leans=leans, alone=not state.conversation)
             asked = replace(asked, plan=plan)
             _follow(state, plan, ruled, leans)
         else:
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
-            search_for(state, ruled.queries, ruled.focus)
+            if ruled.action == "retrieve_vector":
+                search_for(state, ruled.queries, ruled.focus)
         self._note(state, ruled, asked)
         return state
 
     async def _ask(self, state: State, ruled: rules.Understanding) -> _Asked:
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
-        if not settings.ENABLE_UNDERSTANDING or ruled.action != "retrieve_vector":
+        if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
-        language = state.question_language
-        history, question = asking.transcript(state.history, language, state.summary), asking.quoted(state.question)
+        language, question = state.question_language, asking.quoted(state.question)
+        history = asking.transcript(state.conversation, language, state.summary)
         try:
             async with asking.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
                 foreign = await foreign_languages(state)
                 also = TRANSLATIONS[language] if foreign else ""
-                answered = await model.ask(also, question=question, history=history)
+                turns = asking.spoken(state.conversation, language)
+                answered = await model.ask(turns, also, question=question, history=history)
         except asking.NoReply as none:
             return _Asked(fallback=none.reason, detail=none.detail)
         try:
@@ -168,7 +170,7 @@ def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -
     if plan.action != "retrieve_vector":
         return
     state.key_terms, state.translations = plan.queries, dict(plan.translations)
-    if plan.rewrite and (plan.followup or leans or not state.history):
+    if plan.rewrite and (plan.followup or leans or not state.conversation):
         state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
         search_for_rewrite(state)
     elif plan.followup is False and not leans and not plan.is_unsure:

@@ -8,8 +8,8 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="citation",
-            name="reason",
-            field=models.TextField(blank=True, verbose_name="reason"),
+            model_name="turn",
+            name="continues",
+            field=models.BooleanField(default=False, verbose_name="continues"),
         ),
     ]

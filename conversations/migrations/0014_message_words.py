@@ -8,7 +8,7 @@ from django.db.models import F, Func, Q, Value
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0012_citation_reason"),
+        ("conversations", "0013_citation_reason"),
     ]
 
     operations = [

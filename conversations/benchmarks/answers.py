@@ -1,0 +1,358 @@
+"""What `manage.py bench_answers` measures: whether answers are honest, and whether what they say first answers.
+
+Each question is a real turn: the first of a session of its own, with whatever model the site is set to.
+"""
+
+import asyncio
+import json
+import logging
+import math
+import re
+import unicodedata
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from django.conf import settings
+
+from conversations import broker, services, turns
+from conversations.markers import MARKER
+from conversations.models import ChatSession, Citation, Message, TraceStep
+from knowledge.models import Chunk
+from knowledge.sentences import split_sentences
+from ragsite import db
+from ragsite.db import in_database
+from retrieval.types import AnswerState
+
+ANSWERABLE, FOREIGN = "answerable", "foreign"
+# `foreign` are answerable questions of another base's set.
+KINDS = (ANSWERABLE, "near", "elsewhere", "objectless", FOREIGN)
+ASKED_BACK, OTHER = "asked back", "other"
+# How an answer turns out; small talk, and a turn that failed, is `OTHER`.
+TONES = (ASKED_BACK, *AnswerState.values, OTHER)
+ALL = "all"
+RANKS = 5
+# Percent of the answerable questions that the thresholds of a curve wrongly call "nothing" or "nearest".
+WRONGLY = (1, 2, 3, 5, 8, 12, 15, 20)
+# More would wait for the same cores; one fewer than a user may have running, so that they can ask meanwhile.
+SIDE_BY_SIDE = 3
+
+# A score of the trace's step `second_look`: below a threshold on the first, an answer is "nothing"; on the second,
+# "nearest" or "nothing".
+Score = Literal["relevance", "answering"]
+SCORES: tuple[Score, ...] = ("relevance", "answering")
+
+_SPACES_AND_MARKS = re.compile(r"[\s|*]+")
+_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[^\S\n]*$", re.MULTILINE | re.DOTALL)
+# A line in bold is one unless it ends as a sentence.
+_HEADING = re.compile(r"#{1,6}\s.*|\*\*(?:\\.|[^*\\])+(?<![.。!！])\*\*")
+_CLOSING_NOTE = re.compile(r"\*?(?:Quoted from your documents|摘自您的文档)[^*]*\*?")
+_LIST_MARK = re.compile(r"^(?:[-+*>]|\d{1,3}[.)])\s+")
+# An escaped character, or emphasis and code.
+_INLINE = re.compile(r"\\([!-/:-@\[-`{-~])|[*`]+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a set. An answerable one names a document, and strings of which any text that answers holds one."""
+
+    id: str
+    kind: str
+    language: str
+    text: str
+    document: str = ""
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a question was answered.
+
+    Of an answerable one, `passage` is the rank, from 1, of the first passage given to the answer that holds an answer,
+    `own_passage` that of the first which is of the named document as well, and `sentence` the place of the answer's
+    first sentence that holds one; None where there is none. `relevance` and `answering` are scores of the trace.
+    """
+
+    question: Question
+    tone: str
+    sentences: tuple[str, ...] = ()
+    passage: int | None = None
+    own_passage: int | None = None
+    sentence: int | None = None
+    relevance: float | None = None
+    answering: float | None = None
+    failed: bool = False
+
+    def score(self, name: Score) -> float | None:
+        """Return a score; where nothing at all was found, and so none was judged, it is below every other."""
+        found: float | None = getattr(self, name)
+        return -math.inf if found is None and self.tone == AnswerState.NOTHING else found
+
+
+@dataclass(frozen=True, slots=True)
+class ToneRow:
+    """Of the questions of a kind in a language, the share of each tone."""
+
+    kind: str
+    language: str
+    questions: int
+    shares: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRow:
+    """Of some answerable questions in a language, the shares with the right passage and the answer's place.
+
+    The passage is among the first five given to the answer, of whichever document or of the one named; the answer
+    stands in the first sentence, or in the first three.
+    """
+
+    which: str
+    language: str
+    questions: int
+    passage: float | None
+    own_passage: float | None
+    first: float | None
+    first_three: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """Below `threshold` are `wrongly` percent, at most, of the answerable ones, and of each other kind these shares."""
+
+    wrongly: int
+    threshold: float
+    caught: Mapping[str, float | None]
+
+
+def read_questions(lines: Iterable[str]) -> Iterator[Question]:
+    """Yield the questions of lines of JSON. Raises KeyError, TypeError or ValueError for a line that is none."""
+    for line in lines:
+        if not line.strip():
+            continue
+        found = json.loads(line)
+        kind, answers = found["kind"], tuple(found.get("answers", ()))
+        if kind not in KINDS[:-1]:
+            raise ValueError(f"{found['id']} is of no known kind: {kind!r}")
+        if kind == ANSWERABLE and not any(map(_normalised, answers)):
+            raise ValueError(f"{found['id']} lacks its answers")
+        yield Question(found["id"], kind, found["language"], found["question"], found.get("document", ""), answers)
+
+
+def as_foreign(questions: Iterable[Question]) -> list[Question]:
+    """Return the answerable ones of another base's questions, which this base can't answer."""
+    return [replace(each, kind=FOREIGN, document="", answers=()) for each in questions if each.kind == ANSWERABLE]
+
+
+def first_of_each(questions: Iterable[Question], limit: int) -> list[Question]:
+    """Return the first so many questions of each kind in each language."""
+    taken: dict[tuple[str, str], list[Question]] = {}
+    for each in questions:
+        taken.setdefault((each.kind, each.language), []).append(each)
+    return [each for group in taken.values() for each in group[:limit]]
+
+
+def holds(text: str, answers: Iterable[str]) -> bool:
+    """Whether a text holds one of the answers: case, forms of characters, white space, `|` and `*` aside."""
+    normalised = _normalised(text)
+    return any(answer in normalised for answer in map(_normalised, answers) if answer)
+
+
+def _normalised(text: str) -> str:
+    return _SPACES_AND_MARKS.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def sentences(blocks: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the sentences of an answer's blocks, in their order, without markers and Markdown.
+
+    A row of a table is one, behind the table's header, and so is a block of code; a heading is none, nor is the note
+    which says that no model is configured.
+    """
+    found: list[str] = []
+    for block in blocks:
+        if block["kind"] == "table":
+            found += [" | ".join(map(str, [*(block["columns"] or ()), *row])) for row in block["rows"]]
+        elif block["kind"] == "code":
+            found.append(block["text"])
+        elif block["kind"] == "text":
+            # Code comes at odd places.
+            for place, text in enumerate(_FENCED.split(block["text"])):
+                found += [text] if place % 2 else _sentences_of_markdown(text)
+    return [text.strip() for text in found if any(map(str.isalnum, text))]
+
+
+def _sentences_of_markdown(text: str) -> Iterator[str]:
+    for line in MARKER.sub("", text).splitlines():
+        words = line.strip()
+        if not _HEADING.fullmatch(words) and not _CLOSING_NOTE.fullmatch(words):
+            yield from split_sentences(_INLINE.sub(lambda match: match[1] or "", _LIST_MARK.sub("", words)))
+
+
+def judge(
+    question: Question,
+    tone: str,
+    blocks: Iterable[Mapping[str, Any]],
+    passages: Sequence[tuple[str, str]],
+    scores: Mapping[str, Any] | None = None,
+) -> Outcome:
+    """Judge an answer by its blocks, the passages given to it (file name and text of each) and a trace's scores."""
+    said = sentences(blocks)
+    document = PurePosixPath(question.document).name
+    right = [holds(text, question.answers) for _name, text in passages[:RANKS]]
+    own = [is_right and name == document for is_right, (name, _text) in zip(right, passages, strict=False)]
+    known = {name: value for name in SCORES if isinstance(value := (scores or {}).get(name), int | float)}
+    return Outcome(
+        question,
+        tone,
+        tuple(said),
+        passage=_first(right),
+        own_passage=_first(own),
+        sentence=_first(holds(sentence, question.answers) for sentence in said),
+        relevance=known.get("relevance"),
+        answering=known.get("answering"),
+    )
+
+
+def _first(which: Iterable[bool]) -> int | None:
+    return next((place for place, is_it in enumerate(which, 1) if is_it), None)
+
+
+def tone_rows(outcomes: Iterable[Outcome]) -> list[ToneRow]:
+    """Return the shares of tones by kind and language, and of all languages where a kind has several."""
+    rows = []
+    for kind, language, group in _groups(outcomes):
+        shares = {tone: _share(outcome.tone == tone for outcome in group) for tone in TONES}
+        rows.append(ToneRow(kind, language, len(group), shares))
+    return rows
+
+
+def place_rows(outcomes: Iterable[Outcome]) -> list[PlaceRow]:
+    """Return by language where answerable questions are answered: of all, and of those with a tone or passage."""
+    rows = []
+    for _kind, language, group in _groups(each for each in outcomes if each.question.kind == ANSWERABLE):
+        answered = [each for each in group if each.tone == AnswerState.ANSWERED]
+        for which, part in (
+            ("all", group),
+            ("the passage among five", [each for each in group if each.passage]),
+            ("answered", answered),
+            ("answered, the passage among five", [each for each in answered if each.passage]),
+        ):
+            shares = [
+                _share(each.passage is not None for each in part),
+                _share(each.own_passage is not None for each in part),
+                _share(each.sentence == 1 for each in part),
+                _share(each.sentence is not None and each.sentence <= 3 for each in part),
+            ]
+            rows.append(PlaceRow(which, language, len(part), *shares))
+    return rows
+
+
+def curve(outcomes: Iterable[Outcome], score: Score) -> list[CurvePoint]:
+    """Return what thresholds on a score catch; none without scores of answerable questions.
+
+    Questions that have no score, as those asked back, don't count.
+    """
+    scores: dict[str, list[float]] = {}
+    for each in outcomes:
+        if (found := each.score(score)) is not None:
+            scores.setdefault(each.question.kind, []).append(found)
+    answerable = sorted(scores.pop(ANSWERABLE, ()))
+    points = []
+    for wrongly in WRONGLY if answerable else ():
+        threshold = answerable[len(answerable) * wrongly // 100]
+        if threshold > -math.inf:
+            caught = {kind: _share(found < threshold for found in scores[kind]) for kind in KINDS if kind in scores}
+            points.append(CurvePoint(wrongly, threshold, caught))
+    return points
+
+
+def languages(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the languages of the questions, in the order in which they come, and `ALL` behind several."""
+    found = list(dict.fromkeys(outcome.question.language for outcome in outcomes))
+    return [*found, ALL] if len(found) > 1 else found
+
+
+def in_language(outcomes: Iterable[Outcome], language: str) -> list[Outcome]:
+    """Return the outcomes of a language's questions, or all."""
+    return [outcome for outcome in outcomes if language in (ALL, outcome.question.language)]
+
+
+def _groups(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, list[Outcome]]]:
+    every = list(outcomes)
+    for kind in KINDS:
+        of_kind = [outcome for outcome in every if outcome.question.kind == kind]
+        yield from ((kind, language, in_language(of_kind, language)) for language in languages(of_kind))
+
+
+def _share(which: Iterable[bool]) -> float | None:
+    """Return the share that is so; None of nothing."""
+    counted = list(which)
+    return sum(counted) / len(counted) if counted else None
+
+
+def ask_all(user: Any, base_id: int, questions: Sequence[Question], progress: Callable[[], object]) -> list[Outcome]:
+    """Ask every question of a base as its user, a few side by side; raises `TurnRefused`. `progress` is told of each.
+
+    Sessions that are made for it are removed, also where it is cut off.
+    """
+    title = f"bench_answers {uuid.uuid4()}"
+    log = logging.getLogger("ragsite.qa")
+    was_disabled, log.disabled = log.disabled, True
+    try:
+        return asyncio.run(_ask_all(user, base_id, questions, title, progress))
+    finally:
+        log.disabled = was_disabled
+        db.shut_down()  # what its threads have begun may still make a session
+        ChatSession.objects.filter(owner=user, title=title).delete()
+
+
+async def _ask_all(
+    user: Any, base_id: int, questions: Sequence[Question], title: str, progress: Callable[[], object]
+) -> list[Outcome]:
+    outcomes: dict[int, Outcome] = {}
+    waiting = iter(enumerate(questions))
+
+    async def work() -> None:
+        for place, question in waiting:
+            session = await in_database(services.create_session, user, title, [base_id])
+            language = "zh-hans" if question.language == "zh" else "en"
+            started = await turns.start_turn(user, turns.Ask(session.pk, question.text, language=language))
+            async for _event in broker.listen(started.assistant_message_id):
+                pass
+            outcomes[place] = await in_database(_outcome, question, started.assistant_message_id)
+            await in_database(session.delete)  # already, so that a run which is killed leaves few
+            progress()
+
+    count = max(1, min(SIDE_BY_SIDE, settings.MAX_CONCURRENT_TURNS - 1))
+    tasks = [asyncio.create_task(work()) for _ in range(count)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await turns.interrupt_all()
+    return [outcomes[place] for place in range(len(questions))]
+
+
+def _outcome(question: Question, message_id: int) -> Outcome:
+    """Read what is stored of a turn that has ended."""
+    message = Message.objects.select_related("turn").get(pk=message_id)
+    tone = ASKED_BACK if message.turn.action == "clarify" else message.answer_state or OTHER
+    completed = message.status == Message.Status.COMPLETED
+    citations = list(Citation.objects.filter(message=message, chunk__isnull=False).order_by("index")[:RANKS])
+    chunks = Chunk.objects.in_bulk([pk for each in citations for pk in each.joined or (each.chunk_id,)])
+    passages = [
+        (each.filename, "\n".join(_text(chunks[pk]) for pk in each.joined or (each.chunk_id,) if pk in chunks))
+        for each in citations
+    ]
+    scores = TraceStep.objects.filter(turn=message.turn, key="second_look").values_list("detail", flat=True).first()
+    judged = judge(question, tone if completed else OTHER, message.blocks, passages, scores)
+    return replace(judged, failed=not completed)
+
+
+def _text(chunk: Chunk) -> str:
+    rows = (" | ".join(map(str, row)) for row in chunk.table_rows or ())
+    return "\n".join([chunk.content, *rows])
