@@ -343,6 +343,7 @@ async def test_a_conversation_shows_that_it_lives_before_there_is_text(
     go_on = asyncio.Event()
     fake_llm.enqueue([go_on, TextPiece("Hold the button [1].")])
     seen = before = ""
+    asyncio.get_running_loop().call_later(30, go_on.set)  # so that it ends where nothing comes before
     async for part in await post(client, CONVERSATION, {"question": RESET}):
         seen += part.decode()
         if ": step generate\n\n" in seen and not before:

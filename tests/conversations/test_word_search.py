@@ -41,6 +41,14 @@ def test_a_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -
     assert not queries.search_sessions(owner, words)
 
 
+def test_an_answer_is_found_once_it_has_ended(owner: User, session: ChatSession) -> None:
+    answers = Message.objects.filter(role="assistant")
+    answers.update(status="streaming")
+    assert not queries.search_sessions(owner, "nine")
+    answers.update(status="stopped")
+    assert list(queries.search_sessions(owner, "nine")) == [session]
+
+
 def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> None:
     assert not queries.search_sessions(stranger, "ports")
 
