@@ -41,8 +41,13 @@ class Card:
     href: str
     chunk_id: int | None
     joined: tuple[int, ...]
-    deleted: bool
+    document_id: int | None
     found_by: str
+
+    @property
+    def deleted(self) -> bool:
+        """Whether its document is gone."""
+        return self.document_id is None
 
     @property
     def below(self) -> str:
@@ -166,9 +171,9 @@ class AnswerPage:
 
     @property
     def cited(self) -> list[Card]:
-        """The sources that the text names."""
+        """The sources that the text names, those of a document side by side."""
         numbers = self._cited_numbers
-        return [card for card in self.cards if card.number in numbers]
+        return _by_document(card for card in self.cards if card.number in numbers)
 
     @property
     def cited_count(self) -> int:
@@ -177,9 +182,9 @@ class AnswerPage:
 
     @property
     def also_read(self) -> list[Card]:
-        """The sources that it doesn't."""
+        """The sources that it doesn't, in the same way."""
         numbers = self._cited_numbers
-        return [card for card in self.cards if card.number not in numbers]
+        return _by_document(card for card in self.cards if card.number not in numbers)
 
     @property
     def checked(self) -> str:
@@ -290,9 +295,17 @@ def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
         href=page.citation_url(item["index"]),
         chunk_id=item["chunk_id"],
         joined=tuple(item.get("merged", ())),
-        deleted=item["document_id"] is None,
+        document_id=item["document_id"],
         found_by=_found_by(item["sources"]),
     )
+
+
+def _by_document(cards: Iterable[Card]) -> list[Card]:
+    """Return cards, given by number, with those of a document side by side where its first one stands."""
+    groups: dict[tuple[int | None, str, str], list[Card]] = {}
+    for card in cards:
+        groups.setdefault((card.document_id, card.filename, card.title), []).append(card)
+    return [card for group in groups.values() for card in group]
 
 
 def _title(item: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access, queries, services, store, tracing, turns
-from conversations.models import ChatSession, Citation, Message
+from conversations.models import ChatSession, Citation
 from conversations.serializers import (
     ApiErrorSerializer,
     CitationSerializer,
@@ -75,16 +75,6 @@ def language() -> str:
 def done(message: str, success: bool = True) -> Response:
     """Answer `{"success", "message"}`."""
     return Response({"success": success, "message": message})
-
-
-def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
-    """Return messages oldest first with all that `MessageSerializer` shows."""
-    return (
-        messages.select_related("turn")
-        .prefetch_related("citations")
-        .defer("stream_log", "turn__embedding")
-        .order_by("turn__created_at", "turn_id", "id")
-    )
 
 
 class SessionList(generics.ListAPIView[ChatSession]):
@@ -158,7 +148,7 @@ class MessageDetail(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """Return the message as it stands, also while it is being written."""
         store.interrupt_stale(message_id=access.get_message(request.user, pk).pk)
-        return Response(MessageSerializer(message_list(access.messages(request.user)).get(pk=pk)).data)
+        return Response(MessageSerializer(queries.message_list(access.messages(request.user)).get(pk=pk)).data)
 
 
 class MessageCitations(generics.ListAPIView[Citation]):
@@ -168,9 +158,9 @@ class MessageCitations(generics.ListAPIView[Citation]):
     queryset = Citation.objects.none()
 
     def get_queryset(self) -> QuerySet[Citation]:
-        """Return the citations in the order of their numbers; 404 for a message of someone else's."""
+        """Return the citations, those of a document side by side; 404 for a message of someone else's."""
         message = access.get_message(self.request.user, self.kwargs["pk"])
-        return message.citations.order_by("index")
+        return queries.by_document(message.citations.all())
 
 
 class MessageTrace(APIView):

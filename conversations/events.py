@@ -127,7 +127,8 @@ class SourcesEvent(Event):
     """The numbered passages, before the text that cites them.
 
     Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
-    "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined passages.
+    "reason", "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined
+    passages, `reason` is why the relevance filter kept it, empty where it did not judge.
     `answer_state` tells the tone before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
     citations.
     """
@@ -268,15 +269,20 @@ def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
 
 
 def plain_text(blocks: list[dict[str, Any]]) -> str:
-    """Return the blocks as the plain text that is stored, searched and given to models as history."""
+    """Return the blocks as the plain text that is stored, searched and given to models as history.
+
+    Tables and pictures are what Markdown has for them, so that a reader tells a header from a row.
+    """
     return "\n\n".join(part for part in map(_block_text, blocks) if part)
 
 
 def _block_text(block: dict[str, Any]) -> str:
     match block["kind"]:
         case "table":
-            lines = [block["columns"], *block["rows"]] if block["columns"] else block["rows"]
-            return "\n".join(" | ".join(map(str, line)) for line in lines)
+            header = [block["columns"], ["---"] * len(block["columns"])] if block["columns"] else []
+            return "\n".join(" | ".join(map(str, line)) for line in [*header, *block["rows"]])
+        case "image" if block["url"]:
+            return f"![{block['alt']}]({block['url']})"
         case "image":
             return f"[{block['alt']}]" if block["alt"] else ""
         case "code":

@@ -19,8 +19,11 @@ def fenced(number: int, content: str, place: str = "") -> str:
     return f'<passage number="{number}"{source}>\n{content}\n</passage>'
 
 
-def citation(number: int, hit: Hit, question: str, key_passage: str = "") -> dict[str, Any]:
-    """Return the hit as one entry of a `sources` event; its snippet is the passage that answers, where it is known."""
+def citation(number: int, hit: Hit, question: str, key_passage: str = "", reason: str = "") -> dict[str, Any]:
+    """Return the hit as one entry of a `sources` event; its snippet is the passage that answers, where it is known.
+
+    `reason` is why it answers, where a model judged that.
+    """
     return {
         "index": number,
         "document_id": hit.document_id,
@@ -31,6 +34,7 @@ def citation(number: int, hit: Hit, question: str, key_passage: str = "") -> dic
         "heading": hit.heading,
         "page": hit.page,
         "snippet": key_passage or snippet(hit.content, question),
+        "reason": reason,
         "score": hit.score,
         "sources": [source.to_dict() for source in hit.sources],
     }

@@ -27,18 +27,20 @@ def filename(session: ChatSession, suffix: str) -> str:
     return f"{slugify(session.title, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
 
 
-def markdown(session: ChatSession, through: int | None = None) -> str:
-    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources."""
+def markdown(session: ChatSession, through: int | None = None, site: str = "") -> str:
+    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources.
+
+    Pictures are links into the `site`, `https://` and host.
+    """
     exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
-    turns = [_turn(views) for views in _answers(queries.transcript(session, through))]
+    turns = [_turn(views, site) for views in _answers(queries.transcript(session, through))]
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
 
 
 def messages(session: ChatSession) -> list[Message]:
     """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents."""
     store.interrupt_stale(session_id=session.pk)
-    found = Message.objects.filter(turn__session=session).select_related("turn").prefetch_related("citations")
-    return list(found.defer("stream_log", "turn__embedding").order_by("turn__created_at", "turn_id", "id"))
+    return list(queries.message_list(Message.objects.filter(turn__session=session)))
 
 
 def _answers(views: Iterable[TurnView]) -> list[list[TurnView]]:
@@ -55,7 +57,7 @@ def _answers(views: Iterable[TurnView]) -> list[list[TurnView]]:
     return answers
 
 
-def _turn(views: list[TurnView]) -> str:
+def _turn(views: list[TurnView], site: str) -> str:
     """Return a question with its answer; sources of parts that went on with it are numbered on from those before."""
     asked = "\n".join(f"> {line}".rstrip() for line in views[0].question.content.splitlines())
     parts = ["---", asked]
@@ -71,7 +73,7 @@ def _turn(views: list[TurnView]) -> str:
             numbers[source.index] = known.get((source.chunk_id, source.snippet), free)
             sources.setdefault(numbers[source.index], source)
         known |= {(source.chunk_id, source.snippet): numbers[source.index] for source in cited}
-        parts += [_block(block, numbers) for block in view.answer.blocks]
+        parts += [_block(block, numbers, site) for block in view.answer.blocks]
     if views[-1].answer.status != Message.Status.COMPLETED:
         parts.append(f"*({views[-1].answer.get_status_display()})*")
     if sources:
@@ -80,11 +82,14 @@ def _turn(views: list[TurnView]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _block(block: dict[str, Any], numbers: Mapping[int, int]) -> str:
+def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
     match block["kind"]:
         case "table":
             rows = [[_renumbered(str(cell), numbers) for cell in row] for row in block["rows"]]
             return _table(block["columns"], rows)
+        case "image" if block["url"]:
+            address = f"{site}{block['url']}"
+            return f"[{_line(block['alt']) or address}]({address})"
         case "image":
             return f"*[{_line(block['alt'])}]*" if block["alt"] else ""
         case "code":

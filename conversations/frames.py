@@ -76,7 +76,8 @@ class PrefixFrames:
     """Turns events into CONTEXT's frames: `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
 
     The `CONTENT:` frames of an answer, joined, are the answer as Markdown, tables and pictures included; there is
-    one `SOURCE:` per citation, which tells the answer's state too, and steps have no frame.
+    one `SOURCE:` per citation, which tells the answer's state too. Steps have no frame: where one begins there is a
+    comment, which clients pass over, so that the connection is seen to live before there is text.
     """
 
     thinking: bool = True
@@ -84,6 +85,8 @@ class PrefixFrames:
 
     def feed(self, event: Event) -> list[str]:
         """Return the frames of one event, none for most."""
+        if isinstance(event, StepEvent):
+            return [f": step {event.key}\n\n"] if event.status == "processing" else []
         texts = [text for text in self._texts(event) if text not in ("CONTENT:", "THINK:")]
         return [frame(text, event.seq) for text in texts]
 

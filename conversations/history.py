@@ -14,8 +14,10 @@ from conversations.pipeline.state import PastTurn
 from ragsite.llm.think import strip_thinking
 
 CACHE_SECONDS = 300
-# Code keeps its brackets.
-_CODE_OR_MARKER = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:\[\d{1,3}\]|【\d{1,3}】)", re.DOTALL)
+# Code keeps its brackets, and so does what is a link or a picture.
+_CODE_OR_MARKER = re.compile(
+    r"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:\[\d{1,3}\](?!\()|【\d{1,3}】)", re.DOTALL
+)
 # Of these some column changes whenever a message does; they are narrow beside its texts.
 _CHANGING = ("id", "status", "last_seq")
 # What `grouped` takes of each message.

@@ -182,7 +182,8 @@ class Message(models.Model):
                 condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
                 name="message_log_kept",
             ),
-            GinIndex(word_vector("content"), name="message_words"),
+            # Without answers that are being written, whose every checkpoint would be taken apart into words.
+            GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]
 
     def __str__(self) -> str:
@@ -254,6 +255,8 @@ class Citation(models.Model):
     heading = models.TextField(_("heading"), blank=True)
     page = models.PositiveIntegerField(_("page"), null=True, blank=True)
     snippet = models.TextField(_("snippet"))
+    # Why the relevance filter kept it, in the words of the model; empty where none judged.
+    reason = models.TextField(_("reason"), blank=True)
     score = models.FloatField(_("score"), default=0.0)
     # [{"type", "rank", "score", "rrf_score"}]
     sources = models.JSONField(_("sources"), default=list)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
 
 from conversations import access, store
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
@@ -44,16 +44,41 @@ def session_list(user: Any) -> QuerySet[ChatSession]:
 
 
 def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
-    """Return the user's sessions whose title or messages contain every word, also one that is only begun."""
+    """Return the user's sessions whose title or messages contain every word, also one that is only begun.
+
+    An answer that is being written is not looked into.
+    """
     found = session_list(user)
     for word in words.replace("\x00", " ").split()[:8]:
         named = Q(title__icontains=word)
         query = word_query(word)
         if query is not None:
-            said = Message.objects.alias(words=word_vector("content")).filter(words=query)
+            ended = Message.objects.exclude(status=Message.Status.STREAMING)
+            said = ended.alias(words=word_vector("content")).filter(words=query)
             named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
         found = found.filter(named)
     return found
+
+
+def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """Return messages oldest first with all that the API and exports tell of them."""
+    return (
+        messages.select_related("turn")
+        .prefetch_related(Prefetch("citations", by_document(Citation.objects.all())))
+        .defer("stream_log", "turn__embedding")
+        .order_by("turn__created_at", "turn_id", "id")
+    )
+
+
+def by_document(citations: QuerySet[Citation]) -> QuerySet[Citation]:
+    """Return citations with those of a document side by side.
+
+    Documents come in the order of their first number that is cited, then those only read; within one, by number.
+    """
+    of_document = [F("message_id"), F("document_id"), F("filename"), F("title")]
+    first_cited = Window(Min("index", filter=Q(cited=True)), partition_by=of_document)
+    first = Window(Min("index"), partition_by=of_document)
+    return citations.order_by("message_id", first_cited.asc(nulls_last=True), first, "index")
 
 
 def system_prompt(session: ChatSession) -> str:

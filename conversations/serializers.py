@@ -110,8 +110,8 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
 
         model = Citation
         fields = [
-            "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "score",
-            "sources", "cited", "request_id",
+            "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "reason",
+            "score", "sources", "cited", "request_id",
         ]  # fmt: skip
         read_only_fields = fields
 

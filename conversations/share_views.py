@@ -70,7 +70,7 @@ def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
 def export_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Download one branch as Markdown: through `?turn=`, or the newest."""
     session = access.get_session(request.user, pk)
-    text = export.markdown(session, number(request, "turn"))
+    text = export.markdown(session, number(request, "turn"), request.build_absolute_uri("/").rstrip("/"))
     return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
 
 

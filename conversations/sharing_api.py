@@ -81,5 +81,5 @@ class ExportMarkdown(APIView):
         """Return one branch as Markdown: questions quoted, answers, their sources."""
         session = access.get_session(request.user, pk)
         turn = serializers.IntegerField(allow_null=True).run_validation(request.query_params.get("turn"))
-        text = export.markdown(session, turn)
+        text = export.markdown(session, turn, request.build_absolute_uri("/").rstrip("/"))
         return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")

@@ -22,8 +22,8 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import access, broker, services, store, turns
-from conversations.api import ERRORS, NOT_FOUND, begun, language, message_list
+from conversations import access, broker, queries, services, store, turns
+from conversations.api import ERRORS, NOT_FOUND, begun, language
 from conversations.events import Event
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.models import ChatSession, Message
@@ -125,7 +125,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
     def _list(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
         store.interrupt_stale(session_id=session.pk)
-        page = self.paginate_queryset(message_list(Message.objects.filter(turn__session=session)))
+        page = self.paginate_queryset(queries.message_list(Message.objects.filter(turn__session=session)))
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
 
 

@@ -194,7 +194,6 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
     Message.objects.filter(pk=message_id, last_seq__lt=answer.last_seq).update(
         **_columns(answer, new_events, _LOG_REOPENED),
         status=answer.status,
-        content=plain_text(answer.blocks),
         usage=answer.usage,
         duration_ms=answer.ms,
         checks=answer.checks,
@@ -235,6 +234,7 @@ def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable =
     )
     return {
         "blocks": answer.blocks,
+        "content": plain_text(answer.blocks),
         "thinking": answer.thinking,
         "answer_state": answer.answer_state,
         "last_seq": answer.last_seq,
@@ -306,13 +306,15 @@ def _interrupt(message: Message) -> int:
 _SAVE_CITATIONS = """
 INSERT INTO conversations_citation (
     message_id, request_id, index, chunk_id, document_id, merged, cited,
-    filename, title, heading, page, snippet, score, sources
+    filename, title, heading, page, snippet, reason, score, sources
 )
 SELECT %s, %s, source.index, chunk.id, document.id, source.merged, source.cited,
-    left(source.filename, 255), source.title, source.heading, source.page, source.snippet, source.score, source.sources
+    left(source.filename, 255), source.title, source.heading, source.page, source.snippet, source.reason,
+    source.score, source.sources
 FROM jsonb_to_recordset(%s::jsonb) AS source (
     index smallint, chunk_id bigint, document_id bigint, merged bigint[], cited boolean,
-    filename text, title text, heading text, page integer, snippet text, score float, sources jsonb
+    filename text, title text, heading text, page integer, snippet text, reason text, score float,
+    sources jsonb
 )
 LEFT JOIN knowledge_chunk AS chunk ON chunk.id = source.chunk_id
 LEFT JOIN knowledge_document AS document ON document.id = source.document_id
@@ -325,7 +327,7 @@ def save_citations(message_id: int, request_id: str, citations: Iterable[dict[st
 
     A passage that was deleted while the answer was written keeps its snapshot.
     """
-    rows = [{"merged": [], "title": ""} | item | {"cited": item["index"] in cited} for item in citations]
+    rows = [{"merged": [], "title": "", "reason": ""} | item | {"cited": item["index"] in cited} for item in citations]
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(_SAVE_CITATIONS, [message_id, request_id, as_json(rows)])
@@ -358,6 +360,7 @@ def citation_dict(citation: Citation) -> dict[str, Any]:
         "heading": citation.heading,
         "page": citation.page,
         "snippet": citation.snippet,
+        "reason": citation.reason,
         "score": citation.score,
         "sources": citation.sources,
     }

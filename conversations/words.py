@@ -2,6 +2,7 @@
 
 PostgreSQL's parser takes a run of Chinese characters for one word, and keeps addresses and paths whole. Here every
 Chinese character is a word of its own and punctuation parts words, so that a Chinese word is a phrase of characters.
+The addresses of pictures, which lie on this site, are no words.
 """
 
 import re
@@ -9,7 +10,7 @@ import re
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
 from django.db.models import F, Func, TextField, Value
 
-_PARTS = r"([㐀-鿿])|[!-/:-@[-`{-~]"
+_PARTS = r"([㐀-鿿])|\]\(/[^)\s]*\)|[!-/:-@[-`{-~]"
 _HAN_OR_WORD = re.compile(r"[㐀-鿿]|[^\s㐀-鿿!-/:-@\[-`{-~]+")
 
 

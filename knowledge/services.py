@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_q.models import OrmQ
@@ -126,7 +126,8 @@ def add_document(
 
     `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
-    retried when it had failed or been cancelled. A file of an unknown format is kept, and fails with its reason.
+    retried when it had failed or been cancelled. Under another name such a document is read as what it is called now,
+    and counts as new. A file of an unknown format is kept, and fails with its reason.
     """
     check_size(filename, file.size or 0)
     digest = _digest(file)
@@ -145,9 +146,18 @@ def add_document(
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
-    if there.status in (Document.Status.FAILED, Document.Status.CANCELLED) and reingest_document(there):
+    if there.status not in (Document.Status.FAILED, Document.Status.CANCELLED):
+        return AddedDocument(there, already_here=True)
+    is_renamed = clean_filename(filename) != there.original_filename
+    new_name = {
+        "original_filename": clean_filename(filename),
+        "folder": _clean_folder(folder),
+        "media_type": _media_type(filename),
+    }
+    queued = _queue_anew(Document.objects.filter(pk=there.pk, status=there.status), **(new_name if is_renamed else {}))
+    if queued:
         there.refresh_from_db()
-    return AddedDocument(there, already_here=True)
+    return AddedDocument(there, already_here=not (is_renamed and queued))
 
 
 def check_size(filename: str, size: int) -> None:
@@ -208,8 +218,7 @@ def reingest_document(document: Document) -> bool:
     What it holds stays searchable until the new passages take its place.
     """
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
-    rows = Document.objects.filter(pk=document.pk, status__in=finished).exclude(file="")
-    return _queue(rows, attempt=0, error_code="", error_message="", started_at=None, finished_at=None)
+    return _queue_anew(Document.objects.filter(pk=document.pk, status__in=finished))
 
 
 def take_back(document: Document, max_attempts: int) -> bool:
@@ -259,6 +268,12 @@ def wake_worker() -> bool:
         return False
     async_task(_TASK)
     return True
+
+
+def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
+    """Queue a document as one that nobody has tried, if it is still among `rows` and has a file."""
+    untried = {"attempt": 0, "error_code": "", "error_message": "", "started_at": None, "finished_at": None}
+    return _queue(rows.exclude(file=""), **untried, **fields)
 
 
 def _queue(rows: Any, **fields: Any) -> bool:

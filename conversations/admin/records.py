@@ -56,7 +56,7 @@ class CitationAdmin(RecordAdmin):
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
     fields = readonly_fields = (
-        "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "score",
+        "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "reason", "score",
         "retrievers", "request_id",
     )  # fmt: skip
 

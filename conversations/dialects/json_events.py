@@ -12,6 +12,7 @@ import json
 import re
 from typing import Any
 
+KINDS = ("text", "table", "image", "code")
 _NAMES = ("block_start", "delta", "block_update", "block_end")
 # Fields that some models write before the event's name.
 _BEFORE = r'"(?:id|kind)"\s*:\s*"[^"\\{}]{0,40}"\s*'
@@ -145,7 +146,8 @@ class _Scan:
 def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
     """Return what a broken event says, or None where some of it can't be told from its frame.
 
-    One that is `cut` may end within the name of a field.
+    One that is `cut` may end within the name of a field. Of a block of a kind that isn't known, what it has beside text
+    is no loss.
     """
     found: dict[str, Any] = {}
     rest = raw
@@ -161,7 +163,8 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
             rest = rest[: match.start()] + rest[match.end() :]
     if cut:
         rest = _HALF_NAME.sub("", rest)
-    framed = {"t", "type"} & found.keys() and not re.search(r"\w", _SIZES.sub("", rest))
+    attributed = found.get("kind", "text") not in KINDS
+    framed = {"t", "type"} & found.keys() and (attributed or not re.search(r"\w", _SIZES.sub("", rest)))
     return found if framed else None
 
 

@@ -124,8 +124,9 @@ class State:
     frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
     # second look: by language, how many documents the question can't be searched in, where it is not answered
     unsearched: dict[str, int] = field(default_factory=dict)
-    # filter: of a hit that answers, the sentences that do, by chunk id
+    # filter: of a hit that answers, the sentences that do, and why they do, by chunk id
     key_passages: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
     # budget: the hits that are given to the answer, numbered from 1, and the messages for a model
     evidence: list[Hit] = field(default_factory=list)
     messages: list[ChatMessage] = field(default_factory=list)

@@ -123,6 +123,6 @@ async def test_both_dialects_store_the_same_blocks_and_check_the_same_citations(
     text, table = message.blocks
     assert text["text"].strip() == "The switch has nine ports [1]."
     assert (table["columns"], table["rows"]) == (["Model", "Ports"], [["TL-SE2109", "nine [1]"]])
-    assert message.content == "The switch has nine ports [1].\n\nModel | Ports\nTL-SE2109 | nine [1]"
+    assert message.content == "The switch has nine ports [1].\n\nModel | Ports\n--- | ---\nTL-SE2109 | nine [1]"
     assert [(check["status"], check["sources"]) for check in message.checks] == [("supported", [1])] * 2
     assert fold(events).blocks == message.blocks

@@ -79,6 +79,26 @@ def test_citations_by_message_id(owner: User, as_owner: Client) -> None:
     assert citation["sources"] == CITATION["sources"]
 
 
+def test_the_citations_of_a_document_stand_side_by_side(owner: User, as_owner: Client) -> None:
+    base = factories.make_knowledge_base(owner)
+    switch, price, kit = (factories.make_document(base, name) for name in ("a", "b", "c"))
+    answer = make_turn(make_session(owner))
+    answer.citations.all().delete()
+    rows = [(switch, False), (price, True), (kit, True), (price, False), (switch, True), (None, False)]
+    for index, (document, cited) in enumerate(rows, 1):
+        place = {"document": document, "filename": document.path if document else "gone"}
+        fields = CITATION | place | {"index": index, "cited": cited}
+        Citation.objects.create(message=answer, request_id=answer.turn.request_id, **fields)
+    session = f"/api/chat/sessions/{answer.turn.session_id}"
+    told = [
+        as_owner.get(f"/api/chat/messages/{answer.pk}/citations").json()["results"],
+        as_owner.get(f"/api/chat/messages/{answer.pk}").json()["citations"],
+        as_owner.get(f"{session}/content").json()["results"][1]["citations"],
+        as_owner.get(f"{session}/export.json").json()["messages"][1]["citations"],
+    ]
+    assert [[citation["index"] for citation in citations] for citations in told] == [[2, 4, 3, 1, 5, 6]] * 4
+
+
 def test_a_citation_names_all_passages_that_were_joined(owner: User, as_owner: Client) -> None:
     document = factories.make_document(factories.make_knowledge_base(owner))
     first, best = factories.make_chunk(document), factories.make_chunk(document)

@@ -266,6 +266,39 @@ def test_odd_events_say_what_they_say(event: str, words: str) -> None:
     assert shown == words + ("Next." if following else "")
 
 
+CHART = {
+    "type": "block_start", "id": "b1", "kind": "chart", "chart_type": "bar", "colors": ["red", "blue"],
+    "options": {"stacked": True, "title": "Sales"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([CHART, {"type": "delta", "id": "b1", "points": [[1, 2], [3, 4]]}, {"type": "block_end", "id": "b1"}], ""),
+        ([CHART | {"content": "Nine ports [1]."}, {"type": "block_end", "id": "b1", "ms": 3}], "Nine ports [1]."),
+        ([CHART, {"type": "delta", "id": "b1", "text": "Nine", "x": 7}, {"type": "block_end"}], "Nine"),
+        ([CHART | {"content": [{"type": "text", "text": "Nine"}, {"type": "text", "text": "ports"}]}], "Nine ports"),
+        ([CHART | {"columns": ["Model", "Ports"]}, {"type": "delta", "id": "b1", "row": ["SE", "9"]}], "ModelPortsSE9"),
+        ([{"t": "block_start", "kind": "text", "style": "bold"}, {"t": "delta", "text": "Nine", "index": 3}], "Nine"),
+        ([{"t": "block_start", "kind": "image", "alt": "Back", "format": "png"}], "Back"),
+        # What follows is none of it.
+        ([CHART, {"type": "block_end"}, {"t": "delta", "answer": "Nine."}], "Nine."),
+        ([CHART, {"t": "block_start", "kind": "text"}, {"t": "delta", "answer": "Nine."}], "Nine."),
+    ],
+)
+def test_attributes_of_blocks_are_not_said(events: list[dict[str, Any]], words: str) -> None:
+    lines = [json.dumps(event) for event in events]
+    assert said(read("\n".join(lines))) == words
+    assert said(read(*"\n".join(lines))) == words
+
+
+def test_a_block_of_unknown_kind_that_breaks_off_says_no_attribute() -> None:
+    text = json.dumps(CHART | {"content": "Nine ports."})
+    for end in range(2, len(text) + 1):  # a brace alone is text
+        assert "Nine ports.".startswith(said(read(text[:end]))), end
+
+
 def test_quotation_marks_that_are_not_escaped_end_with_their_event() -> None:
     lines = ('{"t":"delta","text":"a " b "}', '{"t":"delta","text":"c " d "}', '{"t":"delta","text":"e"}')
     assert read("\n".join(lines)) == [Words('a " b c " d e'), End()]

@@ -105,4 +105,11 @@ def test_blocks_fold_to_what_is_stored() -> None:
         {"id": "b3", "kind": "image", "alt": "A switch", "url": "/p/1", "width": 3, "height": 4},
     ]
     assert (answer.status, answer.last_seq, answer.ms, answer.open) == ("completed", 11, 7, set())
-    assert plain_text(answer.blocks) == "Hello world\n\na | b\n1 | 2\n\n[A switch]"
+    assert plain_text(answer.blocks) == "Hello world\n\na | b\n--- | ---\n1 | 2\n\n![A switch](/p/1)"
+
+
+def test_plain_text_keeps_what_a_table_or_picture_has() -> None:
+    headless = [BlockStart(seq=1, id="b1", kind="table"), Delta(seq=2, id="b1", row=["1", "2"])]
+    nameless = [BlockStart(seq=3, id="b2", kind="image"), BlockUpdate(seq=4, id="b2", url="/p/1", width=3, height=4)]
+    unshown = [BlockStart(seq=5, id="b3", kind="image", alt="A switch"), BlockStart(seq=6, id="b4", kind="image")]
+    assert plain_text(fold([*headless, *nameless, *unshown]).blocks) == "1 | 2\n\n![](/p/1)\n\n[A switch]"

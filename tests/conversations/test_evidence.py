@@ -12,6 +12,6 @@ def test_a_passage_can_not_forge_its_own_end() -> None:
 
 def test_a_citation_has_what_the_protocol_names() -> None:
     assert set(citation(1, hit("text"), "q")) == {
-        "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "score",
-        "sources",
+        "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "reason",
+        "score", "sources",
     }  # fmt: skip

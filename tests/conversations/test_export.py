@@ -36,7 +36,8 @@ def test_markdown_holds_questions_answers_and_sources(session: ChatSession, turn
     assert text.endswith("- [1] handbook.txt · Reset · p. 3: “Hold the reset button.”\n")
 
 
-def test_blocks_become_markdown(session: ChatSession, turn: Turn) -> None:
+@pytest.mark.parametrize("name", ["export-markdown", "api-export-markdown"])
+def test_blocks_become_markdown(session: ChatSession, turn: Turn, as_owner: Client, name: str) -> None:
     with_blocks(
         turn,
         {"id": "b1", "kind": "text", "text": "Look:\n"},
@@ -44,10 +45,13 @@ def test_blocks_become_markdown(session: ChatSession, turn: Turn) -> None:
         {"id": "b3", "kind": "code", "language": "sh", "text": "echo ```\n"},
         {"id": "b4", "kind": "image", "alt": "The back", "url": "/p/1/", "width": 1, "height": 1},
         {"id": "b5", "kind": "image", "alt": "", "url": "/p/2/", "width": 1, "height": 1},
+        {"id": "b6", "kind": "image", "alt": "Cut off", "url": "", "width": None, "height": None},
     )
-    answer = export.markdown(session).split("> And why?\n\n")[1].split("\n\n**Sources**")[0]
+    text = as_owner.get(reverse(name, args=[session.pk])).content.decode()
+    answer = text.split("> And why?\n\n")[1].split("\n\n**Sources**")[0]
     assert answer == (
-        "Look:\n\n| Port | a\\|b |\n| --- | --- |\n| 1 | two lines |\n\n````sh\necho ```\n````\n\n*[The back]*"
+        "Look:\n\n| Port | a\\|b |\n| --- | --- |\n| 1 | two lines |\n\n````sh\necho ```\n````\n\n"
+        "[The back](http://testserver/p/1/)\n\n[http://testserver/p/2/](http://testserver/p/2/)\n\n*[Cut off]*"
     )
 
 

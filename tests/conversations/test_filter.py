@@ -101,6 +101,7 @@ async def test_only_what_answers_is_kept(model: FakeLLM) -> None:
     model.enqueue(no(), no(), yes("Hold the reset button"))
     state, detail, _events = await filtered()
     assert kept(state) == [3] and state.key_passages == {3: "Hold the reset button"}
+    assert state.reasons == {3: "It answers."}
     assert [(item["chunk_id"], item["keep"], item["reason"]) for item in detail["judged"]] == [
         (1, False, "Another subject."), (2, False, "Another subject."), (3, True, "It answers."),
     ]  # fmt: skip
@@ -119,8 +120,9 @@ async def test_each_passage_is_shown_fenced_with_the_question(model: FakeLLM) ->
 async def test_a_call_that_fails_keeps_its_hit(model: FakeLLM) -> None:
     model.enqueue(no(), ProviderError("boom"), "nonsense")
     state, detail, _events = await filtered()
-    assert kept(state) == [2, 3]
+    assert kept(state) == [2, 3] and not state.reasons  # nobody said why they answer
     assert [item["reason"] for item in detail["judged"]] == ["Another subject.", "failed", "no verdict"]
+    assert Filter().message(state) == "0 of 3 passages answer directly · 2 not judged"
 
 
 async def test_where_nothing_answers_nothing_is_left(model: FakeLLM) -> None:
@@ -135,7 +137,7 @@ async def test_progress_is_told(model: FakeLLM) -> None:
     assert [(event.key, event.status, event.message) for event in events] == [
         ("filter", "processing", f"{done} of 3 passages judged") for done in (1, 2, 3)
     ]
-    assert Filter().message(state) == "2 passages kept"
+    assert Filter().message(state) == "2 of 3 passages answer directly"
 
 
 async def test_only_the_first_are_judged(model: FakeLLM, settings: Settings) -> None:

@@ -85,19 +85,22 @@ def test_thinking_never_comes_back(owner: User) -> None:
 
 
 def test_markers_of_earlier_answers_point_at_nothing_now_and_go() -> None:
-    assert strip_markers("Nine ports [1][2]. 默认关闭【3】。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y) [12]") == (
-        "Nine ports. 默认关闭。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y)"
-    )
+    assert strip_markers(
+        "Nine ports [1][2]. 默认关闭【3】。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y) ![3](/p/1) [12]"
+    ) == ("Nine ports. 默认关闭。\nUse `a[1]`:\n```py\nb[2]\n```\nand [x](y) ![3](/p/1)")
 
 
 def test_models_are_told_what_the_context_holds_whatever_people_see(owner: User) -> None:
     session = services.create_session(owner)
     turns = line(session, 2)
-    for role, text in (("user", "asked"), ("assistant", "Model | Ports\nTL-SE2109 | 9 [1]")):
+    for role, text in (("user", "asked"), ("assistant", "Model | Ports\n--- | ---\nTL-SE2109 | 9 [1]")):
         ContextEntry.objects.create(session=session, turn=turns[0], type="chat", role=role, content=text)
     ContextEntry.objects.create(session=session, turn=turns[1], type="summary", role="system", content="a summary")
     told = recent_turns(session.pk, [turn.pk for turn in turns], 5)
-    assert [(turn.question, turn.answer) for turn in told] == [("asked", "Model | Ports\nTL-SE2109 | 9"), ("q1", "a1")]
+    assert [(turn.question, turn.answer) for turn in told] == [
+        ("asked", "Model | Ports\n--- | ---\nTL-SE2109 | 9"),
+        ("q1", "a1"),
+    ]
 
 
 class TestCache:

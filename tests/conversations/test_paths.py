@@ -317,7 +317,11 @@ class TestWithAModelThatPlans:
         fake_llm.enqueue(*['{"keep": true}'] * 4, "Nine [1].")
         events = await run_turn(owner, session, PORTS, use_filter=True)
         told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "filter"]
-        assert told == ["", *(f"{done} of 4 passages judged" for done in (1, 2, 3, 4)), "4 passages kept"]
+        assert told == [
+            "",
+            *(f"{done} of 4 passages judged" for done in (1, 2, 3, 4)),
+            "4 of 4 passages answer directly",
+        ]
 
 
 class TestTrace:

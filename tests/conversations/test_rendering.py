@@ -210,6 +210,20 @@ def test_sources_are_told_apart_by_use() -> None:
     assert page.cards[2].deleted
 
 
+def test_chips_of_a_document_stand_side_by_side() -> None:
+    documents = ((1, 7), (2, 8), (3, 7), (4, 9), (5, 8), (6, 9), (7, 7))
+    citations = [CITATIONS[0] | {"index": index, "document_id": of, "filename": f"{of}"} for index, of in documents]
+    said = Delta(id="b1", text="30 days [5][1][2], paid [3].")
+    page = page_of(
+        fold([SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), said, DoneEvent(status="completed")])
+    )
+    assert [card.number for card in page.cited] == [1, 3, 2, 5]
+    assert [card.number for card in page.also_read] == [4, 6, 7]
+    chips = re.findall(r'<a class="chip[^>]* data-citation="(\d)"', answer_html(page))
+    assert chips == ["1", "3", "2", "5", "4", "6", "7"]
+    assert [card.number for card in page.cards] == [1, 2, 3, 4, 5, 6, 7]
+
+
 @pytest.mark.parametrize(
     ("status", "text", "line"),
     [

@@ -73,7 +73,7 @@ class TestTurn:
         assert [hit["rerank"] for hit in seen["judged"]] == [0.25, 0.5, 0.75, 1.0]
         steps = [event for event in events if getattr(event, "key", "") == "rerank"]
         assert [(step.step, step.status) for step in steps] == [(6, "processing"), (6, "completed")]
-        assert steps[1].message == "4 passages kept"
+        assert steps[1].message == "4 best passages kept"
         first = await Citation.objects.aget(index=1)
         assert first.chunk_id == judged[-1]
         assert server.requests[0]["query"] == PORTS and server.headers[0]["Authorization"] == "Bearer site-key"
@@ -93,7 +93,7 @@ class TestTurn:
         seen = await detail()
         assert seen["hits"] == [] and len(seen["judged"]) == 4
         (step,) = [event for event in events if getattr(event, "key", "") == "rerank"][1:]
-        assert step.message == "0 passages kept · No passage reached the threshold of 0.2."
+        assert step.message == "No passage reached the threshold of 0.2."
         answer = await Message.objects.aget(role="assistant")
         assert answer.content.startswith("Your documents hold nothing on this.")
         assert not await Citation.objects.aexists()

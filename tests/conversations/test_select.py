@@ -2,14 +2,30 @@
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from conversations import tracing
+from conversations.events import StepEvent
 from conversations.models import ChatSession, TraceStep, Turn
+from conversations.pipeline.nodes.select import Select
+from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
+from tests.conversations.test_extractive import hit
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_each_step_says_what_its_passages_are_for(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Settings
+) -> None:
+    settings.MERGE_NEIGHBOURS = False
+    events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    told = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
+    assert (told["fusion"], told["budget"]) == ("4 passages to look through", "4 passages given")
+    state = State(user_id=1, session_id=1, question="q", hits=[hit("a"), hit("b")])
+    assert Select().message(state) == "2 passages given on"
 
 
 async def selection() -> list[dict[str, object]]:

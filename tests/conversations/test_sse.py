@@ -337,6 +337,39 @@ async def test_a_conversation_starts_a_session_of_its_own(
     assert sources[0]["filename"] == "handbook.txt" and sources[0]["index"] == 1
 
 
+async def test_a_conversation_shows_that_it_lives_before_there_is_text(
+    client: AsyncClient, handbook: KnowledgeBase, fake_llm: FakeLLM
+) -> None:
+    go_on = asyncio.Event()
+    fake_llm.enqueue([go_on, TextPiece("Hold the button [1].")])
+    seen = before = ""
+    asyncio.get_running_loop().call_later(30, go_on.set)  # so that it ends where nothing comes before
+    async for part in await post(client, CONVERSATION, {"question": RESET}):
+        seen += part.decode()
+        if ": step generate\n\n" in seen and not before:
+            before = seen
+            go_on.set()
+    assert before.startswith("id: 1\ndata: SESSION:") and "CONTENT:" not in before
+    assert before.index(": step understand\n\n") < before.index(": step vector_search\n\n")
+    assert {frame.data.partition(":")[0] for frame in decode(seen)} == {"SESSION", "SOURCE", "CONTENT", "DONE"}
+
+
+async def test_a_conversation_tells_why_the_filter_kept_a_passage(
+    client: AsyncClient, handbook: KnowledgeBase, fake_llm: FakeLLM, settings: Settings
+) -> None:
+    settings.FILTER_CONCURRENCY = 1
+    fake_llm.serves.add("filter")
+    verdict = {"keep": True, "key_passage": "", "reason": "It says how."}
+    fake_llm.enqueue(json.dumps(verdict), *['{"keep": false, "reason": "no"}'] * 3, "Hold the button [1].")
+    body = {"question": RESET, "use_insert_block": True}
+    frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, body))]
+    [source] = [json.loads(frame.removeprefix("SOURCE:")) for frame in frames if frame.startswith("SOURCE:")]
+    assert source["reason"] == "It says how."
+    message = await Message.objects.aget(role="assistant")
+    [stored] = (await client.get(f"/api/chat/messages/{message.pk}/citations")).json()["results"]
+    assert stored["reason"] == "It says how." and stored["cited"]
+
+
 async def test_a_conversation_says_how_many_passages_it_is_answered_from(
     client: AsyncClient, handbook: KnowledgeBase, settings: Settings
 ) -> None:

@@ -107,6 +107,15 @@ def test_prefixed_frames_in_order() -> None:
     assert kinds == ["SESSION", "SOURCE", "THINK", "CONTENT", "ERROR", "DONE"]
 
 
+def test_where_a_step_begins_there_is_a_comment_that_clients_pass_over() -> None:
+    begun, ended = (
+        StepEvent(seq=2, step=3, key="search", step_name="Search", status=status)
+        for status in ("processing", "completed")
+    )
+    assert PrefixFrames().feed(begun) == [": step search\n\n"] and PrefixFrames().feed(ended) == []
+    assert decode("".join(PrefixFrames().feed(begun))) == []
+
+
 def test_one_source_frame_per_citation_as_json() -> None:
     sources = [json.loads(text) for text in texts(PrefixFrames(), "SOURCE:")]
     assert [(source["filename"], source["answer_state"]) for source in sources] == [

@@ -149,7 +149,7 @@ async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first
     first = [(entry.type, entry.role, entry.content) async for entry in entries.order_by("type", "-role")]
     assert first[:2] == [
         ("chat", "user", "How many ports has the TL-SE2109?"),
-        ("chat", "assistant", "It has:\n\na | b\n1 | 2"),
+        ("chat", "assistant", "It has:\n\na | b\n--- | ---\n1 | 2"),
     ]
     assert first[2] == ("routes", "system", await in_database(lambda: get_prompt("answer", "en").system))
     await run_turn(owner, session, "端口隔离在哪里启用？")

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
 def session(owner: User) -> ChatSession:
     session = make_session(owner, "Hardware")
     make_turn(session, "How many ports has the TL-SE2109?", "It's nine; see /etc/hosts and 10.0.0.1 [1].")
+    make_turn(session, "Where is it?", "Behind ![The back](/pictures/4711), see [a page](https://example.org/manual).")
     make_turn(session, "端口隔离默认是打开的吗？", "默认情况下端口隔离是关闭的。")
     return session
 
@@ -25,7 +26,7 @@ def session(owner: User) -> ChatSession:
     "words",
     [
         "ports", "port", "PORTS", "nine ports", "hosts", "TL-SE2109", "se21", "tl-se", "TL_SE2109", "10.0", "it's",
-        "端口", "离是关", "隔离 ports", "hard", "hardware nine",
+        "back", "back see", "example.org/manual", "端口", "离是关", "隔离 ports", "hard", "hardware nine",
     ],
 )  # fmt: skip
 def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:
@@ -33,9 +34,19 @@ def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> No
     assert list(queries.search_sessions(owner, words)) == [session]
 
 
-@pytest.mark.parametrize("words", ["orts", "离端", "2109se", "nine zebra", "ports | zebra", "zebra:*", "!?", "\\'"])
+@pytest.mark.parametrize(
+    "words", ["orts", "pictures", "4711", "离端", "2109se", "nine zebra", "ports | zebra", "zebra:*", "!?", "\\'"]
+)
 def test_a_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -> None:
     assert not queries.search_sessions(owner, words)
+
+
+def test_an_answer_is_found_once_it_has_ended(owner: User, session: ChatSession) -> None:
+    answers = Message.objects.filter(role="assistant")
+    answers.update(status="streaming")
+    assert not queries.search_sessions(owner, "nine")
+    answers.update(status="stopped")
+    assert list(queries.search_sessions(owner, "nine")) == [session]
 
 
 def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> None:
@@ -43,7 +54,8 @@ def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> Non
 
 
 def test_the_index_serves_the_search(session: ChatSession) -> None:
-    said = Message.objects.alias(words=word_vector("content")).filter(words=word_query("zebra"))
+    ended = Message.objects.exclude(status="streaming")
+    said = ended.alias(words=word_vector("content")).filter(words=word_query("zebra"))
     with connection.cursor() as cursor:
         # What is left are bitmaps, and no other index can make one. Which way is cheapest for three rows may change.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from knowledge import services
+from knowledge import ingestion, services
 from knowledge.models import Document, KnowledgeBase, Picture
 from knowledge.services import Refused, UploadRefused
 from knowledge.signals import documents_unindexed
@@ -76,6 +76,25 @@ def test_uploading_what_failed_tries_it_again(base: KnowledgeBase) -> None:
     again = services.add_document(base, base.owner, "drinks.md", upload_of())
     assert again.already_here
     assert (again.document.status, again.document.error_code, again.document.attempt) == ("queued", "", 0)
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status: str, no_index: None) -> None:
+    document = add(base, "drinks.pdf")
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.status == "failed"
+    Document.objects.filter(pk=document.pk).update(status=status)
+    again = services.add_document(base, base.owner, "drinks.md", upload_of(), "menu")
+    assert (again.document, again.already_here) == (document, False)
+    assert (again.document.status, again.document.path, again.document.error_code) == ("queued", "menu/drinks.md", "")
+    ingestion.ingest(document.pk)
+    read = base.documents.get()
+    assert (read.media_type, read.error_code) == ("text/markdown", "") and read.chunks.count() == 2
+    # Of what could be read the first name stays.
+    Document.objects.filter(pk=document.pk).update(status="ready")
+    assert services.add_document(base, base.owner, "copy.md", upload_of()).already_here
+    assert base.documents.get().path == "menu/drinks.md"
 
 
 def test_a_file_that_came_in_meanwhile_is_not_stored_twice(

@@ -29,7 +29,7 @@ class Budget(Node):
     title = gettext_lazy("Choose the evidence")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
     reads = ("question", "action", "hits", "history")
-    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply", "continued")
+    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply", "continued", "key_passages", "reasons")
     writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
 
     def wanted(self, state: State) -> bool:
@@ -83,7 +83,13 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
     composed = compose(material, window)
     state.evidence = composed.evidence
     state.citations = [
-        citation(number, hit, state.question, state.key_passages.get(hit.chunk_id, ""))
+        citation(
+            number,
+            hit,
+            state.question,
+            state.key_passages.get(hit.chunk_id, ""),
+            state.reasons.get(hit.chunk_id, ""),
+        )
         for number, hit in enumerate(state.evidence, 1)
     ]
     state.messages = composed.messages

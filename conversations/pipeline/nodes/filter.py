@@ -43,7 +43,7 @@ class Filter(Node):
     on_error = "skip"
     reads = ("question", "hits")
     may_read = ("focus",)
-    writes = ("hits", "key_passages", "answer_state")
+    writes = ("hits", "key_passages", "reasons", "answer_state")
 
     def wanted(self, state: State) -> bool:
         """It must be asked for, or switched on, and there must be hits."""
@@ -51,7 +51,7 @@ class Filter(Node):
         return asked and bool(state.hits)
 
     async def run(self, state: State, emit: Emit) -> State:
-        """Take out of `hits` those that don't answer, and fill `key_passages`."""
+        """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
         judged = state.hits[: settings.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, emit)
@@ -63,6 +63,7 @@ class Filter(Node):
         if not state.hits:
             state.answer_state = "nothing"
         state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
+        state.reasons = {hit.chunk_id: verdict.reason for hit, verdict in pairs if verdict.keep}
         state.note(
             self.key,
             judged=[
@@ -99,12 +100,18 @@ class Filter(Node):
         return verdicts
 
     def message(self, state: State) -> str:
-        """Count what is left, or say that nothing was judged."""
+        """Count what answers, and what is kept because it could not be judged; or say that nothing was judged."""
         detail = state.details.get(self.key, {})
         if "judged" not in detail:
             return _("not judged")
-        count = len(state.hits)
-        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
+        verdicts = [item["keep"] for item in detail["judged"]]
+        words = ngettext(
+            "%(answering)d of %(count)d passage answers directly",
+            "%(answering)d of %(count)d passages answer directly",
+            len(verdicts),
+        ) % {"answering": verdicts.count(True), "count": len(verdicts)}
+        unjudged = verdicts.count(None)
+        return f"{words} · {_('%(count)d not judged') % {'count': unjudged}}" if unjudged else words
 
 
 def read_verdict(reply: str, content: str) -> Verdict:

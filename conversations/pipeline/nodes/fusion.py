@@ -40,6 +40,7 @@ class Fusion(Node):
         return state
 
     def message(self, state: State) -> str:
-        """Count what is left."""
+        """Count what is looked through for the best."""
         count = len(state.fused)
-        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
+        words = ngettext("%(count)d passage to look through", "%(count)d passages to look through", count)
+        return words % {"count": count}

@@ -39,8 +39,8 @@ class Rerank(Node):
         """Count what is left, or say why nothing changed."""
         detail = state.details.get(self.key, {})
         count = len(state.hits)
-        kept = ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
-        return " · ".join(filter(None, [kept if detail.get("judged") else "", detail.get("note", "")]))
+        kept = ngettext("%(count)d best passage kept", "%(count)d best passages kept", count) % {"count": count}
+        return " · ".join(filter(None, [kept if detail.get("judged") and count else "", detail.get("note", "")]))
 
     def _note(self, state: State, before: list[Hit], options: RerankOptions, outcome: Reranked) -> None:
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(before, 1)}

@@ -32,6 +32,6 @@ class Select(Node):
         return state
 
     def message(self, state: State) -> str:
-        """Count what is left."""
+        """Count what may be answered from."""
         count = len(state.hits)
-        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
+        return ngettext("%(count)d passage given on", "%(count)d passages given on", count) % {"count": count}
