@@ -94,7 +94,7 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
     numbers = {position: number for number, position in enumerate(order, 1)}
     state.citations = [
-        citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""))
+        citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""), state.reasons.get(hit.chunk_id, ""))
         for number, hit in enumerate(state.evidence, 1)
     ]
     await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))

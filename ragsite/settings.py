@@ -188,7 +188,7 @@ FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
 FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
 # How much a vector ranking counts beside one by words, times the share of the query that the model understands. Of 0 to
 # 1.5, 1 ranked best on English sets; with the share, mixed queries and Chinese ones gain too.
-VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.0, maximum=100.0)
+VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.5, maximum=100.0)
 # Whether the first hits, and how many of them, are put in order by features that need no model.
 ENABLE_REORDER = env.boolean("ENABLE_REORDER", True)
 REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, minimum=2, maximum=1000)

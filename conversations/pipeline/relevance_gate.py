@@ -61,8 +61,8 @@ class Evidence:
         if self.similarity is None and not self.words:
             return -size
         if self.similarity is None:
-            return 6.1 * self.covered + 1.6 * self.words - 0.66 * size + 0.5
-        return 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.97 * size - 3.0
+            return 6.1 * self.covered + 1.6 * self.words - 0.45 * size - 0.4
+        return 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.75 * size - 4.0
 
     @property
     def answering(self) -> float:
@@ -70,8 +70,10 @@ class Evidence:
         size = math.log(max(self.size, 2))
         lacking = 1.2 * bool(self.missing_names) + 2.3 * bool(self.missing_numbers) - 0.9 * self.near_thing
         if self.similarity is None:
-            return 1.45 * self.covered + 1.05 * self.words - lacking - 0.19 * size - 1.6
-        return 7.1 * self.covered + 4 * self.similarity - 2 * lacking - 0.26 * size - 4.3
+            return 2 * self.covered + 1.05 * self.words - lacking - 0.36 * size - 0.9
+        # The fewer passages there are, the less it tells that they lack a word.
+        told = (0.87 * size - 2.1) * self.covered
+        return told + 5 * self.similarity - 1.75 * lacking - 0.65 * size - 0.7
 
 
 @dataclass(frozen=True, slots=True)
