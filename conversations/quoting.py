@@ -32,7 +32,9 @@ def nothing_found(state: State) -> str:
     with translation.override(reply_language(state)):
         if not state.knowledge_base_ids:
             return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
-        return (_unsearched(state) or _("Your documents hold nothing on this.")) + "\n\n"
+        if state.unsearched:
+            return _("What can be searched by this question holds nothing on it.") + " " + _unsearched(state) + "\n\n"
+        return _("Your documents hold nothing on this.") + "\n\n"
 
 
 def _unsearched(state: State) -> str:
@@ -99,12 +101,14 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     ]
     await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
     if state.answer_state == "nearest":
-        told = (_("Your documents don't answer this directly. These passages come closest:"), _unsearched(state))
-        await writer.text(" ".join(filter(None, told)) + "\n\n")
+        await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
         await writer.close()
     state.cited = set(numbers.values()) if chosen.hits else set()
     await _write(state, chosen, numbers, writer)
     await writer.close()
+    if state.answer_state == "nearest" and state.unsearched:
+        await writer.text(_unsearched(state))
+        await writer.close()
     # A block of its own, which the page shows as a quiet note; programs read it too.
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 

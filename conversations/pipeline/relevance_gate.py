@@ -28,6 +28,8 @@ from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 STATES = ("answered", "nearest", "nothing")
 # The passages that are looked at: the first, as many as an answer is given.
 PASSAGES = 5
+# What holds so little of a question, and is no nearer in meaning, is no answer, however few passages there are.
+HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
 # The share of a query that must be in languages which the embedding model knows for its similarities to tell something.
 UNDERSTOOD = 0.8
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w])")
@@ -67,6 +69,8 @@ class Evidence:
     @property
     def answering(self) -> float:
         """Below 0, the passages lack something that is asked for."""
+        if self.covered < HARDLY_COVERED and (self.similarity or 0.0) < HARDLY_NEAR:
+            return -1.0
         size = math.log(max(self.size, 2))
         lacking = 1.2 * bool(self.missing_names) + 2.3 * bool(self.missing_numbers) - 0.9 * self.near_thing
         if self.similarity is None:
