@@ -51,11 +51,21 @@ _CONTINUE = {
 }
 
 
+# After a question that the passages may not answer.
+_MAY_NOT_ANSWER = {
+    "en": "(A check of the passages found that they are only the closest ones and may not answer the question. Answer "
+    "only what they hold; where they don't hold the answer, say so first, then what comes closest.)",
+    "zh": "（对这些段落的检查表明，它们只是最接近的，未必能回答这个问题。"
+    "只回答其中确有的内容；若没有答案，请先说明，再说最接近的内容。）",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Material:
     """All that may go into a prompt; history is oldest first, `language` is `"en"` or `"zh"`.
 
-    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut.
+    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut, and
+    `doubtful` that the hits may not answer.
     """
 
     prompt: Prompt
@@ -67,11 +77,14 @@ class Material:
     relevant: Sequence[PastTurn] = ()
     recent: Sequence[PastTurn] = ()
     continues: bool = False
+    doubtful: bool = False
 
     @property
     def asked(self) -> str:
-        """The question, and what is wanted beside it where its answer was cut."""
-        return f"{self.question}\n\n{_CONTINUE[self.language]}" if self.continues else self.question
+        """The question, and what a model is told beside it: that its answer was cut, or may not be in the passages."""
+        told = [_CONTINUE[self.language]] if self.continues else []
+        told += [_MAY_NOT_ANSWER[self.language]] if self.doubtful else []
+        return "\n\n".join([self.question, *told])
 
 
 @dataclass(slots=True)
@@ -196,7 +209,7 @@ def _messages(material: Material, fitted: Fitted, evidence: Sequence[Hit]) -> li
     recent = [(turn.question, turn.answer) for turn in (material.recent[position] for position in fitted.recent)]
     passages = "\n\n".join(numbered_passage(number, hit) for number, hit in enumerate(evidence, 1))
     # Without what came of a cut answer the question is asked anew.
-    question = material.asked if recent else material.question
+    question = material.asked if recent else replace(material, continues=False).asked
     # Instructions hold no passages: what documents say is no system's word.
     system, _user = material.prompt.fill(recent, question=question, evidence="")
     _system, user = material.prompt.fill(recent, question=question, evidence=passages)

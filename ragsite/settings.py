@@ -187,8 +187,8 @@ FUSED_K = env.integer("FUSED_K", 10, minimum=1, maximum=1000)
 # Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
 FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, minimum=1, maximum=1000)
 # How much a vector ranking counts beside one by words, times the share of the query that the model understands. With
-# the first hits reordered, 1.5 against 1 ranks questions unlike their documents better (MTRAG fiqa, nDCG@10 .262 to .275
-# and .319 to .333) and others alike (SciFact .735 to .732, p .5); without, SciFact is better off with 1.
+# the first hits reordered, 1.5 instead of 1 ranks questions unlike their documents better (MTRAG fiqa, nDCG@10 .262 to
+# .275 and .319 to .333) and others alike (SciFact .735 to .732, p .5); without, SciFact is better off with 1.
 VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.5, maximum=100.0)
 # Whether the first hits, and how many of them, are put in order by features that need no model.
 ENABLE_REORDER = env.boolean("ENABLE_REORDER", True)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
@@ -87,11 +88,12 @@ async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[st
 
 
 async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[Ranking]:
-    """Ask the vectors that were not asked for a query."""
+    """Ask the vectors that were not asked for a query; they have a vote, though little is told by their similarities."""
     words, vectors = group[0], group[-1]
     if vectors.type != "vector" or vectors.understood >= LEAST_UNDERSTOOD:
         return group
-    return [words, await _ask("vector", words.query, request)]
+    found = await _ask("vector", words.query, request)
+    return [words, replace(found, understood=vectors.understood, unknown=vectors.unknown)]
 
 
 async def _ask(

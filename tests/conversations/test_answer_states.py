@@ -13,13 +13,15 @@ from pytest_django import Settings
 
 from conversations import broker, export, sharing, store, turns
 from conversations.events import Delta, DoneEvent, Event, SourcesEvent, fold
-from conversations.models import ChatSession, Message
+from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.node import Node
 from conversations.pipeline.state import State
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
+from ragsite.language import language_of
 from ragsite.llm.errors import Unreachable
-from tests.conversations.conftest import run_turn
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
 from tests.conversations.records import make_turn
 from tests.conversations.sse_client import decode
 from tests.fakes.llm import FakeLLM
@@ -217,3 +219,36 @@ def test_the_admin_shows_and_filters_it(session: ChatSession, as_staff: Client) 
         assert "Closest passages only</td>" in page
     page = as_staff.get(f"/admin/conversations/message/{near.pk}/change/").content.decode()
     assert "Closest passages only" in page
+
+
+async def test_a_model_is_told_that_the_passages_may_not_answer(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, judgement: dict[str, str]
+) -> None:
+    for state, warned in (("nearest", True), ("answered", False)):
+        judgement["state"] = state
+        fake_llm.enqueue("Nine [1].")
+        await run_turn(owner, session, PORTS)
+        step = await TraceStep.objects.filter(key="budget").alatest("id")
+        assert ("may not answer the question" in step.detail["messages"][-1]["content"]) is warned
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "words"),
+    [
+        (
+            "风扇的保修期为三年。电源的保修期也是三年。",
+            "How long is the warranty of the fans?",
+            "1 document is in Chinese",
+        ),
+        ("The warranty of the fans lasts three years.", "风扇的保修期是多久？", "有 1 份文档是英"),
+    ],
+)
+async def test_what_can_not_be_searched_across_languages_is_not_denied(
+    owner: User, session: ChatSession, text: str, question: str, words: str
+) -> None:
+    base = await in_database(factories.make_knowledge_base, owner, "Fans")
+    await in_database(index_document, base, (text,), "fans.txt")
+    await base.documents.aupdate(language=language_of(text))
+    await run_turn(owner, session, question)
+    message = await answer_of(session)
+    assert message.answer_state == "nothing" and words in message.content

@@ -374,3 +374,11 @@ def test_a_long_sentence_may_begin_with_what_no_token_stands_for() -> None:
 
 def test_leaders_without_an_end_are_read_in_passing() -> None:
     assert split_sentences("Contents " + "." * 200_000 + "7") == ["Contents " + "." * 200_000 + "7"]
+
+
+def test_a_paragraph_ends_its_last_sentence_also_before_a_lower_case_letter() -> None:
+    text = "This can only be set at server start.\n\nport (integer): The port the server listens on."
+    assert split_sentences(text) == [
+        "This can only be set at server start.\n\n",
+        "port (integer): The port the server listens on.",
+    ]

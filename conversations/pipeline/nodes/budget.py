@@ -29,7 +29,18 @@ class Budget(Node):
     title = gettext_lazy("Choose the evidence")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
     reads = ("question", "action", "hits", "history")
-    may_read = ("summary", "memories", "relevant", "k", "top_n", "reply", "continued", "key_passages", "reasons")
+    may_read = (
+        "summary",
+        "memories",
+        "relevant",
+        "k",
+        "top_n",
+        "reply",
+        "continued",
+        "key_passages",
+        "reasons",
+        "answer_state",
+    )
     writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
 
     def wanted(self, state: State) -> bool:
@@ -78,6 +89,7 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
         relevant=state.relevant,
         recent=recent,
         continues=cut is not None,
+        doubtful=bool(hits) and state.answer_state == "nearest",
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     composed = compose(material, window)
