@@ -139,7 +139,7 @@ class AnswerPage:
         if not self.streaming:
             return _outcome(self)
         doing = progress(self.answer)
-        return f"{_('Nothing found on this')} · {doing}" if self.tone == AnswerState.NOTHING else doing
+        return " · ".join((_("Nothing found on this"), doing)) if self.tone == AnswerState.NOTHING else doing
 
     @property
     def mark(self) -> str:
@@ -331,7 +331,7 @@ def _outcome(page: AnswerPage) -> str:
     elif page.tone == AnswerState.NEAREST:
         read = len(page.answer.citations)
         words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
-        return f"{_('Nothing answers this directly')} · {words}"
+        return " · ".join((_("Nothing answers this directly"), words))
     elif page.tone == AnswerState.NOTHING:
         return _("Nothing found on this")
     elif page.unfounded:

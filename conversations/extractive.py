@@ -29,6 +29,8 @@ MAX_SENTENCES, MAX_EXPLAINED = 3, 5
 # or beside a row, that is less nearly as good.
 KEEP, KEEP_ROW = 3.0, 1.0
 MAX_ROWS, MAX_LISTED_ROWS = 3, 12
+# The cosine similarity from which a sentence without a word of the question may follow the one that answers.
+SPEAKS_OF_IT = 0.4
 # Columns up to which a procedure is quoted from its beginning; and the share of a question for how something is done
 # that its heading must hold.
 PROCEDURE, OF_THE_SECTION = 620, 0.5
@@ -217,6 +219,8 @@ def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
     for unit in ranked[1:]:
         if len(taken) >= most or unit.score < ranked[0].score - KEEP:
             break
+        if not (unit.own or unit.context or unit.meaning >= SPEAKS_OF_IT):
+            continue
         passages = {other.hit for other in taken}
         if unit.hit not in passages and len(passages) >= MAX_PASSAGES:
             continue

@@ -88,7 +88,7 @@ async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[st
 
 
 async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[Ranking]:
-    """Ask the vectors that were not asked for a query; they have a vote, though little is told by their similarities."""
+    """Ask the vectors that were not asked for a query: they have a vote, but their similarities tell little."""
     words, vectors = group[0], group[-1]
     if vectors.type != "vector" or vectors.understood >= LEAST_UNDERSTOOD:
         return group

@@ -157,3 +157,9 @@ def test_a_row_that_answers_comes_alone_and_a_list_with_its_rows() -> None:
     )  # fmt: skip
     assert extract("How long is the warranty of the fans?", [table]).tables == {0: [["Fans", "3 years"]]}
     assert len(extract("List the warranty of all models", [table]).tables[0]) == 3
+
+
+def test_sentences_without_a_word_of_the_question_do_not_follow() -> None:
+    france = hit("France taxes capital gains accrued in France.", filename="tax.txt")
+    chosen = extract("What is the capital of France?", [france, OFFICE])
+    assert chosen.hits == [0]

@@ -21,6 +21,8 @@ from retrieval.search import selected
 
 # The cosine similarity from which a passage proves wrong a model that would rather not search.
 NEAR = 0.45
+# The share of a question that passages must hold to be its answer where other documents can't be searched by it.
+POORLY_COVERED = 0.35
 
 
 class SecondLook(Node):
@@ -50,8 +52,10 @@ class SecondLook(Node):
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
         if state.answer_state == "nothing" and await _may_be_read(state):
             state.answer_state, proven = "nearest", True
-        if state.answer_state != "answered":
+        if state.answer_state != "answered" or judgement.evidence.covered < POORLY_COVERED:
             state.unsearched = await _unsearched(state)
+        if state.answer_state == "answered" and state.unsearched:
+            state.answer_state = "nearest"  # what answers may stand in the documents that were not searched
         if state.answer_state == "nothing" or (state.instead and not proven):
             for_facts = asks_for_facts(state.question) and not leans_on(state.question)
             if state.instead and not (state.instead == "answer_chat" and for_facts):
