@@ -78,8 +78,8 @@ def of_second_look(detail: dict[str, Any]) -> Facts:
     if detail.get("state") not in states:
         return []
     facts: Facts = [(_("Found"), states[detail["state"]]), (_("Of the question's words"), f"{detail['covered']:.0%}")]
-    if missing := [*detail["missing_names"], *detail["missing_numbers"]]:
-        facts.append((_("In no passage"), ", ".join(missing)))
+    if detail["missing_names"]:
+        facts.append((_("In no passage"), ", ".join(detail["missing_names"])))
     if detail["similarity"] is not None:
         facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
     return facts

@@ -18,7 +18,6 @@ class Thing(StrEnum):
 
     MONEY = "money"
     DURATION = "duration"
-    FREQUENCY = "frequency"
     TIME = "time"
     NUMBER = "number"
     PERSON = "person"
@@ -35,9 +34,6 @@ _ASKED = {
         |\bwhat\b.*\b(?:costs?|prices?|fees?|charges?)\b(?!\s+(?:code|cent|list))|\bhow\ (?:expensive|cheap)\b
         |多少(?:钱|元|块|费用|押金|补贴)|什么价|价格(?:是|为)?多少|几(?:块|元)钱?
         |(?:收费|费用|押金|罚款|票价|售价|单价|租金|工资|补贴|津贴)(?:是|为)?(?:多少|怎么算|几)"""
-    ),
-    Thing.FREQUENCY: _words(
-        r"\bhow\ (?:often|frequently)\b|多久.{0,12}一次|每隔多久|几[天年月周]一次|频率"
     ),
     Thing.DURATION: _words(
         r"""\b(?:for\ )?how\ (?:long|many\ (?:years|months|weeks|(?:\w+\ )?days|hours|minutes|seconds))\b
@@ -70,10 +66,6 @@ _OF_THE_CALENDAR = frozenset({"calendar year", DAY_TIME, DIAL, WEEKDAY, "month n
 # What says as much as a thing of the kind without naming one.
 _INSTEAD = {
     Thing.MONEY: _words(r"\b(?:free|no\ (?:extra\ )?(?:charge|cost|fee)|at\ no\ cost)\b|免费|不收费|不收取|无需付费"),
-    Thing.FREQUENCY: _words(
-        r"""\b(?:every|each|once|twice|daily|weekly|monthly|yearly|annual(?:ly)?|hourly|nightly|times|per|never|always
-        |regularly)\b|每|[一两]次|定期|经常"""
-    ),
     Thing.DURATION: _words(
         r"""\b(?:immediate(?:ly)?|instant(?:ly)?|permanent(?:ly)?|forever|indefinite(?:ly)?|until|unlimited|lifetime
         |overnight|at\ once)\b|立即|永久|直到|长期|无限期|终身|当[天日]"""

@@ -41,19 +41,9 @@ def test_passages_about_something_else_are_nothing() -> None:
     assert judged("What is the capital of France?", [], None).state == "nothing"
 
 
-@pytest.mark.parametrize(
-    ("question", "missing_names", "missing_numbers"),
-    [
-        ("Can I restore the factory settings of the switch with Plivo?", ("Plivo",), ()),
-        ("Does the reset button restore the factory settings of firmware 4.7?", (), ("4.7",)),
-    ],
-)
-def test_a_name_or_number_that_no_passage_holds_makes_them_the_closest(
-    question: str, missing_names: tuple[str, ...], missing_numbers: tuple[str, ...]
-) -> None:
-    judgement = judged(question, [RESET], 0.55)
-    assert judgement.state == "nearest"
-    assert (judgement.evidence.missing_names, judgement.evidence.missing_numbers) == (missing_names, missing_numbers)
+def test_a_name_that_no_passage_holds_makes_them_the_closest() -> None:
+    judgement = judged("Can I restore the factory settings of the switch with Plivo?", [RESET], 0.55)
+    assert (judgement.state, judgement.evidence.missing_names) == ("nearest", ("Plivo",))
 
 
 def test_a_thing_of_the_kind_that_is_asked_for_must_stand_near() -> None:
