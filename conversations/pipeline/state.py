@@ -120,7 +120,7 @@ class State:
     # second look, filter or generate: whether the hits answer ("answered"), are only the closest passages ("nearest"),
     # or there are none ("nothing"); empty where the documents are not asked
     answer_state: str = ""
-    # second look: how many passages of those searched hold the terms of what was judged
+    # search: how many passages of those searched hold the terms of what is asked
     frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
     # second look: by language, how many documents the question can't be searched in, where it is not answered
     unsearched: dict[str, int] = field(default_factory=dict)

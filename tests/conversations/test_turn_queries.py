@@ -31,9 +31,9 @@ MOST = {
     "load_history": 3,
     "relevant_history": 1,
     "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
-    "search": 14,  # the bases, the state of their index, and what holds the words and the meaning
+    "search": 15,  # the bases, the state of their index, what holds the words and the meaning, and how rare words are
     "metadata": 1,
-    "second_look": 2,  # how rare the question's words are, and the languages of the documents where nothing answers
+    "second_look": 1,  # the languages of the documents, where nothing answers
     "budget": 1,
     "save": 4,
 }

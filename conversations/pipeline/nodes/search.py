@@ -1,5 +1,6 @@
 """Steps 3 and 4: both retrievers, side by side, in the knowledge bases that the user may read."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -13,8 +14,11 @@ from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.ways import searches
 from ragsite.db import in_database
+from retrieval.analysis import terms
+from retrieval.fulltext import frequencies
 from retrieval.rerank_options import RerankOptions
 from retrieval.search import SearchRequest, rankings_of
+from retrieval.sides import asked
 from retrieval.words import is_broad
 
 SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
@@ -29,7 +33,7 @@ class Search(Node):
     after = (When(PREVIOUS, searches, gettext_lazy("search")),)
     reads = ("user_id", "session_id", "question", "action", "queries")
     may_read = ("focus", "top_n")
-    writes = ("search_request", "rankings", "knowledge_base_ids", "general_knowledge_allowed")
+    writes = ("search_request", "rankings", "frequencies", "knowledge_base_ids", "general_knowledge_allowed")
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""
@@ -41,7 +45,12 @@ class Search(Node):
         cached = False
         if ids:
             state.search_request = _request(state, ids)
-            found = await rankings_of(state.search_request)
+            # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
+            texts = {state.question, state.focus, *(query.text for query in state.queries)}
+            named = {term for text in texts for term in terms(text)}
+            found, state.frequencies = await asyncio.gather(
+                rankings_of(state.search_request), asked(frequencies, named, ids)
+            )
             state.rankings, cached = list(found.rankings), found.cached
         for side in SIDES:
             await emit(_finished(side, state, elapsed(began), cached))
@@ -68,16 +77,16 @@ def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest
 
 
 def _finished(side: tuple[int, str, str, Any], state: State, total_ms: float, cached: bool) -> StepEvent:
-    asked = [ranking for ranking in state.rankings if ranking.type == side[2]]
-    found = len({chunk_id for ranking in asked for chunk_id, _score in ranking.hits})
-    notes = [ranking.note for ranking in asked if ranking.note]
+    rankings = [ranking for ranking in state.rankings if ranking.type == side[2]]
+    found = len({chunk_id for ranking in rankings for chunk_id, _score in ranking.hits})
+    notes = [ranking.note for ranking in rankings if ranking.note]
     message = ngettext("%(count)d passage found", "%(count)d passages found", found) % {"count": found}
-    if not asked:
+    if not rankings:
         message = _("There is nothing to search yet.")
     if cached:
         notes.append(_("as found a moment ago"))
-    ms = total_ms if cached else max((ranking.ms for ranking in asked), default=total_ms)
-    return _step(side, "completed" if asked else "skipped", " · ".join([message, *notes]), ms)
+    ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
+    return _step(side, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
 
 
 def _step(side: tuple[int, str, str, Any], status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

@@ -13,10 +13,7 @@ from conversations.pipeline.plans import asks_for_facts, leans_on
 from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
 from conversations.pipeline.state import State
 from knowledge.queries import languages_of
-from ragsite.db import in_database
 from ragsite.language import language_of
-from retrieval import fulltext
-from retrieval.analysis import terms
 from retrieval.search import selected
 
 # The cosine similarity from which a passage proves wrong a model that would rather not search.
@@ -37,8 +34,10 @@ class SecondLook(Node):
     timeout = 5.0
     on_error = "skip"
     reads = ("question", "action", "rankings", "hits")
-    may_read = ("instead", "focus", "rewrite", "translations", "search_request", "knowledge_base_ids")
-    writes = ("action", "hits", "answer_state", "unsearched", "frequencies")
+    may_read = (
+        "instead", "focus", "rewrite", "translations", "search_request", "frequencies", "knowledge_base_ids",
+    )  # fmt: skip
+    writes = ("action", "hits", "answer_state", "unsearched")
 
     def wanted(self, state: State) -> bool:
         """The documents must have been asked."""
@@ -46,7 +45,7 @@ class SecondLook(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill `answer_state` and `unsearched`; empty `hits`, or change `action`, where there is no answer."""
-        judgement = await _judged(state)
+        judgement = _judged(state)
         state.answer_state = judgement.state
         state.note(self.key, **judgement.to_dict(), instead=state.instead)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
@@ -73,7 +72,7 @@ class SecondLook(Node):
         }.get(state.answer_state, _("they don't"))
 
 
-async def _judged(state: State) -> Judgement:
+def _judged(state: State) -> Judgement:
     """Return the best judgement of the wordings that were searched.
 
     Of a question that points at what was said before it, that is the one with words of it; of another only its own
@@ -85,9 +84,6 @@ async def _judged(state: State) -> Judgement:
     hits = state.hits
     if state.search_request is not None:
         hits, _stages = selected(state.search_request, hits)
-    named = {term for text in (*wordings, state.focus) for term in terms(text)}
-    if state.knowledge_base_ids:
-        state.frequencies = await in_database(fulltext.frequencies, named, state.knowledge_base_ids)
     judgements = []
     for text in wordings:
         nearest = similarity(state.rankings, {text, state.question} if text == state.rewrite else {text})
