@@ -54,7 +54,7 @@ _WANTS_LIST = re.compile(
 )
 # The beginning of a definition: what is defined, and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
-_STEP = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)、]|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
+_STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
 # What can't be understood without the sentence before it.
 _LEANS = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
@@ -243,6 +243,8 @@ def _quote(
     for position in dict.fromkeys(unit.hit for unit in taken):
         hit, mine = hits[position], [unit for unit in taken if unit.hit == position]
         if hit.kind == "image":
+            if position != best.hit:
+                continue  # one that is asked for is chosen by itself
             result.pictures.append(position)
         elif hit.kind == "table" and hit.rows:
             if best.score - mine[0].score > KEEP_ROW:

@@ -164,3 +164,16 @@ def test_sentences_without_a_word_of_the_question_do_not_follow() -> None:
     france = hit("France taxes capital gains accrued in France.", filename="tax.txt")
     chosen = extract("What is the capital of France?", [france, OFFICE])
     assert chosen.hits == [0]
+
+
+def test_a_picture_does_not_follow_a_sentence_unasked() -> None:
+    picture = hit("Figure 2: the white switch", kind="image")
+    ports = hit("The switch has nine ports of copper.")
+    chosen = extract("How many ports of copper has the white switch?", [ports, picture])
+    assert (chosen.hits, chosen.pictures) == ([0], [])
+
+
+def test_a_number_that_begins_a_sentence_is_no_step() -> None:
+    passage = hit("The lamp of the case is of steel. 12.5 volts feed the lamp of the case.")
+    quote = extract("Which volts feed the lamp of the case?", [passage]).quotes[0]
+    assert quote.sentences[0].startswith("12.5 volts") and len(quote.sentences) == 2

@@ -98,13 +98,12 @@ async def _unsearched(state: State) -> dict[str, int]:
     """
     if not state.knowledge_base_ids:
         return {}
-    meaning = [ranking for ranking in state.rankings if ranking.type == "vector" and not ranking.failed]
-    unknown = frozenset[str]().union(*(ranking.unknown for ranking in meaning))
+    unknown = frozenset[str]().union(*(ranking.unknown for ranking in state.rankings))
     searched = {state.question_language, *state.translations}
     return {
         language: count
         for language, count in (await languages_of(state.knowledge_base_ids)).items()
-        if language not in searched and (not meaning or {language, state.question_language} & unknown)
+        if language not in searched and {language, state.question_language} & unknown
     }
 
 
