@@ -60,8 +60,6 @@ class Evidence:
     def relevance(self) -> float:
         """Below 0, the passages speak of something else."""
         size = math.log(max(self.size, 2))
-        if self.similarity is None and not self.words:
-            return -size
         if self.similarity is None:
             return 6.1 * self.covered + 1.6 * self.words - 0.45 * size - 0.4
         return 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.75 * size - 4.0

@@ -65,6 +65,11 @@ def test_no_marker_stands_alone_below_code(sentences: list[str], written: str) -
     assert _paragraph(Quote(0, sentences, set()), 2, "**Lights** [2]\n\n") == written
 
 
+def test_what_answers_is_marked_and_what_is_left_out_shows() -> None:
+    quote = Quote(0, ["It is given in metres. ", "The radius is long. ", "It ends here."], {1})
+    assert _paragraph(quote, 2, "") == "It is given in metres. [2] \n\n… The radius is long. It ends here. [2]\n\n"
+
+
 def test_a_text_of_nothing_but_lines_is_escaped_in_passing() -> None:
     assert escape_markdown("\n" * 200_000 + "- x") == "\n" * 200_000 + "\\- x"
 

@@ -177,3 +177,24 @@ def test_a_number_that_begins_a_sentence_is_no_step() -> None:
     passage = hit("The lamp of the case is of steel. 12.5 volts feed the lamp of the case.")
     quote = extract("Which volts feed the lamp of the case?", [passage]).quotes[0]
     assert quote.sentences[0].startswith("12.5 volts") and len(quote.sentences) == 2
+
+
+def test_a_table_that_says_less_does_not_follow_a_sentence() -> None:
+    table = hit(
+        "Part | Lasts", kind="table", columns=["Part", "Lasts"], rows=[["Fans", "3 years"]], heading="Warranty"
+    )  # fmt: skip
+    said = hit("The warranty of the fans lasts three years.")
+    assert extract("How long is the warranty of the fans?", [said, table]).tables == {}
+
+
+def test_of_rows_that_answer_alike_only_a_few_are_shown_unless_a_list_is_asked_for() -> None:
+    rows = [[f"Fan {number}", "3 years"] for number in range(6)]
+    table = hit("Part | Warranty", kind="table", columns=["Part", "Warranty"], rows=rows, heading="Warranty")
+    assert len(extract("How long is the warranty of a fan?", [table]).tables[0]) == 3
+    assert len(extract("List the warranty of every fan", [table]).tables[0]) == 6
+
+
+def test_a_section_on_how_it_is_done_is_quoted_on_from_where_it_begins() -> None:
+    steps = "Switch the unit off. Wait for a minute. Open the lid. Lift it out. Put it back. Close the lid. Start it."
+    quote = extract("How do I replace the fan?", [hit(steps, heading="Replace the fan")]).quotes[0]
+    assert "".join(quote.sentences) == steps and quote.gaps == set()

@@ -75,6 +75,11 @@ def test_words_weigh_by_their_rarity_and_count_in_parts() -> None:
     assert coverage((), whole) == 0.0
 
 
+def test_chinese_words_that_name_nothing_weigh_less() -> None:
+    weights = {word.text: word.weight for word in question_words("交换机恢复", Frequencies(1000, {}))}
+    assert weights["恢复"] < weights["交换机"]
+
+
 def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language() -> None:
     def ranking(text: str, score: float, understood: float = 1.0) -> Ranking:
         return Ranking("vector", Query(text), 1.0, [(1, score)], 1.0, understood=understood)
