@@ -19,7 +19,6 @@ from knowledge.access import Actor
 from knowledge.ingestion import STORED
 from knowledge.marks import Marks
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
-from ragsite.db import in_database
 
 NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"
@@ -211,17 +210,13 @@ def seconds_silent(document: Document) -> int | None:
     return round(silent.total_seconds()) if silent > SILENT_AFTER else None
 
 
-async def languages_of(knowledge_base_ids: Collection[int]) -> Mapping[str, int]:
+def languages_of(knowledge_base_ids: Collection[int]) -> Mapping[str, int]:
     """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
 
     Only those count that can be searched and whose language is known. Who may read the bases is for the caller to
     check.
     """
-    return await in_database(_languages_of, sorted(knowledge_base_ids))
-
-
-def _languages_of(knowledge_base_ids: list[int]) -> dict[str, int]:
-    key = _LANGUAGES_KEY + sha256(repr(knowledge_base_ids).encode()).hexdigest()
+    key = _LANGUAGES_KEY + sha256(repr(sorted(knowledge_base_ids)).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
     if found is None:
         searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")

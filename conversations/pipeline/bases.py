@@ -1,6 +1,7 @@
 """What a turn may be answered from: the knowledge bases of its session, and what they hold of its words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, Q
@@ -19,27 +20,20 @@ from retrieval.together import held_together
 
 
 async def known_words(state: State) -> Known:
-    """Return what may be searched holds of the words of a later question and of those before it.
+    """Return what may be searched holds of the words of a later question and of those before it, and its languages.
 
     Raises `SearchFailed` when the database doesn't answer.
     """
-    earlier = spoken_of(state.conversation)
-    if not earlier:
-        return Known(Frequencies(0, {}))
-    return await asked(_of_session, state.user_id, state.session_id, state.question, earlier)
-
-
-async def foreign_languages(state: State) -> frozenset[str]:
-    """Return the languages that documents which may be searched are in, and the question is not.
-
-    Raises `SearchFailed` when the database doesn't answer.
-    """
-    ids, _general = await asked(searchable, state.user_id, state.session_id)
-    return frozenset(await languages_of(ids)) - {state.question_language}
+    return await asked(_of_session, state.user_id, state.session_id, state.question, spoken_of(state.conversation))
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
-    """Return what knowledge bases hold of the words of a question and of those before it (oldest first)."""
+    """Return what knowledge bases hold of the words of a question and of those before it (oldest first).
+
+    Of a question that nothing came before no words are looked up: what tells of them is what they lack.
+    """
+    if not earlier:
+        return Known(Frequencies(0, {}))
     wanted = {term for text in (question, *earlier) for term in content_terms(text)}
     frequencies = fulltext.frequencies(wanted, knowledge_base_ids)
     text = look_for(question, earlier, frequencies)
@@ -61,4 +55,5 @@ def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
 
 
 def _of_session(user_id: int, session_id: int, question: str, earlier: Sequence[str]) -> Known:
-    return look_up(question, earlier, searchable(user_id, session_id)[0])
+    ids, _general = searchable(user_id, session_id)
+    return replace(look_up(question, earlier, ids), languages=frozenset(languages_of(ids)))

@@ -101,8 +101,4 @@ def unknown_words(monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(state: State) -> Known:
         return Known(Frequencies(0, {}))
 
-    async def none(state: State) -> frozenset[str]:
-        return frozenset()
-
     monkeypatch.setattr(understand, "known_words", nothing)
-    monkeypatch.setattr(understand, "foreign_languages", none)

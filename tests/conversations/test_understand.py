@@ -9,12 +9,14 @@ import pytest
 from pytest_django import Settings
 
 from conversations import asking
+from conversations.pipeline.evidence import Known
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
 from conversations.pipeline.state import PastTurn, State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
+from retrieval.fulltext import Frequencies
 from tests.conversations.conftest import ignore
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, chat, clarify, plan
 from tests.fakes.llm import FakeLLM
@@ -224,10 +226,10 @@ class TestTranslations:
 
     @pytest.fixture
     def chinese(self, unknown_words: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def foreign(state: State) -> frozenset[str]:
-            return frozenset({"zh", "en"}) - {state.question_language}
+        async def known(state: State) -> Known:
+            return Known(Frequencies(0, {}), languages=frozenset({"zh", "en"}))
 
-        monkeypatch.setattr(understand, "foreign_languages", foreign)
+        monkeypatch.setattr(understand, "known_words", known)
 
     @pytest.mark.usefixtures("chinese")
     async def test_the_question_is_searched_in_their_language_too(self, model: FakeLLM) -> None:

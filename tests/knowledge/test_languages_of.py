@@ -28,16 +28,16 @@ async def test_documents_are_counted_by_language_in_these_bases_alone(owner: Use
     await in_database(make, one, "zh", status=Document.Status.INDEXING)
     await in_database(make, one, "en", status=Document.Status.FAILED)
     await in_database(make, other, "en")
-    assert await languages_of([one.pk]) == {"en": 1, "zh": 3}
-    assert await languages_of([other.pk, one.pk]) == {"en": 2, "zh": 3}
-    assert await languages_of([third.pk]) == await languages_of([]) == {}
+    assert await in_database(languages_of, [one.pk]) == {"en": 1, "zh": 3}
+    assert await in_database(languages_of, [other.pk, one.pk]) == {"en": 2, "zh": 3}
+    assert await in_database(languages_of, [third.pk]) == await in_database(languages_of, []) == {}
 
 
 async def test_they_are_looked_up_once_a_minute(owner: User) -> None:
     base, other = [await in_database(factories.make_knowledge_base, owner, name) for name in "ab"]
     await in_database(make, base, "en")
-    await languages_of([base.pk, other.pk])
+    await in_database(languages_of, [base.pk, other.pk])
     await in_database(make, base, "zh")
-    assert await languages_of([other.pk, base.pk]) == {"en": 1}
+    assert await in_database(languages_of, [other.pk, base.pk]) == {"en": 1}
     cache.clear()
-    assert await languages_of([base.pk, other.pk]) == {"en": 1, "zh": 1}
+    assert await in_database(languages_of, [base.pk, other.pk]) == {"en": 1, "zh": 1}

@@ -13,6 +13,7 @@ from conversations.pipeline.plans import asks_for_facts, leans_on
 from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
 from conversations.pipeline.state import State
 from knowledge.queries import languages_of
+from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.search import selected
 
@@ -102,7 +103,7 @@ async def _unsearched(state: State) -> dict[str, int]:
     searched = {state.question_language, *state.translations}
     return {
         language: count
-        for language, count in (await languages_of(state.knowledge_base_ids)).items()
+        for language, count in (await in_database(languages_of, state.knowledge_base_ids)).items()
         if language not in searched and {language, state.question_language} & unknown
     }
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.default_prompts import TRANSLATIONS
 from conversations.pipeline import rules
-from conversations.pipeline.bases import foreign_languages, known_words
+from conversations.pipeline.bases import known_words
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import (
     INTENTS,
@@ -66,8 +66,9 @@ class Understand(Node):
 
     async def run(self, state: State, emit: Emit) -> State:
         """Fill what is to be done, the queries and what passages are judged by."""
-        ruled = rules.understand(state.question, state.conversation, await known_words(state))
-        asked = await self._ask(state, ruled)
+        known = await known_words(state)
+        ruled = rules.understand(state.question, state.conversation, known)
+        asked = await self._ask(state, ruled, known.languages - {state.question_language})
         leans = leans_on(state.question)
         if asked.plan is not None:
             asks = may_ask_for_facts(state.question)
@@ -81,15 +82,17 @@ class Understand(Node):
         self._note(state, ruled, asked)
         return state
 
-    async def _ask(self, state: State, ruled: rules.Understanding) -> _Asked:
-        """Ask the model, unless the rules are certain: a greeting, or nothing to search for."""
+    async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
+        """Ask the model, unless the rules are certain: a greeting, or nothing to search for.
+
+        It is also asked for the question in the documents' other languages, `foreign`.
+        """
         if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
         language, question = state.question_language, asking.quoted(state.question)
         history = asking.transcript(state.conversation, language, state.summary)
         try:
             async with asking.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
-                foreign = await foreign_languages(state)
                 also = TRANSLATIONS[language] if foreign else ""
                 turns = asking.spoken(state.conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)
