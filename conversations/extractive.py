@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 
+from conversations.checking.facts import is_named, names
 from conversations.meaning import Similarity
 from conversations.pipeline.asked_things import Thing, asked_for, holds
 from conversations.pipeline.question_words import QuestionWord, coverage
@@ -60,6 +61,7 @@ _LEANS = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
     r"|[它他她这该此其]|默认|否则|如果是"
 )
+_UNIT_ABOVE = re.compile(r"[(（]([^()（）]{1,12})[)）]\s*$")
 _FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 
 
@@ -139,10 +141,16 @@ def extract(
 def units(hit: Hit) -> list[str]:
     """Return what can be quoted of a passage: its sentences, each block of fenced code whole, or its table's rows.
 
-    Those of a text keep the white space after them, so that joined they are the passage.
+    Those of a text keep the white space after them, so that joined they are the passage. The figures of a table have
+    the units that stand above them, "Price (EUR)".
     """
     if hit.kind == "table" and hit.rows:
-        return [" | ".join(map(str, row)) for row in hit.rows]
+        above = [_UNIT_ABOVE.search(str(column)) for column in hit.columns or ()]
+        measured = [f" {found[1]}" if found else "" for found in above]
+        return [
+            " | ".join(f"{cell}{unit}" for cell, unit in zip_longest(map(str, row), measured[: len(row)], fillvalue=""))
+            for row in hit.rows
+        ]
     found: list[str] = []
     end = 0
     for match in _FENCED.finditer(hit.content):
@@ -168,8 +176,11 @@ def _ranked(
     question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None
 ) -> list[_Unit]:
     """Return the sentences of the hits, the most likely to answer first."""
+    # Of a picture that isn't asked for the caption is no sentence; `_choose_pictures` shows what it covers.
+    pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
+    told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
     thing = asked_for(question)
-    found = [unit for position, hit in enumerate(hits) for unit in _units_of(position, hit, asked, thing)]
+    found = [unit for position, hit in told for unit in _units_of(position, hit, asked, thing)]
     found.sort(key=lambda unit: -unit.score)
     if similarity is not None:
         compared = found[:COMPARED]
@@ -251,6 +262,9 @@ def _quote(
                 continue
             rows = [unit for unit in ranked if unit.hit == position and best.score - unit.score <= KEEP_ROW]
             listed = is_broad(question) or _WANTS_LIST.search(question)
+            # Beside the row of what is named, others speak of something else.
+            named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
+            rows = named if named and not listed else rows
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:

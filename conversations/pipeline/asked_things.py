@@ -11,6 +11,7 @@ from enum import StrEnum
 from conversations.checking.clock import DAY_TIME, DIAL, WEEKDAY
 from conversations.checking.facts import is_person, names
 from conversations.checking.quantities import fold, quantities
+from retrieval.analysis import terms
 
 
 class Thing(StrEnum):
@@ -82,10 +83,36 @@ _INSTEAD = {
     Thing.PERSON: re.compile(r"\b[A-Z][\w’'-]+\s+(?:[A-Z]\.\s+)?[A-Z][\w’'-]+"),
 }
 
+# What documents call what is asked for, and what else people say for it: "how much do I pay?" is answered by a column
+# of prices, in whichever language. The first that fits counts.
+_CALLED = (
+    (_ASKED[Thing.MONEY], "price cost fee 价格 费用",
+     "pay paid charge worth money expensive cheap 钱 多少钱 价 价钱 收费 售价 单价 票价 贵 便宜"),
+    (_words(r"\bhow\ (?:heavy|much\b.*\bweigh)|多重|几(?:公斤|千克|斤|吨)"), "weight 重量", "heavy weigh 重 多重"),
+    (_words(r"\bhow\ (?:big|large)\b|多大"), "size 尺寸 大小", "big large 大 多大"),
+    (_words(r"\bhow\ (?:tall|high)\b|多高"), "height 高度", "tall high 高 多高"),
+    (_words(r"\bhow\ (?:wide|broad)\b|多宽"), "width 宽度", "wide broad 宽 多宽"),
+    (_words(r"\bhow\ deep\b|多深"), "depth 深度", "deep 深 多深"),
+    (_words(r"\bhow\ fast\b|多快"), "speed 速度", "fast 快 多快"),
+    (_words(r"\bhow\ far\b|多远"), "distance 距离", "far 远 多远"),
+    (_words(r"\bhow\ (?:hot|cold|warm)\b|几度"), "temperature 温度", "hot cold warm 热 冷 几度"),
+)  # fmt: skip
+
 
 def asked_for(question: str) -> Thing | None:
     """Return the kind of thing that a question asks for, or None where it is none of these."""
     return next((thing for thing, pattern in _ASKED.items() if pattern.search(question)), None)
+
+
+def called(question: str) -> str:
+    """Return what documents call the thing that a question asks for, to be searched beside it; often empty."""
+    return next((names for pattern, names, _said in _CALLED if pattern.search(question)), "")
+
+
+def said_alike(question: str) -> frozenset[str]:
+    """Return the terms for the thing that a question asks for, each of which says what the others say."""
+    found = (f"{names} {said}" for pattern, names, said in _CALLED if pattern.search(question))
+    return frozenset(terms(next(found, "")))
 
 
 def holds(thing: Thing, text: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from conversations.pipeline.asked_things import said_alike
 from conversations.pipeline.salience import content_terms, likely_needed, words
 from retrieval.bm25 import inverse_document_frequency
 from retrieval.fulltext import Frequencies
@@ -16,17 +17,18 @@ class QuestionWord:
     """A word of a question that names something: its terms, whole and in parts, each with its rarity.
 
     `weight` is the rarity of the rarest, in inverse document frequency over what is searched; of a Chinese word that
-    rather says something of another (a verb, a particle), less.
+    rather says something of another (a verb, a particle), less. `others` are terms that say the same.
     """
 
     text: str
     rarity: Mapping[str, float]
     weight: float
+    others: Set[str] = frozenset()
 
     def held_by(self, found: Set[str]) -> float:
         """Return how much of the word is among some terms, from 0 to 1."""
         whole = max(self.rarity, key=len)
-        if whole in found:
+        if whole in found or self.others & found:
             return 1.0
         parts = {term: rarity for term, rarity in self.rarity.items() if term != whole}
         held = sum(rarity for term, rarity in parts.items() if term in found)
@@ -36,13 +38,16 @@ class QuestionWord:
 def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
     """Return the words of a question that name something, each once; `frequencies` are of what is searched."""
     found: dict[frozenset[str], QuestionWord] = {}
+    alike = said_alike(question)
     for word in words(question):
         named = frozenset(content_terms(word))
         if not named or named in found:
             continue
         size = max(frequencies.size, 2)
         rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in named}
-        found[named] = QuestionWord(word, rarity, likely_needed(word) * max(rarity.values()))
+        found[named] = QuestionWord(
+            word, rarity, likely_needed(word) * max(rarity.values()), alike if named & alike else frozenset()
+        )
     return tuple(found.values())
 
 

@@ -272,3 +272,6 @@ async def test_a_poor_match_is_no_answer_where_other_documents_can_not_be_search
     message = await answer_of(session)
     assert (before, message.answer_state) == ("answered", "nearest")
     assert "1 document is in Chinese" in message.content
+    # In words of its own, but near in meaning.
+    await run_turn(owner, session, "How soon is a substitute sent out from the depot to European customers?")
+    assert (await answer_of(session)).answer_state == "answered"

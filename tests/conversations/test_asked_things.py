@@ -2,7 +2,8 @@
 
 import pytest
 
-from conversations.pipeline.asked_things import Thing, asked_for, holds
+from conversations.pipeline.asked_things import Thing, asked_for, called, holds, said_alike
+from retrieval.analysis import terms
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,23 @@ def test_what_a_question_asks_for(question: str, thing: Thing | None) -> None:
 )
 def test_which_texts_hold_one(thing: Thing, text: str, held: bool) -> None:
     assert holds(thing, text) is held
+
+
+@pytest.mark.parametrize(
+    ("question", "searched", "alike"),
+    [
+        ("How much does the LS-2448 cost?", "price", "fee"),
+        ("How much do I pay for it?", "price", "pay"),
+        ("这台交换机多少钱？", "价格", "钱"),
+        ("How heavy is it?", "weight", "heavi"),
+        ("它有多重？", "重量", "多重"),
+        ("How fast is it?", "speed", "fast"),
+    ],
+)
+def test_documents_call_what_is_asked_for_by_other_words(question: str, searched: str, alike: str) -> None:
+    assert searched in called(question).split() and {alike, *terms(searched)} <= said_alike(question)
+
+
+@pytest.mark.parametrize("question", ["How many VLANs are there?", "Why is it heavy?", "什么是端口隔离？"])
+def test_other_questions_are_searched_in_their_own_words(question: str) -> None:
+    assert not called(question) and not said_alike(question)

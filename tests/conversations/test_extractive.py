@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from conversations.extractive import Extract
+import pytest
+
+from conversations.extractive import Extract, units
 from conversations.extractive import extract as extract_of
 from conversations.meaning import Similarity
 from conversations.pipeline.question_words import question_words
@@ -198,3 +200,41 @@ def test_a_section_on_how_it_is_done_is_quoted_on_from_where_it_begins() -> None
     steps = "Switch the unit off. Wait for a minute. Open the lid. Lift it out. Put it back. Close the lid. Start it."
     quote = extract("How do I replace the fan?", [hit(steps, heading="Replace the fan")]).quotes[0]
     assert "".join(quote.sentences) == steps and quote.gaps == set()
+
+
+PRICES = hit(
+    "Model | Price (EUR) | Weight (kg)", kind="table", columns=["Model", "Price (EUR)", "Weight (kg)"],
+    rows=[["LS-2408", "129", "1.2"], ["LS-2424", "389", "3.4"], ["LS-2448P", "1149", "6.8"]], filename="list.xlsx",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question", ["How much does the LS-2424 cost?", "LS-2424 多少钱？", "How heavy is the LS-2424?"]
+)
+def test_of_a_table_only_the_row_of_what_is_named_is_shown(question: str) -> None:
+    assert extract(question, [PRICES]).tables == {0: [["LS-2424", "389", "3.4"]]}
+
+
+def test_what_is_compared_comes_with_all_its_rows() -> None:
+    named = extract("Compare the price of the LS-2408 and the LS-2424", [PRICES]).tables[0]
+    assert {"LS-2408", "LS-2424"} <= {row[0] for row in named}
+    either = extract("Is the price of the LS-2408 lower than that of the LS-2424?", [PRICES]).tables[0]
+    assert [row[0] for row in either] == ["LS-2408", "LS-2424"]
+
+
+def test_a_row_without_the_name_is_shown_where_no_row_has_it() -> None:
+    assert extract("What is the price of the LS-2999?", [PRICES]).tables[0]
+
+
+def test_figures_have_the_units_that_stand_above_them() -> None:
+    assert units(PRICES)[0] == "LS-2408 | 129 EUR | 1.2 kg"
+    wide = hit("a", kind="table", columns=["价格（元）"], rows=[["800", "more"], []])
+    assert units(wide) == ["800 元 | more", ""]
+
+
+def test_a_caption_answers_only_who_asks_for_a_picture() -> None:
+    picture = hit("Front panel of the LS-2424 with 24 ports", kind="image")
+    table = hit("Model | Ports", kind="table", columns=["Model", "Ports"], rows=[["LS-2424", "24"]])
+    assert extract("How many ports has the LS-2424?", [picture, table]).hits[0] == 1
+    assert extract("Show a picture of the ports of the LS-2424", [picture, table]).hits[0] == 0
+    assert extract("How many ports has the LS-2424?", [picture]).pictures == [0]  # nothing else tells it

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.default_prompts import TRANSLATIONS
 from conversations.pipeline import rules
+from conversations.pipeline.asked_things import called
 from conversations.pipeline.bases import known_words
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import (
@@ -29,6 +30,8 @@ from retrieval.search import Query
 USUAL_K = 6
 # The weight of a model's key terms, all together, beside the question.
 TERMS_WEIGHT = 0.3
+# The weight of what documents call the kind of thing that is asked for (a price), beside the question.
+CALLED_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -
     """
     state.queries = [Query(text, weight) for text, weight in queries]
     state.queries += [Query(text) for text in state.translations.values()]
+    if names := called(focus):
+        state.queries.append(Query(names, CALLED_WEIGHT))
     asked = {frozenset(terms(query.text)) for query in state.queries}
     by_words = {frozenset(terms(term)): term for term in state.key_terms}
     each = [term for found, term in by_words.items() if found and found not in asked]
