@@ -11,6 +11,7 @@ from enum import StrEnum
 from conversations.checking.clock import DAY_TIME, DIAL, WEEKDAY
 from conversations.checking.facts import is_person, names
 from conversations.checking.quantities import fold, quantities
+from conversations.pipeline.salience import content_terms, words
 from retrieval.analysis import terms
 
 
@@ -86,8 +87,8 @@ _INSTEAD = {
 # What documents call what is asked for, and what else people say for it: "how much do I pay?" is answered by a column
 # of prices, in whichever language. The first that fits counts.
 _CALLED = (
-    (_ASKED[Thing.MONEY], "price cost fee 价格 费用",
-     "pay paid charge worth money expensive cheap 钱 多少钱 价 价钱 收费 售价 单价 票价 贵 便宜"),
+    (_ASKED[Thing.MONEY], "price 价格",
+     "cost fee pay paid charge worth money expensive cheap 钱 多少钱 价 价钱 收费 售价 单价 票价 贵 便宜 费用"),
     (_words(r"\bhow\ (?:heavy|much\b.*\bweigh)|多重|几(?:公斤|千克|斤|吨)"), "weight 重量", "heavy weigh 重 多重"),
     (_words(r"\bhow\ (?:big|large)\b|多大"), "size 尺寸 大小", "big large 大 多大"),
     (_words(r"\bhow\ (?:tall|high)\b|多高"), "height 高度", "tall high 高 多高"),
@@ -104,9 +105,14 @@ def asked_for(question: str) -> Thing | None:
     return next((thing for thing, pattern in _ASKED.items() if pattern.search(question)), None)
 
 
-def called(question: str) -> str:
-    """Return what documents call the thing that a question asks for, to be searched beside it; often empty."""
-    return next((names for pattern, names, _said in _CALLED if pattern.search(question)), "")
+def as_called(question: str) -> str:
+    """Return a question in the documents' words for the thing that it asks for; empty where it has no others."""
+    names = next((names for pattern, names, _said in _CALLED if pattern.search(question)), "")
+    if not names:
+        return ""
+    alike = said_alike(question)
+    about = (word for word in words(question) if (found := set(content_terms(word))) and not found & alike)
+    return " ".join([*about, names])
 
 
 def said_alike(question: str) -> frozenset[str]:

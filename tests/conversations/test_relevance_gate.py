@@ -59,6 +59,13 @@ def test_among_more_passages_more_is_asked_of_the_nearest() -> None:
     assert small.evidence.relevance > large.evidence.relevance
 
 
+def test_a_passage_that_holds_the_whole_question_speaks_of_it_however_far_in_meaning() -> None:
+    row = hit("Article | Price (EUR) Spare fan | 29")
+    assert judged("How much is a spare fan?", [row], 0.1, 50_000).state == "answered"
+    assert judged("How much is a spare lamp?", [row], 0.1, 50_000).state == "nothing"
+    assert judged("Is there a fan?", [row], 0.1, 50_000).state == "nothing"  # one word is there by chance
+
+
 def test_thresholds_are_settings(settings: Settings) -> None:
     settings.ANSWER_THRESHOLD = 100.0
     assert judged("How do I restore the factory settings?", [RESET], 0.6).state == "nearest"

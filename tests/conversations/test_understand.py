@@ -11,7 +11,7 @@ from pytest_django import Settings
 from conversations import asking
 from conversations.pipeline.evidence import Known
 from conversations.pipeline.nodes import understand
-from conversations.pipeline.nodes.understand import CALLED_WEIGHT, TERMS_WEIGHT, Understand
+from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
 from conversations.pipeline.state import PastTurn, State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
@@ -100,8 +100,7 @@ class TestReplies:
     async def test_what_documents_call_the_thing_is_searched_too(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[], rewrite="", followup=False)))
         state, _detail = await understood("How much does the TL-SE2109 cost?", [])
-        assert [query.weight for query in state.queries] == [1.0, CALLED_WEIGHT]
-        assert {"price", "价格"} <= set(state.queries[1].text.split()) and state.focus == state.question
+        assert texts(state) == [state.question, "TL-SE2109 price 价格"] and state.focus == state.question
 
     @pytest.mark.parametrize("count", [1, 3, 5])
     async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:

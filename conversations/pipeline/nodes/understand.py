@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from conversations import asking
 from conversations.default_prompts import TRANSLATIONS
 from conversations.pipeline import rules
-from conversations.pipeline.asked_things import called
+from conversations.pipeline.asked_things import as_called
 from conversations.pipeline.bases import known_words
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.plans import (
@@ -30,8 +30,6 @@ from retrieval.search import Query
 USUAL_K = 6
 # The weight of a model's key terms, all together, beside the question.
 TERMS_WEIGHT = 0.3
-# The weight of what documents call the kind of thing that is asked for (a price), beside the question.
-CALLED_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +140,15 @@ class Understand(Node):
 def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -> None:
     """Fill the queries, and what passages are judged by: the one that says most.
 
-    Beside the queries, with their weights, stand the question in the documents' languages, which counts as much as the
-    question, and the model's key terms, each by itself. With these, of questions and their words cut at the small ones,
-    nDCG@10 of SciFact is .734 and was .735, that of MTRAG's government part .581 and was .578 (rewritten, the question
-    beside it), .517 and .502 (later turns as they stand).
+    Beside the queries, with their weights, stand the question in the documents' languages and in their words for what
+    it asks for (a price), which count as much as the question, and the model's key terms, each by itself. With these,
+    of questions and their words cut at the small ones, nDCG@10 of SciFact is .734 and was .735, that of MTRAG's
+    government part .581 and was .578 (rewritten, the question beside it), .517 and .502 (later turns as they stand).
     """
     state.queries = [Query(text, weight) for text, weight in queries]
     state.queries += [Query(text) for text in state.translations.values()]
-    if names := called(focus):
-        state.queries.append(Query(names, CALLED_WEIGHT))
+    if renamed := as_called(focus):
+        state.queries.append(Query(renamed))
     asked = {frozenset(terms(query.text)) for query in state.queries}
     by_words = {frozenset(terms(term)): term for term in state.key_terms}
     each = [term for found, term in by_words.items() if found and found not in asked]
