@@ -32,9 +32,9 @@ STATES = ("answered", "nearest", "nothing")
 PASSAGES = 5
 # What holds so little of a question, and is no nearer in meaning, is no answer, however few passages there are.
 HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
-# A passage that holds so much of a question of several words speaks of it, however far it is in meaning: tables are
-# near to nothing. Of 220 questions about something else, asked of a large collection, it is so with two.
-FULLY_COVERED = 0.9
+# A passage that holds so much of a question which says so much speaks of it, however far it is in meaning: tables are
+# near to nothing. Of 220 questions about something else, asked of a large collection, it is so with none.
+FULLY_COVERED, SPECIFIC = 0.9, 1.3
 # The share of a query that must be in languages which the embedding model knows for its similarities to tell something.
 UNDERSTOOD = 0.8
 
@@ -45,7 +45,8 @@ class Evidence:
 
     `similarity` is the cosine of the nearest passage, None where the embedding model doesn't know the question's
     language; `covered` the share of the question's weight that one passage holds with its headings, `first` that of
-    the first passage, and `words` how many of its words; `near_thing` how much a sentence that holds a thing of the
+    the first passage, `words` how many of its words, and `specific` how far those of one passage narrow down what was
+    searched, at 1 to about one passage (see `salience`); `near_thing` how much a sentence that holds a thing of the
     kind that is asked for covers, beside the sentence that covers most, 1 where no kind is asked for. `missing_names`
     are names and codes of the question that no passage holds. `size` is how many passages were searched: among more,
     one that is like anything by chance is more like it.
@@ -55,6 +56,7 @@ class Evidence:
     covered: float
     first: float
     words: int
+    specific: float
     near_thing: float
     missing_names: tuple[str, ...]
     size: int
@@ -66,7 +68,7 @@ class Evidence:
         if self.similarity is None:
             return 6.1 * self.covered + 1.6 * self.words - 0.45 * size - 0.4
         told = 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.75 * size - 4.0
-        return max(told, 0.0) if self.covered >= FULLY_COVERED and self.words > 1 else told
+        return max(told, 0.0) if self.covered >= FULLY_COVERED and self.specific >= SPECIFIC else told
 
     @property
     def answering(self) -> float:
@@ -132,6 +134,7 @@ def _evidence(
     question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], size: int, nearest: float | None
 ) -> Evidence:
     passages = [passage_terms(hit) for hit in hits]
+    held = [sum(word.weight * word.held_by(passage) for word in asked) for passage in passages]
     shares = [coverage(asked, passage) for passage in passages]
     text = "\n".join(f"{hit.filename} {hit.title} {hit.heading}\n{hit.content}" for hit in hits)
     return Evidence(
@@ -139,6 +142,7 @@ def _evidence(
         covered=max(shares, default=0.0),
         first=shares[0] if shares else 0.0,
         words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
+        specific=max(held, default=0.0) / math.log(max(size, 2)),
         near_thing=_near_thing(question, asked, hits),
         missing_names=tuple(name for name in names(question) if not is_named(name, text)),
         size=size,

@@ -60,9 +60,9 @@ def test_among_more_passages_more_is_asked_of_the_nearest() -> None:
 
 
 def test_a_passage_that_holds_the_whole_question_speaks_of_it_however_far_in_meaning() -> None:
-    row = hit("Article | Price (EUR) Spare fan | 29")
-    assert judged("How much is a spare fan?", [row], 0.1, 50_000).state == "answered"
-    assert judged("How much is a spare lamp?", [row], 0.1, 50_000).state == "nothing"
+    row = hit("Article | Price (EUR) Spare fan of the steel case | 29")
+    assert judged("How much is a spare fan of a steel case?", [row], 0.1, 50_000).state == "answered"
+    assert judged("How much is a spare lamp of a steel case?", [row], 0.1, 50_000).state == "nothing"
     assert judged("Is there a fan?", [row], 0.1, 50_000).state == "nothing"  # one word is there by chance
 
 
