@@ -65,6 +65,11 @@ def let_go_after_fork() -> None:
         _held = None
 
 
+def held() -> tuple[int, ...]:
+    """Return the open file by which this process holds the data folder, for another program to hold it too."""
+    return () if _held is None else (_held.fileno(),)
+
+
 def _lock(file: IO[str]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -102,6 +107,12 @@ def stop() -> None:
         _pg_ctl(_server(pgdata), "stop", "-m", "fast", "-t", str(STOP_TIMEOUT))
     except (subprocess.SubprocessError, OSError) as error:
         sys.stderr.write(f"The embedded PostgreSQL did not stop cleanly: {error}\n")
+
+
+def stop_own() -> None:
+    """Stop the embedded server where it is the site's database."""
+    if settings.EMBEDDED_DATABASE:
+        stop()
 
 
 def _postmaster(pgdata: Path) -> list[str] | None:

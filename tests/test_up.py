@@ -97,6 +97,25 @@ def test_a_child_that_dies_is_started_again(site: Site) -> None:
     assert _get(f"{site.url}/readyz") == "ok"
 
 
+def _guard(site: Site) -> psutil.Process:
+    children = psutil.Process(site.process.pid).children()
+    (guard,) = (process for process in children if "guard.main()" in " ".join(process.cmdline()))
+    return guard
+
+
+def test_the_guard_is_started_again_and_the_site_outlives_it(site: Site) -> None:
+    guard = _guard(site)
+    assert guard.memory_info().rss < 30 * 2**20
+    others = [process for process in psutil.Process(site.process.pid).children() if process != guard]
+    guard.kill()
+    for process in others:  # so that the supervisor has something to tell a guard that is gone
+        process.kill()
+    site.wait_for(re.compile("The guard has died; starting it again"), PATIENCE)
+    site.wait_for(re.compile(r"background worker was ended by SIGKILL"), PATIENCE)
+    assert _get(f"{site.url}/readyz") == "ok"
+    assert _guard(site).pid != guard.pid
+
+
 def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: Site) -> None:
     password = (site.data_dir / "demo-password").read_text().strip()
     assert any(process.name().startswith("postgres") for process in processes(site.data_dir))
@@ -106,6 +125,8 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
     with Site(site.data_dir) as again:
         assert password not in "".join(again.output)
         assert "sessionid" in _sign_in(again.url, password).cookies
+        _guard(again).kill()
+        again.wait_for(re.compile("The guard has died"), PATIENCE)
         again.process.kill()
         again.process.wait(PATIENCE)
         with Site(site.data_dir) as after_the_kill:
