@@ -122,12 +122,12 @@ class Guard:
         if self._process.poll() is None or now < self._due:
             return
         self._due = now + 1.0
-        sys.stderr.write("The guard has died; starting it again.\n")
         self.forget()
         with suppress(OSError):  # no memory, perhaps; the next try may find some
             self._process = self._start()
             for pid in self._pids:
                 self._tell(f"+{pid}")
+            sys.stderr.write("The guard has died; another is in its place.\n")
 
     def dismiss(self) -> None:
         """End the guard: its parent stops in good order."""
