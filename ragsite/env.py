@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 # What each variable that was read falls back to, by its name; the page of the pipeline's settings shows it.
 defaults: dict[str, object] = {}
 
+PASSWORDS = "In a password the characters / ? # @ are written as %2F %3F %23 %40."
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
@@ -153,16 +154,14 @@ def url(name: str, schemes: tuple[str, ...], default: str = "") -> str:
     value = _given(name, default).rstrip("/")
     if not value:
         return default
-    takes = ImproperlyConfigured(
-        f"{name} can't be read; it takes a URL that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}, "
-        "in which the characters / ? # @ of a password are written as %2F %3F %23 %40."
+    takes = (
+        f"{name} can't be read; it takes a URL that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}."
     )
     try:
         parts = urlsplit(value)
-        parts.port  # noqa: B018, which raises for what is no number
-    except ValueError:
-        raise takes from None
-    beside = parts.path + parts.query + parts.fragment
-    if parts.scheme not in schemes or not (parts.netloc or parts.path) or (parts.netloc and "@" in beside):
-        raise takes
+        whole = parts.port is None or bool(parts.hostname)
+    except ValueError:  # whose words may hold a part of the password
+        whole = False
+    if not whole or parts.scheme not in schemes or not (parts.netloc or parts.path):
+        raise ImproperlyConfigured(f"{takes} {PASSWORDS}" if "http" not in schemes else takes)
     return value

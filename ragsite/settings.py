@@ -55,10 +55,14 @@ def _databases() -> dict[str, Any]:
     checked = {"CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
         return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked}
+    takes = f"DATABASE_URL can't be read; it takes postgres://user:password@host/name. {env.PASSWORDS}"
     try:
-        return {"default": dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))}
+        database = dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))
     except ValueError:  # whose words may hold the password
-        raise ImproperlyConfigured("DATABASE_URL can't be read; it takes postgres://user:password@host/name.") from None
+        raise ImproperlyConfigured(takes) from None
+    if not database["NAME"] or "@" in str(database["NAME"]):
+        raise ImproperlyConfigured(takes)
+    return {"default": database}
 
 
 DATABASES = _databases()

@@ -3,7 +3,9 @@
 import argparse
 import errno
 import socket
+from ipaddress import ip_address
 
+from django.conf import settings
 from django.core import checks
 from django.db import OperationalError, connection, connections
 
@@ -63,11 +65,25 @@ def check_settings() -> None:
     _raise_for(checks.run_checks())
 
 
+def notices(listener: socket.socket | None = None) -> list[str]:
+    """Return what a person should be told of the environment, and of an address that others may reach."""
+    from ragsite.checks import variables_are_known
+
+    told = _told(variables_are_known(None))
+    beyond = listener is not None and not ip_address(listener.getsockname()[0]).is_loopback
+    if beyond and "*" in settings.ALLOWED_HOSTS and not settings.PUBLIC_URL:
+        told.append(
+            "Warning: The site listens beyond this machine, and makes share links of whatever address a request "
+            "claims. Set RAGSITE_PUBLIC_URL to its own, or name its hosts in RAGSITE_ALLOWED_HOSTS."
+        )
+    return told
+
+
 def check_database() -> list[str]:
     """Run the system checks of the database; return what they warn of, and raise `CannotStart` for what is worse."""
     found = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
     _raise_for(found)
-    return [f"Warning: {message.msg} {message.hint}" for message in found if not message.is_silenced()]
+    return _told(found)
 
 
 def expect_database() -> list[str]:
@@ -84,6 +100,10 @@ def expect_database() -> list[str]:
         return ["Warning: The database can't be reached; /readyz tells when it is back."]
     finally:
         connections.close_all()
+
+
+def _told(found: list[checks.CheckMessage]) -> list[str]:
+    return [f"Warning: {message.msg} {message.hint}" for message in found if not message.is_silenced()]
 
 
 def _raise_for(found: list[checks.CheckMessage]) -> None:

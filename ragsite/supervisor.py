@@ -27,7 +27,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from ragsite import embedded
 from ragsite.children import Child, Guard
 from ragsite.guard import STOP_SIGNALS, end_groups, kill_group
-from ragsite.startup import CannotStart, address, check_database, listen, migrations_wait
+from ragsite.startup import CannotStart, address, check_database, listen, migrations_wait, notices
 
 READY_TIMEOUT = 120.0  # seconds
 DEMO_USER = "demo"
@@ -79,7 +79,12 @@ class Supervisor:
         self._await_answer(web, port)
         self._children.append(worker)
         worker.start(guard)
-        self._say(f"Ragsite is ready at {address(self.options.host, listener)}", *notes, "Press Ctrl-C to stop.")
+        self._say(
+            f"Ragsite is ready at {address(self.options.host, listener)}",
+            *notices(listener),
+            *notes,
+            "Press Ctrl-C to stop.",
+        )
 
     def _prepare_database(self) -> list[str]:
         """Migrate, and on the first start make the demo account; return lines to show once ready."""

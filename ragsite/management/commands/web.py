@@ -39,10 +39,11 @@ class Command(BaseCommand):
             startup.check_settings()
             with listener or startup.listen(host, port) as ours:
                 url = startup.address(host, ours)
-                http_server.serve(ours, wait_for_database or (lambda: self._get_ready(url)))
+                http_server.serve(ours, wait_for_database or (lambda: self._get_ready(url, ours)))
         except startup.CannotStart as error:
             raise CommandError(str(error)) from error
 
-    def _get_ready(self, url: str) -> None:
-        self.stdout.write("\n".join([*startup.expect_database(), f"Ragsite's web process serves at {url}"]))
+    def _get_ready(self, url: str, listener: socket.socket) -> None:
+        warnings = [*startup.notices(listener), *startup.expect_database()]
+        self.stdout.write("\n".join([*warnings, f"Ragsite's web process serves at {url}"]))
         self.stdout.flush()

@@ -26,7 +26,9 @@ class Command(BaseCommand):
         try:
             if not database_is_ready:
                 startup.check_settings()
-                self.stdout.write("\n".join([*startup.expect_database(), "Ragsite's background worker runs."]))
+                self.stdout.write(
+                    "\n".join([*startup.notices(), *startup.expect_database(), "Ragsite's background worker runs."])
+                )
                 self.stdout.flush()
         except startup.CannotStart as error:
             raise CommandError(str(error)) from error
