@@ -7,7 +7,7 @@ UP ?=
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url $(UPGRADE)
 
-.PHONY: help install install-dev browser run test lint types lock messages clean
+.PHONY: help install install-dev tools browser run test lint types lock messages clean
 
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
@@ -34,8 +34,13 @@ endef
 install:
 	$(call sync,requirements.txt,run)
 
-install-dev:
+# Tests come after their programs, also under `make -j`; everything else does without these.
+install-dev: $(if $(filter test,$(MAKECMDGOALS)),tools)
 	$(call sync,requirements-dev.txt,dev)
+
+# Programs that the tests start: by apt where that is possible, else told before anything runs.
+tools:
+	@tests/tools.sh "$(PYTHON)"
 
 # The browser tests take the system's Chromium, or else Playwright's own, fetched into .browsers.
 browser: install-dev
@@ -55,7 +60,7 @@ lint: install-dev
 types: install-dev
 	$(BIN)/mypy
 
-test: lint types browser
+test: tools lint types browser
 	$(BIN)/python manage.py check --settings tests.settings
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings tests.settings
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup

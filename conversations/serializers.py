@@ -12,6 +12,7 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Share
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
+from ragsite.links import absolute
 from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.
@@ -225,7 +226,7 @@ class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
     @extend_schema_field(serializers.URLField())
     def get_url(self, link: ShareLink) -> str:
         """Return the whole address."""
-        return str(self.context["request"].build_absolute_uri(reverse("shared", args=[link.pk])))
+        return absolute(self.context["request"], reverse("shared", args=[link.pk]))
 
 
 class ShareLinkCreateSerializer(serializers.Serializer[Any]):

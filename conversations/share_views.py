@@ -17,6 +17,7 @@ from conversations import access, export, sharing
 from conversations.models import ChatSession
 from conversations.serializers import MessageSerializer, SessionSerializer
 from conversations.views import is_htmx, number, refusal
+from ragsite.links import absolute
 
 
 @login_required
@@ -70,7 +71,7 @@ def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
 def export_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Download one branch as Markdown: through `?turn=`, or the newest."""
     session = access.get_session(request.user, pk)
-    text = export.markdown(session, number(request, "turn"), request.build_absolute_uri("/").rstrip("/"))
+    text = export.markdown(session, number(request, "turn"), absolute(request, "/").rstrip("/"))
     return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
 
 
@@ -108,4 +109,4 @@ def _links(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def _with_address(request: HttpRequest, links: Any) -> list[dict[str, Any]]:
-    return [{"link": link, "url": request.build_absolute_uri(reverse("shared", args=[link.pk]))} for link in links]
+    return [{"link": link, "url": absolute(request, reverse("shared", args=[link.pk]))} for link in links]

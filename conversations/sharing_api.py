@@ -20,6 +20,7 @@ from conversations.models import ShareLink
 from conversations.serializers import SessionExportSerializer, ShareLinkCreateSerializer, ShareLinkSerializer
 from conversations.share_views import as_file, exported
 from ragsite.async_api import FirstRenderer
+from ragsite.links import absolute
 
 _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
 
@@ -81,5 +82,5 @@ class ExportMarkdown(APIView):
         """Return one branch as Markdown: questions quoted, answers, their sources."""
         session = access.get_session(request.user, pk)
         turn = serializers.IntegerField(allow_null=True).run_validation(request.query_params.get("turn"))
-        text = export.markdown(session, turn, request.build_absolute_uri("/").rstrip("/"))
+        text = export.markdown(session, turn, absolute(request, "/").rstrip("/"))
         return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")

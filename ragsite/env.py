@@ -7,12 +7,14 @@ typing error stops the start instead of being guessed around.
 import os
 from pathlib import Path
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
 # What each variable that was read falls back to, by its name; the page of the pipeline's settings shows it.
 defaults: dict[str, object] = {}
 
+PASSWORDS = "In a password the characters / ? # @ are written as %2F %3F %23 %40."
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 
@@ -21,6 +23,11 @@ def _given(name: str, default: object = None) -> str:
     """Return the variable without surrounding spaces, empty when unset, and note what it then falls back to."""
     defaults[name] = default
     return os.environ.get(name, "").strip()
+
+
+def unknown(prefix: str) -> list[str]:
+    """Return the names of variables with the prefix that are set, but that no reader has asked for."""
+    return sorted(name for name in os.environ if name.startswith(prefix) and name not in defaults)
 
 
 def text(name: str, default: str = "") -> str:
@@ -129,12 +136,32 @@ def path(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().resolve()
 
 
+def time_zone(name: str, default: str) -> str:
+    """Return the name of a time zone."""
+    value = text(name, default)
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a time zone such as Asia/Shanghai.") from None
+    return value
+
+
 def url(name: str, schemes: tuple[str, ...], default: str = "") -> str:
-    """Return a URL with one of the schemes and without a slash at its end, or `default` when unset."""
+    """Return a URL with one of the schemes and without a slash at its end, or `default` when unset.
+
+    One that is refused is not shown: it may hold a password.
+    """
     value = _given(name, default).rstrip("/")
     if not value:
         return default
-    parts = urlsplit(value)
-    if parts.scheme not in schemes or (not parts.netloc and not parts.path):
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a URL that starts with {' or '.join(schemes)}://.")
+    takes = (
+        f"{name} can't be read; it takes a URL that starts with {' or '.join(f'{scheme}://' for scheme in schemes)}."
+    )
+    try:
+        parts = urlsplit(value)
+        whole = parts.port is None or bool(parts.hostname)
+    except ValueError:  # whose words may hold a part of the password
+        whole = False
+    if not whole or parts.scheme not in schemes or not (parts.netloc or parts.path):
+        raise ImproperlyConfigured(f"{takes} {PASSWORDS}" if "http" not in schemes else takes)
     return value

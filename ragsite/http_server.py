@@ -1,14 +1,22 @@
-"""The web server: Daphne, with what it would do to large uploads put right."""
+"""The web process: Daphne, with what it would do to large uploads, and to answers when it stops, put right."""
 
-from collections.abc import Callable
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from daphne import http_protocol
-from daphne.server import Server  # before the reactor, which it installs
+from daphne import server as daphne  # before the reactor, which it installs
 from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 
 # Bytes of a request's body that are handed on at once; an upload in small pieces keeps the event loop busy.
 PIECE = 256 * 1024
+# Seconds for which requests that are being answered may come to their end once the process is asked to stop.
+FAREWELL = 1.5
 
 
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
@@ -23,11 +31,59 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]
         super().__init__(*args, **kwargs, parsePOSTFormSubmission=False)
 
 
-def serve(application: Any, endpoint: str, before_shutdown: Callable[[], object]) -> None:
-    """Serve HTTP and WebSockets at a Twisted endpoint until the process is asked to stop.
+class Server(daphne.Server):  # type: ignore[misc]
+    """Daphne, which has what it is doing brought to an end before it stops."""
 
-    What `before_shutdown` returns is waited for when it is a Deferred.
+    def __init__(self, *args: Any, before_stop: Callable[[], Awaitable[None]], **kwargs: Any) -> None:
+        """Take what Daphne takes, and what is waited for before a stop."""
+        super().__init__(*args, **kwargs)
+        self._before_stop = before_stop
+
+    def kill_all_applications(self) -> Any:
+        """Wait for what comes before a stop and give requests time to end; what is left then is cancelled."""
+        ended = Deferred.fromFuture(asyncio.ensure_future(self._come_to_an_end()))
+        return ended.addBoth(lambda _result: super(Server, self).kill_all_applications())
+
+    async def _come_to_an_end(self) -> None:
+        await self._before_stop()
+        deadline = time.monotonic() + FAREWELL
+        while self._requests_run() and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+
+    def _requests_run(self) -> bool:
+        """Whether some request is being answered; a WebSocket ends only by being closed."""
+        return any(
+            isinstance(protocol, http_protocol.WebRequest) and not details["application_instance"].done()
+            for protocol, details in self.connections.items()
+            if "application_instance" in details
+        )
+
+
+def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
+    """Serve HTTP and WebSockets on a socket until the process is asked to stop.
+
+    `when_loaded` is called once the site is loaded, and may wait for what the site needs before it answers.
     """
-    cast(Any, reactor).addSystemEventTrigger("before", "shutdown", before_shutdown)
+    from ragsite.asgi import application  # which begins to load the embedding model in the background
+
+    when_loaded()
+    endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
+    daphne.serverFromString = lambda _reactor, _description: endpoint  # text can't tell of an IPv6 socket
     http_protocol.WebRequest = Request  # what Daphne's factory makes of each request
-    Server(application, endpoints=[endpoint], server_name="ragsite", request_buffer_size=PIECE).run()
+    server = Server(
+        application,
+        endpoints=["listener"],
+        server_name="ragsite",
+        request_buffer_size=PIECE,
+        before_stop=_interrupt_turns,
+    )
+    server.run()
+
+
+async def _interrupt_turns() -> None:
+    """Have the answers that are being written stored, and who listens to them told."""
+    from conversations import turns
+    from ragsite.llm import shared
+
+    await turns.interrupt_all()
+    await shared.close()

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -18,7 +19,7 @@ def load_or_create(path: Path) -> str:
     with suppress(FileNotFoundError, NotADirectoryError):
         return path.read_text(encoding="utf-8").strip()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
         with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as file:  # which is made with mode 600
             file.write(secrets.token_urlsafe(48))
             file.flush()
@@ -27,3 +28,16 @@ def load_or_create(path: Path) -> str:
     except OSError as error:
         raise ImproperlyConfigured(f"The data folder {path.parent} can't be written: {error.strerror}.") from error
     return path.read_text(encoding="utf-8").strip()
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder that its user alone may look into, or make the user's own folder so.
+
+    Those who may pass through keep that: as root, the embedded database runs as another user. Raises `OSError`.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    now = path.stat()
+    shared = stat.S_IRWXG | stat.S_IRWXO
+    passing = (stat.S_IXGRP | stat.S_IXOTH) if os.geteuid() == 0 else 0
+    if now.st_uid == os.geteuid() and not now.st_mode & stat.S_ISVTX and now.st_mode & shared & ~passing:
+        path.chmod(stat.S_IMODE(now.st_mode) & ~(shared & ~passing))

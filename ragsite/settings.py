@@ -26,6 +26,8 @@ DEBUG = env.boolean("RAGSITE_DEBUG", False)
 SECRET_KEY = env.text("RAGSITE_SECRET_KEY") or secret.load_or_create(DATA_DIR / "secret-key")
 ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",))
 CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
+# Where people reach the site; links to pass on are made of it. Empty takes what a request was sent to.
+PUBLIC_URL = env.url("RAGSITE_PUBLIC_URL", ("http", "https"))
 BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
 DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
 
@@ -53,10 +55,14 @@ def _databases() -> dict[str, Any]:
     checked = {"CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
         return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked}
+    takes = f"DATABASE_URL can't be read; it takes postgres://user:password@host/name. {env.PASSWORDS}"
     try:
-        return {"default": dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))}
-    except ValueError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL can't be read: {error}") from None
+        database = dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))
+    except ValueError:  # whose words may hold the password
+        raise ImproperlyConfigured(takes) from None
+    if not database["NAME"] or "@" in str(database["NAME"]):
+        raise ImproperlyConfigured(takes)
+    return {"default": database}
 
 
 DATABASES = _databases()
@@ -65,6 +71,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MEDIA_ROOT = DATA_DIR / "media"
 MEDIA_URL = "/media-is-private/"
 FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, minimum=1)
 MAX_DOCUMENT_PAGES = env.integer("RAGSITE_MAX_DOCUMENT_PAGES", 5000, minimum=1)
 MAX_TABLE_ROWS = env.integer("RAGSITE_MAX_TABLE_ROWS", 200_000, minimum=1)
@@ -133,7 +140,7 @@ LOGOUT_REDIRECT_URL = "login"
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LANGUAGE_CODE = env.choice("RAGSITE_LANGUAGE", "en", ("en", "zh-hans"))
 LOCALE_PATHS = [BASE_DIR / "locale"]
-TIME_ZONE = env.text("RAGSITE_TIME_ZONE", "UTC")
+TIME_ZONE = env.time_zone("RAGSITE_TIME_ZONE", "UTC")
 USE_I18N = True
 USE_TZ = True
 

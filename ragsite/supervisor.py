@@ -5,37 +5,33 @@ while the database starts; it listens on a socket that the supervisor keeps open
 rather than fail while the web server is started anew.
 """
 
-import asyncio
 import http.client
 import os
 import secrets
 import signal
 import socket
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
 
 from django.conf import settings
-from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connection, connections, transaction
 
 from ragsite import embedded
-from ragsite.children import STOP_SIGNALS, Child, Guard, end_groups, kill_group
+from ragsite.children import Child, Guard
+from ragsite.guard import STOP_SIGNALS, end_groups, kill_group
+from ragsite.startup import CannotStart, address, check_database, listen, migrations_wait, notices
 
 READY_TIMEOUT = 120.0  # seconds
 DEMO_USER = "demo"
 _PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
-
-
-class CannotStart(Exception):
-    """The site can't be started; the message is one line for a person."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +58,8 @@ class Supervisor:
 
         Raises `CannotStart` with a line that says why.
         """
-        with self._stop_signals(), self._data_folder(), self._guard() as guard, self._listener() as listener:
-            with suppress(KeyboardInterrupt):
+        with self._stop_signals(), self._data_folder(), self._guard() as guard:
+            with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
                 self._start(listener, guard)
                 self._watch(guard)
             self._say("Stopping …")
@@ -71,10 +67,8 @@ class Supervisor:
     # --- Starting ---------------------------------------------------------------------------------
 
     def _start(self, listener: socket.socket, guard: Guard) -> None:
-        from multiprocessing import get_context
-
         go = get_context("fork").Event()
-        web = Child("web server", lambda: _serve(listener, go.wait))
+        web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
         worker = Child("background worker", lambda: _work(listener))
         self._children.append(web)
         web.start(guard)
@@ -85,16 +79,22 @@ class Supervisor:
         self._await_answer(web, port)
         self._children.append(worker)
         worker.start(guard)
-        self._say(f"Ragsite is ready at http://{_for_url(self.options.host)}:{port}/", *notes, "Press Ctrl-C to stop.")
+        self._say(
+            f"Ragsite is ready at {address(self.options.host, listener)}",
+            *notices(listener),
+            *notes,
+            "Press Ctrl-C to stop.",
+        )
 
     def _prepare_database(self) -> list[str]:
         """Migrate, and on the first start make the demo account; return lines to show once ready."""
         try:
             connection.ensure_connection()
-            if _migrations_wait():
+            check_database()
+            if migrations_wait():
                 self._say("Preparing the database …")
                 call_command("migrate", verbosity=0, interactive=False)
-            return [*_welcome(self.options.demo), *_warnings()]
+            return [*_welcome(self.options.demo), *check_database()]
         except ImproperlyConfigured as error:
             raise CannotStart(str(error)) from error
         except DatabaseError as error:
@@ -114,6 +114,7 @@ class Supervisor:
 
     def _watch(self, guard: Guard) -> None:
         while not self._asked_to_stop:
+            guard.look_after_itself()
             for child in self._children:
                 self._look_after(child, guard)
             time.sleep(0.2)
@@ -163,22 +164,6 @@ class Supervisor:
         yield
 
     @contextmanager
-    def _listener(self) -> Iterator[socket.socket]:
-        host, port = self.options.host, self.options.port
-        try:
-            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            listener = socket.create_server(address[:2], family=family, backlog=512)
-        except socket.gaierror as error:
-            raise CannotStart(f"The host {host} is not known: {error.strerror}.") from error
-        except OSError as error:
-            reason = (
-                "is in use; choose another with --port" if error.errno == 98 else f"can't be used: {error.strerror}"
-            )
-            raise CannotStart(f"Port {port} on {host} {reason}.") from error
-        with listener:
-            yield listener
-
-    @contextmanager
     def _guard(self) -> Iterator[Guard]:
         guard = Guard()
         try:
@@ -187,7 +172,7 @@ class Supervisor:
             for number in STOP_SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             connections.close_all()
-            end_groups([child.pid for child in self._children])
+            end_groups([child.pid for child in self._children], reap=active_children)
             if settings.EMBEDDED_DATABASE:
                 embedded.stop()
             guard.dismiss()
@@ -197,66 +182,13 @@ class Supervisor:
         self._out.flush()
 
 
-# --- The children's work ------------------------------------------------------------------------------
-
-
-def _serve(listener: socket.socket, wait_for_database: Callable[[], object]) -> None:
-    """Serve HTTP and WebSockets with Daphne until asked to stop."""
-    from ragsite import http_server
-
-    grave = [message for message in checks.run_checks() if message.is_serious() and not message.is_silenced()]
-    for message in grave:
-        sys.stderr.write(f"{message}\n")
-    if grave:
-        sys.exit(3)
-    from ragsite.asgi import application  # last, since it begins to load the embedding model beside what follows
-
-    wait_for_database()
-    if listener.family == socket.AF_INET:
-        endpoint = f"fd:fileno={listener.fileno()}"
-    else:
-        host, port = listener.getsockname()[:2]
-        listener.close()
-        endpoint = f"tcp6:port={port}:interface={host.replace(':', chr(92) + ':')}"
-    http_server.serve(application, endpoint, before_shutdown=_interrupt_turns)
-
-
-def _interrupt_turns() -> object:
-    """Have the answers that are being written stored before the server goes; the reactor waits for it."""
-    from twisted.internet.defer import Deferred
-
-    from conversations import turns
-    from ragsite.llm import shared
-
-    async def stop() -> None:
-        await turns.interrupt_all()
-        await shared.close()
-
-    return Deferred.fromFuture(asyncio.ensure_future(stop()))
-
-
 def _work(listener: socket.socket) -> None:
-    """Run the django-q2 cluster until asked to stop."""
-    from ragsite import cluster
-
+    """Run the background worker, which has no use for the socket."""
     listener.close()
-    cluster.run()
+    call_command("worker", database_is_ready=True)
 
 
 # --- Small helpers --------------------------------------------------------------------------------------
-
-
-def _warnings() -> list[str]:
-    """Return what the checks that need the database warn of, and what to do."""
-    found = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
-    return [f"Warning: {message.msg} {message.hint}" for message in found if not message.is_silenced()]
-
-
-def _migrations_wait() -> bool:
-    from django.db.migrations.executor import MigrationExecutor
-
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _answers(host: str, port: int) -> bool:
@@ -275,12 +207,6 @@ def _answers(host: str, port: int) -> bool:
 def _allowed_host(default: str) -> str:
     first = str(settings.ALLOWED_HOSTS[0]).lstrip(".") if settings.ALLOWED_HOSTS else default
     return default if first == "*" else first
-
-
-def _for_url(host: str) -> str:
-    if host in ("0.0.0.0", "::"):
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
 
 
 def _first_line(error: Exception) -> str:

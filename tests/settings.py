@@ -8,10 +8,10 @@ from pathlib import Path
 
 # Always a new folder, which is removed at the end; never the site's own that RAGSITE_DATA_DIR may name. Each worker of
 # pytest-xdist has its own part of it, with its own server, and shares that with the processes that its tests start.
-_shared = os.environ.get("RAGSITE_TESTS_DIR")
+_shared = os.environ.get("TESTS_OF_RAGSITE_DIR")
 _folder = _shared or tempfile.mkdtemp(prefix="ragsite-tests-")
 _owner = None if _shared else os.getpid()
-os.environ["RAGSITE_TESTS_DIR"] = _folder
+os.environ["TESTS_OF_RAGSITE_DIR"] = _folder
 os.environ["RAGSITE_DATA_DIR"] = str(Path(_folder, os.environ.get("PYTEST_XDIST_WORKER", "alone")))
 
 

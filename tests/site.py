@@ -16,13 +16,17 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds after which what should happen is given up; nothing here measures time, and the machine may be busy.
 PATIENCE = 120.0
-_READY = re.compile(r"ready at (http://\S+)")
 
 
 def run_up(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run an `up` that is expected to refuse; return what it printed and its exit code."""
+    return run_command(data_dir, "up", *arguments, **environment)
+
+
+def run_command(data_dir: Path, command: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a management command to its end; return what it printed and its exit code."""
     return subprocess.run(
-        _command(data_dir, *arguments),
+        manage(data_dir, command, *arguments),
         env=_environment(environment),
         capture_output=True,
         text=True,
@@ -41,7 +45,10 @@ def processes(data_dir: Path) -> list[psutil.Process]:
 
 
 class Site:
-    """`manage.py up`, from its start to its end."""
+    """`manage.py up`, or another command that serves until it is stopped, from its start to its end."""
+
+    command: tuple[str, ...] = ("up", "--port", "0")
+    ready = re.compile(r"ready at (http://\S+)")
 
     def __init__(self, data_dir: Path, *arguments: str, **environment: str) -> None:
         """Start it; `environment` is added to this process's without its Ragsite and model variables."""
@@ -50,7 +57,7 @@ class Site:
         self.url = ""
         self._lines: queue.Queue[str] = queue.Queue()
         self.process = subprocess.Popen(
-            _command(data_dir, "--port", "0", *arguments),
+            manage(data_dir, *self.command, *arguments),
             env=_environment(environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -73,7 +80,7 @@ class Site:
 
     def wait_until_ready(self) -> None:
         """Wait for the address; whatever else was printed meanwhile is in `output`."""
-        self.url = self.wait_for(_READY, PATIENCE).group(1).rstrip("/")
+        self.url = self.wait_for(self.ready, PATIENCE).group(1).rstrip("/")
 
     def wait_for(self, pattern: re.Pattern[str], timeout: float) -> re.Match[str]:
         """Wait for a line that matches, printed since the last one that was waited for."""
@@ -102,8 +109,23 @@ class Site:
             self._lines.put(line)
 
 
-def _command(data_dir: Path, *arguments: str) -> list[str]:
-    return [sys.executable, str(ROOT / "manage.py"), "up", "--data-dir", str(data_dir), *arguments]
+class Web(Site):
+    """`manage.py web`."""
+
+    command = ("web", "--port", "0")
+    ready = re.compile(r"serves at (http://\S+)")
+
+
+class Worker(Site):
+    """`manage.py worker`."""
+
+    command = ("worker",)
+    ready = re.compile(r"(background worker runs)")
+
+
+def manage(data_dir: Path, command: str, *arguments: str) -> list[str]:
+    """Return the command line of a management command on a data folder."""
+    return [sys.executable, str(ROOT / "manage.py"), command, "--data-dir", str(data_dir), *arguments]
 
 
 def _environment(added: dict[str, str]) -> dict[str, str]:

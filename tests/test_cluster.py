@@ -36,15 +36,19 @@ def _ended(killed: bool) -> ForkProcess:
     return process
 
 
-def test_the_cluster_ends_with_a_killed_worker(replaced: list[Any]) -> None:
-    worker = _ended(killed=True)
-    with pytest.raises(SystemExit):
-        _sentinel(worker).reincarnate(worker)
+def test_the_cluster_ends_with_a_process_that_was_killed(replaced: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(code: int) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr(cluster.os, "_exit", end)
+    worker, pusher = _ended(killed=True), _ended(killed=True)
+    for process in (worker, pusher):
+        with pytest.raises(SystemExit):
+            _sentinel(worker).reincarnate(process)
     assert not replaced
 
 
 def test_others_are_replaced(replaced: list[Any]) -> None:
-    worker, pusher = _ended(killed=False), _ended(killed=True)
+    worker = _ended(killed=False)
     _sentinel(worker).reincarnate(worker)
-    _sentinel(worker).reincarnate(pusher)
-    assert replaced == [worker, pusher]
+    assert replaced == [worker]

@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: one server per data folder, whatever a crash left behind."""
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ def folder(settings: Settings) -> Iterator[Path]:
     with TemporaryDirectory(prefix="ragsite-embedded-", ignore_cleanup_errors=True) as name:
         settings.DATA_DIR = Path(name)
         settings.POSTGRES_DIR = settings.DATA_DIR / "postgres"
+        settings.MEDIA_ROOT = settings.DATA_DIR / "media"
         yield settings.DATA_DIR
         embedded.let_go_after_fork()
 
@@ -67,6 +69,52 @@ def test_a_number_that_went_to_another_process_is_no_server(folder: Path) -> Non
     pgdata.mkdir()
     _left_by_a_crash(pgdata, os.getpid())
     assert embedded._postmaster(pgdata) is None
+
+
+def test_a_copy_of_a_running_site_has_a_server_of_its_own(folder: Path, settings: Settings) -> None:
+    settings.POSTGRES_MEMORY_MB = 24
+    original = settings.POSTGRES_DIR
+    try:
+        socket = embedded.socket_directory()
+        with TemporaryDirectory(prefix="ragsite-copy-", ignore_cleanup_errors=True) as name:
+            settings.DATA_DIR = Path(name) / "data"
+            subprocess.run(["cp", "-a", str(folder), str(settings.DATA_DIR)], check=True)
+            settings.POSTGRES_DIR = settings.DATA_DIR / "postgres"
+            assert embedded._postmaster(settings.POSTGRES_DIR) is None
+            embedded.stop()
+            try:
+                assert embedded.socket_directory() not in (socket, "")
+            finally:
+                embedded.stop()
+        settings.POSTGRES_DIR = original
+        assert embedded._running_socket(original) == socket
+        with psycopg.connect(host=socket, user="postgres", dbname="postgres") as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        settings.POSTGRES_DIR = original
+        embedded.stop()
+
+
+def test_a_folder_that_was_moved_keeps_its_server(folder: Path, settings: Settings) -> None:
+    """Another server on the same files would destroy them."""
+    settings.POSTGRES_MEMORY_MB = 24
+    try:
+        embedded.socket_directory()
+        moved = settings.POSTGRES_DIR.rename(folder / "moved")
+        settings.POSTGRES_DIR = moved
+        assert embedded._postmaster(moved) is not None
+    finally:
+        embedded.stop()
+
+
+def test_others_may_not_look_into_the_data_folder(folder: Path, settings: Settings) -> None:
+    folder.chmod(0o755)
+    settings.POSTGRES_MEMORY_MB = 24
+    try:
+        embedded.socket_directory()
+        assert stat.S_IMODE(folder.stat().st_mode) == (0o711 if os.geteuid() == 0 else 0o700)
+    finally:
+        embedded.stop()
 
 
 def test_it_starts_past_what_a_crash_left(folder: Path, settings: Settings) -> None:

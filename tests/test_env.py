@@ -104,3 +104,23 @@ def test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, "en,fr")
     with pytest.raises(ImproperlyConfigured, match=f"{NAME} holds 'fr'; it takes all, or any of: en, zh"):
         env.languages(NAME, known)
+
+
+@pytest.mark.parametrize(
+    "value", ["mysql://me:s3cret@db/name", "postgres://me:s3cret#1@db/name", "password=s3cret host=db"]
+)
+def test_a_url_that_is_refused_is_not_shown(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(ImproperlyConfigured, match=NAME) as refused:
+        env.url(NAME, ("postgres",))
+    assert "s3cret" not in str(refused.value)
+
+
+def test_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.time_zone(NAME, "UTC") == "UTC"
+    monkeypatch.setenv(NAME, "Asia/Shanghai")
+    assert env.time_zone(NAME, "UTC") == "Asia/Shanghai"
+    for value in ("Mars/Olympus", "../etc/passwd", "Asia"):
+        monkeypatch.setenv(NAME, value)
+        with pytest.raises(ImproperlyConfigured, match=f"{NAME} is .*; it takes a time zone such as Asia/Shanghai"):
+            env.time_zone(NAME, "UTC")

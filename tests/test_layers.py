@@ -14,6 +14,7 @@ TOP = (
     "ragsite.admin",
     "ragsite.api_urls",
     "ragsite.asgi",
+    "ragsite.http_server",
     "ragsite.management",
     "ragsite.samples",
     "ragsite.supervisor",

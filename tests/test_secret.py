@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragsite import secret
 from ragsite.secret import load_or_create
 
 
@@ -41,3 +42,15 @@ def test_a_process_that_dies_leaves_no_half_of_a_secret(tmp_path: Path, monkeypa
         patch.setattr(secrets, "token_urlsafe", die)
         load_or_create(path)
     assert len(load_or_create(path)) >= 48
+
+
+def test_folders_are_private_and_those_of_others_left_alone(tmp_path: Path) -> None:
+    new, old, public = tmp_path / "new", tmp_path / "old", tmp_path / "public"
+    old.mkdir(mode=0o755)
+    public.mkdir()
+    public.chmod(0o1777)
+    for folder in (new, old, public):
+        secret.private_folder(folder)
+    assert not stat.S_IMODE(new.stat().st_mode) & 0o077
+    assert not stat.S_IMODE(old.stat().st_mode) & 0o066
+    assert stat.S_IMODE(public.stat().st_mode) == 0o1777

@@ -27,7 +27,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def site(data_dir: Path) -> Iterator[Site]:
-    with Site(data_dir) as site:
+    with Site(data_dir, RAGSITE_TIMEZONE="UTC") as site:
         yield site
 
 
@@ -64,6 +64,7 @@ def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
     site.wait_for(re.compile("Press Ctrl-C"), PATIENCE)
     kept = site.data_dir / "demo-password"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert "RAGSITE_TIMEZONE is not known and changes nothing. Did you mean RAGSITE_TIME_ZONE?" in "".join(site.output)
     password = kept.read_text().strip()
     assert len(password) >= 12
     assert f"with password {password} " in "".join(site.output)
@@ -97,6 +98,25 @@ def test_a_child_that_dies_is_started_again(site: Site) -> None:
     assert _get(f"{site.url}/readyz") == "ok"
 
 
+def _guard(site: Site) -> psutil.Process:
+    children = psutil.Process(site.process.pid).children()
+    (guard,) = (process for process in children if "guard.main()" in " ".join(process.cmdline()))
+    return guard
+
+
+def test_the_guard_is_started_again_and_the_site_outlives_it(site: Site) -> None:
+    guard = _guard(site)
+    assert guard.memory_info().rss < 30 * 2**20
+    others = [process for process in psutil.Process(site.process.pid).children() if process != guard]
+    guard.kill()
+    for process in others:  # so that the supervisor has something to tell a guard that is gone
+        process.kill()
+    site.wait_for(re.compile("The guard has died"), PATIENCE)
+    site.wait_for(re.compile(r"background worker was ended by SIGKILL"), PATIENCE)
+    assert _get(f"{site.url}/readyz") == "ok"
+    assert _guard(site).pid != guard.pid
+
+
 def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: Site) -> None:
     password = (site.data_dir / "demo-password").read_text().strip()
     assert any(process.name().startswith("postgres") for process in processes(site.data_dir))
@@ -106,6 +126,8 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
     with Site(site.data_dir) as again:
         assert password not in "".join(again.output)
         assert "sessionid" in _sign_in(again.url, password).cookies
+        _guard(again).kill()
+        again.wait_for(re.compile("The guard has died"), PATIENCE)
         again.process.kill()
         again.process.wait(PATIENCE)
         with Site(site.data_dir) as after_the_kill:
@@ -149,3 +171,17 @@ def test_a_bad_variable_is_told(tmp_path: Path) -> None:
     ended = run_up(tmp_path, RAGSITE_MAX_UPLOAD_MB="much")
     assert ended.returncode == 1
     assert "RAGSITE_MAX_UPLOAD_MB is 'much'" in _one_line(ended.stderr)
+
+
+def test_a_bad_port_and_a_bad_time_zone_are_told(tmp_path: Path) -> None:
+    ended = run_up(tmp_path, "--port", "65536")
+    assert ended.returncode != 0
+    assert "'65536' is no port" in ended.stderr and "Traceback" not in ended.stderr
+    assert "RAGSITE_TIME_ZONE is 'Mars'" in _one_line(run_up(tmp_path, RAGSITE_TIME_ZONE="Mars").stderr)
+
+
+@pytest.mark.parametrize("url", ["postgres://me:s3/cret@127.0.0.1:9/name", "postgres://me:12/s3cret@127.0.0.1:9/name"])
+def test_a_password_is_not_shown(tmp_path: Path, url: str) -> None:
+    told = run_up(tmp_path, "--port", "0", DATABASE_URL=url).stderr
+    assert "DATABASE_URL can't be read" in _one_line(told)
+    assert "cret" not in told

@@ -169,3 +169,17 @@ def test_the_api_shares_lists_and_revokes(
     assert as_owner.delete(one).status_code == 204 and as_owner.delete(one).status_code == 404
     assert anonymous.get(body["url"]).status_code == 404
     assert as_owner.get(address).json()["results"] == []
+
+
+def test_links_are_made_of_the_configured_address(
+    as_owner: Client, session: ChatSession, turn: Turn, settings: Any
+) -> None:
+    link = sharing.create_link(session, turn.pk)
+    settings.PUBLIC_URL = "https://ask.example.com"
+    settings.ALLOWED_HOSTS = ["*"]
+    told = as_owner.get(
+        reverse("api-share-links", args=[session.pk]), headers={"Host": "evil.example"}
+    ).content.decode()
+    page = as_owner.get(reverse("share-links"), headers={"Host": "evil.example"}).content.decode()
+    for text in (told, page):
+        assert f"https://ask.example.com{url(link)}" in text and "evil.example" not in text

@@ -1,0 +1,49 @@
+"""Serve the site's pages, API and sockets: one web process."""
+
+import socket
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ragsite import startup
+
+
+class Command(BaseCommand):
+    """`manage.py web`: what `up` runs, and what a site of several web processes runs without it."""
+
+    help = "Serve the site as one web process, until SIGTERM or Ctrl-C. `up` runs it for you."
+    requires_system_checks = []  # they run below, also in a child of `up`
+    # Of `up`: the socket that it holds, and what to wait for before anything is answered.
+    stealth_options = ("listener", "wait_for_database")
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add where to listen and where the data are."""
+        startup.add_address(parser)
+        startup.add_data_folder(parser)
+
+    def handle(
+        self,
+        *args: Any,
+        host: str,
+        port: int,
+        listener: socket.socket | None = None,
+        wait_for_database: Callable[[], object] | None = None,
+        **options: Any,
+    ) -> None:
+        """Serve until stopped; a reason not to start is told, with exit code 1."""
+        from ragsite import http_server
+
+        try:
+            startup.check_settings()
+            with listener or startup.listen(host, port) as ours:
+                url = startup.address(host, ours)
+                http_server.serve(ours, wait_for_database or (lambda: self._get_ready(url, ours)))
+        except startup.CannotStart as error:
+            raise CommandError(str(error)) from error
+
+    def _get_ready(self, url: str, listener: socket.socket) -> None:
+        warnings = [*startup.notices(listener), *startup.expect_database()]
+        self.stdout.write("\n".join([*warnings, f"Ragsite's web process serves at {url}"]))
+        self.stdout.flush()

@@ -1,0 +1,35 @@
+"""Do the site's background work: read documents, compute vectors, clean up."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ragsite import startup
+
+
+class Command(BaseCommand):
+    """`manage.py worker`: what `up` runs, and what a site of several machines runs without it."""
+
+    help = "Do the site's background work, until SIGTERM or Ctrl-C. `up` runs it for you."
+    requires_system_checks = []  # they run below, also in a child of `up`
+    stealth_options = ("database_is_ready",)  # which `up` has seen to
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add where the data are."""
+        startup.add_data_folder(parser)
+
+    def handle(self, *args: Any, database_is_ready: bool = False, **options: Any) -> None:
+        """Work until stopped; a reason not to start is told, with exit code 1."""
+        from ragsite import cluster
+
+        try:
+            if not database_is_ready:
+                startup.check_settings()
+                self.stdout.write(
+                    "\n".join([*startup.notices(), *startup.expect_database(), "Ragsite's background worker runs."])
+                )
+                self.stdout.flush()
+        except startup.CannotStart as error:
+            raise CommandError(str(error)) from error
+        cluster.run()

@@ -1,0 +1,31 @@
+#!/bin/sh
+# What the tests need beside Python's packages: installed where apt can do it, else listed before anything else runs.
+set -u
+
+there() { command -v "$1" >/dev/null 2>&1; }
+python="${1:-}"
+missing=""
+[ -x .venv/bin/python ] || "${python:-python3}" -c 'import ensurepip, venv' 2>/dev/null || missing="python3 python3-venv"
+there redis-server || missing="$missing redis-server"
+{ there msgfmt && there xgettext; } || missing="$missing gettext"
+if [ "$(uname)" = Linux ] && ! { there fc-list && [ -n "$(fc-list :lang=zh 2>/dev/null)" ]; }; then
+    missing="$missing fontconfig fonts-noto-cjk" # the browser tests read Chinese
+fi
+
+as=unable
+if there apt-get; then
+    if [ "$(id -u)" = 0 ]; then as=""; elif there sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then as=sudo; fi
+fi
+# Without apt, Playwright's own Chromium is fetched later; with it, the system's comes with the libraries that it needs.
+if [ "$as" != unable ] && ! .venv/bin/python -m tests.browser.chromium 2>/dev/null && ! there chromium; then
+    missing="$missing chromium"
+fi
+[ -n "$missing" ] || exit 0
+
+if [ "$as" = unable ]; then
+    echo "The tests need these programs, named as Debian names their packages; please install them first:" >&2
+    for package in $missing; do echo "  $package" >&2; done
+    exit 1
+fi
+echo "Installing what the tests need:$(printf ' %s' $missing) ..."
+$as apt-get update -q && $as env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
