@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -290,12 +290,15 @@ def _language(scope: dict[str, Any]) -> str:
 
 
 def _same_origin(scope: dict[str, Any]) -> bool:
-    """Tell whether a browser's page of this site is asking; programs send no origin."""
+    """Tell whether a browser's page of this site is asking, by the same scheme and host; programs send no origin."""
     headers: dict[bytes, bytes] = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
-    return urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    by_tls = scope.get("scheme") == "wss" or (
+        settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
+    )
+    return origin == f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
 
 
 def _id(value: Any) -> int:

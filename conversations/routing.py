@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from django.urls import path
+from channels.security.websocket import WebsocketDenier
+from django.urls import path, re_path
 
 from conversations.consumers import ChatConsumer
 
-websocket_urlpatterns: list[Any] = [path("ws/sessions/<int:session_id>/", ChatConsumer.as_asgi())]
+websocket_urlpatterns: list[Any] = [
+    path("ws/sessions/<int:session_id>/", ChatConsumer.as_asgi()),
+    re_path("", WebsocketDenier.as_asgi()),  # an address that isn't there is refused, as one that one may not have
+]
