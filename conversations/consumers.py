@@ -57,7 +57,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            self._groups = titles.group(self.session_id), sign_in.group(self.scope["session"].session_key)
+            self._groups = (
+                titles.group(self.session_id),
+                sign_in.group(self.scope["session"].session_key),
+                sign_in.group_of_user(self.user.pk),
+            )
             for group in self._groups:
                 await self.channel_layer.group_add(group, self.channel_name)
             await self.accept()
@@ -72,6 +76,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """End with the sign-in: whoever sits before the page now is someone else."""
         await self._stop_listening()
         await self.close(SIGNED_OUT)
+
+    async def user_changed(self, message: dict[str, Any]) -> None:
+        """End with the right to be here: the user may have been deactivated, or have got another password."""
+        if not await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+            await self.signed_out(message)
 
     async def session_titled(self, message: dict[str, Any]) -> None:
         """Show the title that the session has got since."""

@@ -75,6 +75,12 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         except AWAY as error:
             self._lost(error)
 
+    async def close(self) -> None:
+        """Stop listening to other processes."""
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.wait({self._listener})
+
     def _connect(self) -> Redis:
         return Redis.from_url(self._url, **TIMEOUTS, retry=Retry(NoBackoff(), 1))
 

@@ -57,6 +57,9 @@ class RedisOrLocalCache(RedisCache):
             self._local.clear()
 
 
+_MANY = ("get_many", "set_many", "delete_many")
+
+
 def _or_locally(name: str) -> Callable[..., Any]:
     def call(self: RedisOrLocalCache, *args: Any, **kwargs: Any) -> Any:
         if time.monotonic() >= _away_until.get(self._server, 0.0):
@@ -72,5 +75,5 @@ def _or_locally(name: str) -> Callable[..., Any]:
     return call
 
 
-for _name in ("add", "get", "set", "touch", "delete", "get_many", "set_many", "delete_many", "has_key", "incr", "clear"):
+for _name in ("add", "get", "set", "touch", "delete", "has_key", "incr", "clear", *_MANY):
     setattr(RedisOrLocalCache, _name, _or_locally(_name))
