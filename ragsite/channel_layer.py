@@ -77,7 +77,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
 
     async def close(self) -> None:
         """Stop listening to other processes."""
-        if self._listener is not None:
+        if self._listener is not None and not self._listener.done():
             self._listener.cancel()
             await asyncio.wait({self._listener})
 
