@@ -6,10 +6,9 @@ from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from django.middleware.common import CommonMiddleware
-from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 
-PROBES = (reverse_lazy("healthz"), reverse_lazy("readyz"))
+PROBES = ("/healthz", "/readyz")
 
 
 class AnyHostForProbes(CommonMiddleware):

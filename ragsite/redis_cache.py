@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 AWAY = (RedisError, OSError)
 
 # Seconds to reach Redis, and for it to answer: requests wait for it.
-TIMEOUTS = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
+TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
 
 # Seconds for which Redis is left alone after it was away.
 REST = 5.0
