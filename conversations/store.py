@@ -220,7 +220,7 @@ _LOG = F("stream_log")
 
 
 def _log_before(seq: int) -> Combinable:
-    """Return the log, without what `_interrupt` has added where the answer was only late."""
+    """Return the log, without what `interrupt` has added where the answer was only late."""
     kept = Func(
         _LOG,
         Value({"seq": seq}, output_field=JSONField()),

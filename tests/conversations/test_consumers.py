@@ -19,7 +19,7 @@ from django.test import Client
 
 from conversations import pages, services, turns
 from conversations.models import ChatSession, Message
-from conversations.routing import websocket_urlpatterns
+from conversations.routing import websocket_urlpatterns, websockets
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -365,8 +365,8 @@ async def test_pages_of_this_site_come_by_its_own_scheme(
 
 
 @pytest.mark.parametrize("path", ["/ws/nowhere/", "/ws/sessions/none/", "/"])
-async def test_a_socket_to_nowhere_is_refused_without_ado(owner: User, path: str) -> None:
-    socket = WebsocketCommunicator(URLRouter(websocket_urlpatterns), path)
+async def test_a_socket_to_nowhere_is_refused_without_ado(path: str) -> None:
+    socket = WebsocketCommunicator(websockets, path)
     connected, _code = await socket.connect(timeout=PATIENCE)
     assert not connected
 
