@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 from django.contrib.auth.signals import user_logged_out
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_delete, post_migrate, post_save
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,10 +13,15 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the system checks, keep default prompts and schedule in the database, and hear of signing out."""
+        """Register the system checks, keep default prompts and schedule in the database, and hear of signing out and of
+        what becomes of users."""
+        from django.contrib.auth.models import User
+
         from conversations import checks, schedules, sign_in  # noqa: F401
         from conversations.prompt_versions import keep_defaults
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
         user_logged_out.connect(sign_in.close_sockets, dispatch_uid="conversations.sockets")
+        for changed in (post_save, post_delete):
+            changed.connect(sign_in.check_sockets, sender=User, dispatch_uid="conversations.users")

@@ -6,7 +6,8 @@ layer, which may drop; what is missing is taken from the database, where the log
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,8 @@ logger = logging.getLogger(__name__)
 PATIENCE = 2.0
 # A gap is filled from the database, where events are at most a second late.
 RETRY = 0.2
+# Live events that a listener keeps, for an answer whose writer dies before it has stored them: seconds of the fastest.
+MOST_HEARD = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def group(message_id: int) -> str:
 async def relay(message_id: int, log: LiveLog) -> None:
     """Send the events of a turn that runs here to those who listen elsewhere, as they come, until its log is closed."""
     layer = get_channel_layer()
-    if isinstance(layer, InMemoryChannelLayer):  # which reaches nobody elsewhere
+    if type(layer) is InMemoryChannelLayer:  # which reaches nobody elsewhere
         return
     async for events in log.follow():
         news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
@@ -73,24 +76,27 @@ async def relay(message_id: int, log: LiveLog) -> None:
 async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
     """Yield every event with `seq > after_seq` exactly once, in order, up to and including `done`."""
     seq = after_seq
-    if message_id in running:
+    followed = message_id in running
+    if followed:
         async for events in running[message_id].follow(seq):
             for event in events:
                 seq = event.seq
                 yield event
                 if isinstance(event, DoneEvent):
                     return
-    async with aclosing(_listen_from_afar(message_id, seq)) as rest:
+    async with aclosing(_listen_from_afar(message_id, seq, followed)) as rest:
         async for event in rest:
             yield event
 
 
-async def _listen_from_afar(message_id: int, seq: int) -> AsyncGenerator[Event]:
+async def _listen_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[Event]:
+    """Yield the events after `seq`. `followed`: the listener has been there, and was not told the end."""
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
     await layer.group_add(group(message_id), channel)
+    heard: deque[Event] = deque(maxlen=MOST_HEARD)
     try:
-        log = await _missing(message_id, seq)
+        log = await _missing(message_id, seq, followed=followed)
         while True:
             for event in log.events:
                 seq = event.seq
@@ -99,9 +105,10 @@ async def _listen_from_afar(message_id: int, seq: int) -> AsyncGenerator[Event]:
                 return
             live = await _next(layer, channel, seq)
             if live and live[0].seq == seq + 1:
+                heard.extend(live)
                 log = Log(live, isinstance(live[-1], DoneEvent))
             else:  # a gap, or a long silence
-                log = await _missing(message_id, seq, until=live[-1].seq if live else 0)
+                log = await _missing(message_id, seq, live[-1].seq if live else 0, heard, followed=True)
     finally:
         await layer.group_discard(group(message_id), channel)
 
@@ -123,28 +130,30 @@ async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
         return []
 
 
-async def _missing(message_id: int, seq: int, until: int = 0) -> Log:
-    """Return the logged events after `seq`, waiting for the log to reach `until`."""
+async def _missing(message_id: int, seq: int, until: int = 0, heard: Iterable[Event] = (), *, followed: bool) -> Log:
+    """Return the logged events after `seq`, waiting for the log to reach `until`; the end always is after `seq`."""
     while True:
         try:
-            log = await _log(message_id)
+            log = await _log(message_id, seq, tuple(heard))
         except AWAY:  # restarting, as a rule; the turn waits for it too
             await asyncio.sleep(PATIENCE)
             continue
         found = [event for event in log.events if event.seq > seq]
+        if log.final and not found and followed:
+            found = _end_after(seq, log.events)
         if log.final or not until or (found and found[-1].seq >= until):
             return Log(found, log.final)
         await asyncio.sleep(RETRY)
 
 
-async def _log(message_id: int) -> Log:
+async def _log(message_id: int, seen: int = 0, heard: Sequence[Event] = ()) -> Log:
     if message_id in running:
         return Log(list(running[message_id].events), False)
-    return await in_database(_stored_log, message_id)
+    return await in_database(_stored_log, message_id, seen, heard)
 
 
-def _stored_log(message_id: int) -> Log:
-    store.interrupt_stale(message_id=message_id)
+def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
+    store.interrupt_stale(heard, seen, message_id=message_id)
     message = Message.objects.select_related("turn").filter(pk=message_id).first()
     if message is None:
         gone = ErrorEvent(seq=1, code="deleted", message="", retryable=False)
@@ -156,7 +165,16 @@ def _stored_log(message_id: int) -> Log:
         last = events[-1].seq if events else 0
         state = message.answer_state or None
         events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
+    if final and seen > message.last_seq and not store.was_told_all(message, seen):
+        events += _end_after(seen, events)
+        store.note_told(message, events[-1].seq)
     return Log(events, final)
+
+
+def _end_after(seq: int, events: Sequence[Event]) -> list[Event]:
+    """Return the end of a log for who was sent more than it holds: its writer died with the rest."""
+    end = [event for event in events[-2:] if isinstance(event, ErrorEvent | DoneEvent)]
+    return [event.numbered(number) for number, event in enumerate(end, seq + 1)]
 
 
 def _replay(message: Message) -> list[Event]:

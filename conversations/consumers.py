@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -57,7 +57,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            self._groups = titles.group(self.session_id), sign_in.group(self.scope["session"].session_key)
+            self._groups = (
+                titles.group(self.session_id),
+                sign_in.group(self.scope["session"].session_key),
+                sign_in.group_of_user(self.user.pk),
+            )
             for group in self._groups:
                 await self.channel_layer.group_add(group, self.channel_name)
             await self.accept()
@@ -72,6 +76,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """End with the sign-in: whoever sits before the page now is someone else."""
         await self._stop_listening()
         await self.close(SIGNED_OUT)
+
+    async def user_changed(self, message: dict[str, Any]) -> None:
+        """End with the right to be here: the user may have been deactivated, or have got another password."""
+        if not await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+            await self.signed_out(message)
 
     async def session_titled(self, message: dict[str, Any]) -> None:
         """Show the title that the session has got since."""
@@ -290,12 +299,15 @@ def _language(scope: dict[str, Any]) -> str:
 
 
 def _same_origin(scope: dict[str, Any]) -> bool:
-    """Tell whether a browser's page of this site is asking; programs send no origin."""
+    """Tell whether a browser's page of this site is asking, by the same scheme and host; programs send no origin."""
     headers: dict[bytes, bytes] = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
-    return urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    by_tls = scope.get("scheme") == "wss" or (
+        settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
+    )
+    return origin == f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
 
 
 def _id(value: Any) -> int:

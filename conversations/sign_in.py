@@ -9,6 +9,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest
 
 
@@ -27,7 +28,21 @@ def holds(user: User, session_key: str) -> bool:
     return bool(auth.get_user(request) == user)
 
 
+def group_of_user(user_id: int) -> str:
+    """Return the channel-layer group of a user's sockets."""
+    return f"user.{user_id}"
+
+
 def close_sockets(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
     """Close what a sign-in has opened; a receiver of `user_logged_out`."""
     if key := request.session.session_key:
         async_to_sync(get_channel_layer().group_send)(group(key), {"type": "signed.out"})
+
+
+def check_sockets(sender: Any, instance: User, **kwargs: Any) -> None:
+    """Have a user's sockets look whether they may stay, once what became of the user is stored; a receiver of
+    `post_save` and `post_delete`."""
+    if kwargs.get("created") or kwargs.get("update_fields") == {"last_login"}:
+        return
+    told = group_of_user(instance.pk), {"type": "user.changed"}
+    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(*told), robust=True)

@@ -141,7 +141,7 @@ class ContentStream(AsyncAPIView):
         message = await sync_to_async(self._answer)(request.user, pk, message_id)
         after_seq = _last_event_id(request)
         if message.status != Message.Status.STREAMING and after_seq:
-            if after_seq >= message.last_seq:
+            if store.was_told_all(message, after_seq):
                 return HttpResponse(status=204)
             if not message.stream_log:
                 raise LogEmptied

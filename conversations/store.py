@@ -4,7 +4,7 @@ Every write to a running answer is conditional on `status = streaming`, so that 
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -23,6 +23,8 @@ from ragsite.llm.tokens import count_tokens
 
 # A streaming answer whose heartbeat is older has lost its generator.
 STALE_AFTER = timedelta(seconds=15)
+# Events that may have been sent and not stored; numbers beyond are made up.
+FARTHEST_AHEAD = 10_000
 
 
 class TurnRefused(Exception):
@@ -191,8 +193,9 @@ def checkpoint(message_id: int, answer: Answer, new_events: list[dict[str, Any]]
 
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
     """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
-    Message.objects.filter(pk=message_id, last_seq__lt=answer.last_seq).update(
-        **_columns(answer, new_events, _LOG_REOPENED),
+    reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
+    Message.objects.filter(reopened, pk=message_id).update(
+        **_columns(answer, new_events, _log_before(new_events[0]["seq"])),
         status=answer.status,
         usage=answer.usage,
         duration_ms=answer.ms,
@@ -214,14 +217,18 @@ def _streaming(message_id: int) -> QuerySet[Message]:
 
 
 _LOG = F("stream_log")
-# Without the two events by which `_interrupt` has ended the log of an answer that was only late.
-_LOG_REOPENED = Case(
-    When(
-        status=Message.Status.INTERRUPTED,
-        then=Func(_LOG, template="(%(expressions)s - -1 - -1)", output_field=JSONField()),
-    ),
-    default=_LOG,
-)
+
+
+def _log_before(seq: int) -> Combinable:
+    """Return the log, without what `interrupt` has added where the answer was only late."""
+    kept = Func(
+        _LOG,
+        Value({"seq": seq}, output_field=JSONField()),
+        template="jsonb_path_query_array(%(expressions)s)",
+        arg_joiner=", '$[*] ? (@.seq < $seq)', ",
+        output_field=JSONField(),
+    )
+    return Case(When(status=Message.Status.INTERRUPTED, then=kept), default=_LOG)
 
 
 def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable = _LOG) -> dict[str, Any]:
@@ -262,8 +269,12 @@ def is_stale(message: Message) -> bool:
     return message.heartbeat_at is None or message.heartbeat_at < timezone.now() - STALE_AFTER
 
 
-def interrupt_stale(**where: int) -> int:
-    """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id."""
+def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) -> int:
+    """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id.
+
+    Of a single one: `heard` is what came of it live, which the log may lack, and `seen` the last number that someone
+    was sent.
+    """
     stale = Message.objects.filter(
         Q(heartbeat_at__lt=timezone.now() - STALE_AFTER) | Q(heartbeat_at=None), status=Message.Status.STREAMING
     )
@@ -271,7 +282,7 @@ def interrupt_stale(**where: int) -> int:
         stale = stale.filter(turn__session_id=where["session_id"])
     if "message_id" in where:
         stale = stale.filter(pk=where["message_id"])
-    return sum(_interrupt(message) for message in stale)
+    return sum(interrupt(message, heard, seen) for message in stale)
 
 
 def interruption() -> str:
@@ -279,27 +290,45 @@ def interruption() -> str:
     return _("The server stopped while this was being written. What came is kept.")
 
 
-def _interrupt(message: Message) -> int:
+def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> bool:
+    """End an answer whose generator died, numbered above all that was sent of it; False when it lives after all."""
     answer = fold(message.stream_log)
-    ending: list[Event] = [
-        ErrorEvent(
-            seq=message.last_seq + 1,
-            code="interrupted",
-            message=interruption(),
-        ),
-        DoneEvent(seq=message.last_seq + 2, status="interrupted", answer_state=answer.answer_state or None),
-    ]
-    for event in ending:
-        answer.apply(event)
-    ended = _streaming(message.pk).filter(last_seq=message.last_seq)
-    return ended.update(
+    log = list(message.stream_log)
+    for event in heard:
+        if event.seq == answer.last_seq + 1 and not isinstance(event, DoneEvent):
+            answer.apply(event)
+            log.append(event.to_dict())
+    blocks = answer.blocks if len(log) > len(message.stream_log) else message.blocks
+    last = max(answer.last_seq, message.last_seq, min(seen, message.last_seq + FARTHEST_AHEAD))
+    error = ErrorEvent(seq=last + 1, code="interrupted", message=interruption())
+    done = DoneEvent(seq=last + 2, status="interrupted", answer_state=answer.answer_state or None)
+    unchanged = _streaming(message.pk).filter(last_seq=message.last_seq, heartbeat_at=message.heartbeat_at)
+    ended = unchanged.update(
         status=Message.Status.INTERRUPTED,
-        content=plain_text(message.blocks),
-        last_seq=answer.last_seq,
-        error_code="interrupted",
-        error_message=ending[0].message if isinstance(ending[0], ErrorEvent) else "",
-        stream_log=[*message.stream_log, *(event.to_dict() for event in ending)],
+        blocks=blocks,
+        content=plain_text(blocks),
+        thinking=answer.thinking or message.thinking,
+        answer_state=answer.answer_state or message.answer_state,
+        last_seq=done.seq,
+        error_code=error.code,
+        error_message=error.message,
+        stream_log=[*log, error.to_dict(), done.to_dict()],
     )
+    return ended == 1
+
+
+def was_told_all(message: Message, seen: int) -> bool:
+    """Tell whether who has seen event `seen` of an ended answer has seen its end.
+
+    Of one whose generator died more may have been sent than was stored, and the end have come after it.
+    """
+    ahead = seen - message.last_seq
+    return ahead == 0 or (ahead > 0 and (message.status != Message.Status.INTERRUPTED or ahead > FARTHEST_AHEAD))
+
+
+def note_told(message: Message, seen: int) -> None:
+    """Note that the end was told under the number `seen`, so that who comes back with it is told nothing more."""
+    Message.objects.filter(pk=message.pk, last_seq__lt=seen).update(last_seq=seen)
 
 
 # One value for all sources, as for all steps below: every one of their own would be quoted and sent by itself.

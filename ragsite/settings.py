@@ -85,16 +85,18 @@ SERVESTATIC_USE_FINDERS = True
 SERVESTATIC_MAX_AGE = 0 if DEBUG else 3600
 
 REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
+# Memberships of groups end with the sockets that hold them; the seconds are for those that were lost.
+_LAYER = {"capacity": 1000, "group_expiry": 30 * 86400}
 CHANNEL_LAYERS = {
     "default": (
-        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000}}
+        {"BACKEND": "ragsite.channel_layer.RedisLayer", "CONFIG": _LAYER | {"url": REDIS_URL}}
         if REDIS_URL
-        else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+        else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": _LAYER}
     )
 }
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {"BACKEND": "ragsite.redis_cache.RedisOrLocalCache", "LOCATION": REDIS_URL}
         if REDIS_URL
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     ),

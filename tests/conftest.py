@@ -1,6 +1,7 @@
 """The cast: an owner, a colleague with whom things are shared, and a stranger; staff where it matters."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import pytest_django
@@ -16,6 +17,7 @@ from conversations import asking
 from ragsite.llm import chat, default, embedding, remote_rerank
 from retrieval import caching, rerank, spaces
 from tests import factories, flush
+from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures"]
 
@@ -69,6 +71,14 @@ def as_staff(staff: User) -> Client:
 @pytest.fixture
 def anonymous() -> Client:
     return Client()
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis of the test's own, which it may kill and start again."""
+    server = RedisServer(tmp_path).start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture(autouse=True)

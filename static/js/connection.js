@@ -34,8 +34,13 @@ chat.addEventListener("htmx:wsOpen", (event) => {
 chat.addEventListener("htmx:wsClose", (event) => {
   if (leaving) return;
   const { code } = event.detail.event;
-  // Leads to signing in; nothing of the chat stays on the screen.
-  if (code === SIGNED_OUT) return location.reload();
+  // Leads to signing in; nothing of the chat stays on the screen. Where the password was changed in another tab of this
+  // browser, its new cookie is about to come.
+  if (code === SIGNED_OUT) {
+    document.body.hidden = true;
+    setTimeout(() => location.reload(), 500);
+    return;
+  }
   clearTimeout(showing);
   showing = setTimeout(() => (bar.hidden = false), 300);
   if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;

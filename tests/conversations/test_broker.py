@@ -1,26 +1,26 @@
 """Events reach every listener, in the process that runs the turn and in others: each once and in order."""
 
 import asyncio
-import shutil
-import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from datetime import timedelta
 from typing import Any
 
 import pytest
-import redis
 from channels.layers import get_channel_layer
-from channels_redis.core import RedisChannelLayer
 from django.contrib.auth.models import User
-from redis.backoff import ConstantBackoff
-from redis.retry import Retry
+from django.utils import timezone
 
-from conversations import broker, turns
-from conversations.events import Delta, DoneEvent, Event
+from conversations import broker, store, turns
+from conversations.events import BlockEnd, BlockStart, Delta, DoneEvent, ErrorEvent, Event, SessionEvent, fold
 from conversations.live_log import LiveLog
-from conversations.models import ChatSession
+from conversations.models import ChatSession, Message, Turn
 from knowledge.models import KnowledgeBase
+from ragsite.channel_layer import RedisLayer
+from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from tests.fakes.llm import FakeLLM
+from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,29 +28,29 @@ RESET = "How do I restore the factory settings of the switch?"
 WORDS = [f"w{number} " for number in range(8)]
 
 
-@pytest.fixture(scope="module")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    program = shutil.which("redis-server")
-    assert program, "redis-server is missing; on Debian: apt-get install redis-server"
-    socket = tmp_path_factory.mktemp("redis") / "socket"
-    quiet = ["--port", "0", "--save", "", "--appendonly", "no", "--loglevel", "warning"]
-    with subprocess.Popen([program, "--unixsocket", str(socket), *quiet], cwd=socket.parent) as server:
-        try:
-            client = redis.Redis(unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 1200))
-            assert client.ping()
-            yield f"unix://{socket}"
-        finally:
-            server.terminate()
+Layers = dict[str, RedisLayer]
 
 
 @pytest.fixture
-def redis_layer(redis_server: str, settings: Any) -> None:
-    redis = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [redis_server]}}
-    settings.CHANNEL_LAYERS = {"default": redis}
+async def layers(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Layers]:
+    """Two processes' layers: the turns that run here send by one, and who listens does so by the other."""
+    layers = {side: RedisLayer(redis_server.url, capacity=1000) for side in ("writer", "listener")}
+    side = ContextVar("side", default="listener")
+    relay = broker.relay
+
+    async def relay_by_the_writers(message_id: int, log: LiveLog) -> None:
+        side.set("writer")  # of this task alone
+        await relay(message_id, log)
+
+    monkeypatch.setattr(broker, "relay", relay_by_the_writers)
+    monkeypatch.setattr(broker, "get_channel_layer", lambda: layers[side.get()])
+    yield layers
+    for layer in layers.values():
+        await layer.close()
 
 
 @pytest.fixture
-def elsewhere(redis_layer: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def elsewhere(layers: Layers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have listeners know as little of the turns that run here as another process does."""
 
     class Unknown(dict[int, LiveLog]):
@@ -103,7 +103,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     sent = 0
-    group_send = RedisChannelLayer.group_send
+    group_send = RedisLayer.group_send
 
     async def dropping(self: Any, group: str, message: dict[str, Any]) -> None:
         nonlocal sent
@@ -111,7 +111,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
         if sent % 3:
             await group_send(self, group, message)
 
-    monkeypatch.setattr(RedisChannelLayer, "group_send", dropping)
+    monkeypatch.setattr(RedisLayer, "group_send", dropping)
     slow_words(fake_llm)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
@@ -124,13 +124,13 @@ async def test_a_layer_that_is_away_harms_no_answer(
     handbook: KnowledgeBase,
     session: ChatSession,
     fake_llm: FakeLLM,
-    redis_layer: None,
+    layers: Layers,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def away(self: Any, group: str, message: dict[str, Any]) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr(RedisChannelLayer, "group_send", away)
+    monkeypatch.setattr(RedisLayer, "group_send", away)
     slow_words(fake_llm)
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
@@ -145,7 +145,7 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
 ) -> None:  # fmt: skip
     monkeypatch.setattr(broker, "PATIENCE", 60.0)
     there, lost, back = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    group_add, group_send = RedisChannelLayer.group_add, RedisChannelLayer.group_send
+    group_add, group_send = RedisLayer.group_add, RedisLayer.group_send
 
     async def told(self: Any, group: str, channel: str) -> None:
         await group_add(self, group, channel)
@@ -158,8 +158,8 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
             raise ConnectionError("away")
         await group_send(self, group, message)
 
-    monkeypatch.setattr(RedisChannelLayer, "group_add", told)
-    monkeypatch.setattr(RedisChannelLayer, "group_send", away_at_first)
+    monkeypatch.setattr(RedisLayer, "group_add", told)
+    monkeypatch.setattr(RedisLayer, "group_send", away_at_first)
     fake_llm.enqueue([there, TextPiece("first "), back, *map(TextPiece, WORDS)])
     started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
     listening = asyncio.create_task(listened(started.assistant_message_id))
@@ -205,3 +205,118 @@ async def test_a_log_is_followed_by_many_at_their_own_pace() -> None:
     everything = list(range(1, 7))
     assert await asyncio.gather(*followers) == [everything, everything, [4, 5, 6], []]
     assert await follow(2, 0) == [3, 4, 5, 6]
+
+
+async def half_an_answer(session: ChatSession) -> Message:
+    """Store an answer as its writer left it at its last checkpoint, of which two events were sent and not stored."""
+    turn = await Turn.objects.acreate(session=session)
+    await Message.objects.acreate(turn=turn, role="user", content="q")
+    log: list[Event] = [
+        SessionEvent(seq=1, session_id=session.pk, turn_id=turn.pk, request_id="", user_message_id=1,
+                     assistant_message_id=2),
+        BlockStart(seq=2, id="b1", kind="text"), Delta(seq=3, id="b1", text="stored "),
+    ]  # fmt: skip
+    return await Message.objects.acreate(
+        turn=turn, role="assistant", status="streaming", last_seq=3, heartbeat_at=timezone.now(),
+        stream_log=[event.to_dict() for event in log], blocks=fold(log).blocks,
+    )  # fmt: skip
+
+
+LOST = [Delta(seq=seq, id="b1", text=f"sent{seq} ") for seq in (4, 5, 6, 7)]
+
+
+async def die(message: Message) -> None:
+    await Message.objects.filter(pk=message.pk).aupdate(heartbeat_at=timezone.now() - timedelta(seconds=60))
+
+
+async def test_who_heard_more_than_was_stored_keeps_it_and_hears_the_end(
+    session: ChatSession, layers: Layers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five listeners, of whom one comes when all is over."""
+    monkeypatch.setattr(broker, "PATIENCE", 0.5)
+    message = await half_an_answer(session)
+    heard: list[list[Event]] = [[] for _listener in range(4)]
+
+    async def follow(events: list[Event]) -> None:
+        async for event in broker.listen(message.pk):
+            events.append(event)
+
+    async def until(count: int) -> None:
+        async with asyncio.timeout(60):
+            while any(len(events) < count for events in heard):
+                await layers["writer"].group_send(
+                    broker.group(message.pk),
+                    {"type": "turn.events", "events": [event.to_dict() for event in LOST[: count - 3]]},
+                )
+                await asyncio.sleep(0.05)
+
+    async with asyncio.TaskGroup() as listeners:
+        for events in heard:
+            listeners.create_task(follow(events))
+        await until(5)
+        await until(7)
+        await die(message)
+    late = await listened(message.pk)
+    for events in [*heard, late]:
+        assert whole(events) and text_of(events) == "stored sent4 sent5 sent6 sent7 "
+        assert isinstance(events[-2], ErrorEvent) and isinstance(events[-1], DoneEvent)
+    await message.arefresh_from_db()
+    assert (message.status, message.content, message.last_seq) == ("interrupted", "stored sent4 sent5 sent6 sent7", 9)
+
+
+@pytest.mark.parametrize("seen", [3, 4, 5, 6, 40])
+@pytest.mark.parametrize("ended_before", [False, True])
+async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
+    session: ChatSession, seen: int, ended_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the one process died with its answer, and a client comes back to the next with the last that it saw."""
+    monkeypatch.setattr(broker, "PATIENCE", 0.05)
+    message = await half_an_answer(session)
+    if not ended_before:
+        listening = asyncio.create_task(listened(message.pk, seen))
+        async with asyncio.timeout(60):
+            while not get_channel_layer().groups:
+                await asyncio.sleep(0.01)
+    await die(message)
+    if ended_before:
+        await in_database(store.interrupt_stale)
+        if seen in (4, 5):  # numbers that the end has got: what came under them can't be known
+            return
+        listening = asyncio.create_task(listened(message.pk, seen))
+    events = await listening
+    assert whole(events, seen)
+    assert [event.type for event in events] == ["error", "done"]
+    await message.arefresh_from_db()
+    assert message.last_seq == events[-1].seq
+    assert await listened(message.pk, events[-1].seq) == []
+
+
+async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
+    session: ChatSession, layers: Layers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep, which heard nothing, ended the answer before those who did."""
+    message = await half_an_answer(session)
+    listener = broker.listen(message.pk)
+    events = [await anext(listener) for _event in range(3)]
+    await layers["writer"].group_send(
+        broker.group(message.pk), {"type": "turn.events", "events": [event.to_dict() for event in LOST]}
+    )
+    async with asyncio.timeout(60):
+        events += [await anext(listener) for _event in LOST]
+        await die(message)
+        await in_database(store.interrupt_stale)
+        events += [event async for event in listener]
+    assert whole(events) and [event.type for event in events[-2:]] == ["error", "done"]
+
+
+async def test_a_writer_that_was_only_late_has_the_last_word(session: ChatSession) -> None:
+    message = await half_an_answer(session)
+    await die(message)
+    assert await in_database(store.interrupt_stale, LOST, 7) == 1
+    told: list[Event] = [*LOST, BlockEnd(seq=8, id="b1"), DoneEvent(seq=9, status="completed")]
+    answer = fold([*message.stream_log, *told])
+    await in_database(store.finish, message.pk, answer, [event.to_dict() for event in told])
+    await message.arefresh_from_db()
+    assert (message.status, message.last_seq) == ("completed", 9)
+    events = await listened(message.pk)
+    assert whole(events) and fold(events).blocks == message.blocks and len(events) == 9

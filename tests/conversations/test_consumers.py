@@ -19,7 +19,7 @@ from django.test import Client
 
 from conversations import pages, services, turns
 from conversations.models import ChatSession, Message
-from conversations.routing import websocket_urlpatterns
+from conversations.routing import websocket_urlpatterns, websockets
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -342,12 +342,33 @@ async def test_only_the_owner_is_let_in(owner: User, stranger: User, session: Ch
     assert await visitor.socket.connect(timeout=PATIENCE) == (False, 4404)
 
 
-async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession) -> None:
-    foreign = Tab(owner, session, {"host": "rag.example", "origin": "https://evil.example"})
+@pytest.mark.parametrize("origin", ["https://evil.example", "https://rag.example", "http://rag.example:8080"])
+async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession, origin: str) -> None:
+    foreign = Tab(owner, session, {"host": "rag.example", "origin": origin})
     assert await foreign.socket.connect(timeout=PATIENCE) == (False, 4403)
-    own = Tab(owner, session, {"host": "rag.example", "origin": "https://rag.example"})
-    assert (await own.connect())[0]
-    await own.leave()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "proxy", "trusted", "let_in"),
+    [("http", "", False, True), ("http", "https", True, False), ("https", "https", True, True),
+     ("https", "https", False, False)],
+)  # fmt: skip
+async def test_pages_of_this_site_come_by_its_own_scheme(
+    owner: User, session: ChatSession, settings: Any, scheme: str, proxy: str, trusted: bool, let_in: bool
+) -> None:
+    settings.BEHIND_TLS = trusted
+    headers = {"host": "rag.example", "origin": f"{scheme}://rag.example", "x-forwarded-proto": proxy}
+    own = Tab(owner, session, headers)
+    assert (await own.connect())[0] == let_in
+    if let_in:
+        await own.leave()
+
+
+@pytest.mark.parametrize("path", ["/ws/nowhere/", "/ws/sessions/none/", "/"])
+async def test_a_socket_to_nowhere_is_refused_without_ado(path: str) -> None:
+    socket = WebsocketCommunicator(websockets, path)
+    connected, _code = await socket.connect(timeout=PATIENCE)
+    assert not connected
 
 
 async def test_leaving_ends_the_listening_but_not_the_turn(
@@ -384,6 +405,35 @@ async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
         assert await elsewhere.socket.receive_nothing(0.2)
         go_on.set()
     assert [answer.status async for answer in Message.objects.filter(role="assistant")] == ["completed"]
+
+
+@pytest.mark.parametrize("how", ["deactivated", "another password"])
+async def test_sockets_end_at_once_with_the_right_to_be_there(
+    owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, how: str
+) -> None:
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Ten seconds. "), go_on, TextPiece("That is all.")])
+    others = await in_database(services.create_session, colleague)
+    async with tab(owner, session) as here, tab(owner, session) as silent, tab(colleague, others) as unconcerned:
+        await here.ask(RESET)
+        await here.until(lambda page: "Ten seconds" in text(page, ".prose"))
+        await sync_to_async(end_sign_in)(owner, here.socket.scope["session"], how)
+        await closed(here)
+        await closed(silent)
+        go_on.set()
+        await turns.wait_for_all()
+        assert await here.socket.receive_nothing()
+        await unconcerned.send(action="resume", seen="")
+        assert await unconcerned.socket.receive_nothing(0.2)
+
+
+async def test_signing_in_and_other_changes_of_a_user_end_no_socket(owner: User, session: ChatSession) -> None:
+    async with tab(owner, session) as here:
+        await sync_to_async(Client().force_login)(owner)
+        owner.first_name = "Olga"
+        await owner.asave()
+        await here.send(action="resume", seen="")
+        assert await here.socket.receive_nothing(0.2)
 
 
 @pytest.mark.parametrize("how", ["expired", "deactivated", "another password"])

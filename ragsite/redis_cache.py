@@ -1,0 +1,79 @@
+"""The cache of a site with Redis: what all processes share; while Redis is away, each process keeps its own."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.cache.backends.redis import RedisCache
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+logger = logging.getLogger(__name__)
+
+# What Redis raises that is away.
+AWAY = (RedisError, OSError)
+
+# Seconds to reach Redis, and for it to answer: requests wait for it.
+TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
+
+# Seconds for which Redis is left alone after it was away.
+REST = 5.0
+
+# Until when, in each process, by Redis' address.
+_away_until: dict[str, float] = {}
+
+
+class RedisOrLocalCache(RedisCache):
+    """Django's cache in Redis, and one of the process in its place while that is away: counters go on from nothing."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        """Take Redis' address and the settings of the cache."""
+        options = TIMEOUTS | {"retry": Retry(NoBackoff(), 1)} | params.get("OPTIONS", {})
+        super().__init__(server, params | {"OPTIONS": options})
+        self._server = server
+        self._local = LocMemCache(f"instead of {server}", params)
+
+    def is_away(self) -> bool:
+        """Ask Redis whether it is there."""
+        try:
+            self._cache.get_client().ping()
+        except AWAY as error:
+            self._rest(error)
+            return True
+        self._back()
+        return False
+
+    def _rest(self, error: Exception) -> None:
+        if self._server not in _away_until:
+            logger.warning("Redis is away; each process counts by itself: %s", error)
+        _away_until[self._server] = time.monotonic() + REST
+
+    def _back(self) -> None:
+        if _away_until.pop(self._server, None) is not None:
+            logger.warning("Redis is back")
+            self._local.clear()
+
+
+_MANY = ("get_many", "set_many", "delete_many")
+
+
+def _or_locally(name: str) -> Callable[..., Any]:
+    def call(self: RedisOrLocalCache, *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= _away_until.get(self._server, 0.0):
+            try:
+                result = getattr(RedisCache, name)(self, *args, **kwargs)
+            except AWAY as error:
+                self._rest(error)
+            else:
+                self._back()
+                return result
+        return getattr(self._local, name)(*args, **kwargs)
+
+    return call
+
+
+for _name in ("add", "get", "set", "touch", "delete", "has_key", "incr", "clear", *_MANY):
+    setattr(RedisOrLocalCache, _name, _or_locally(_name))
