@@ -109,6 +109,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
             "progress",
             "error_code",
             "error_message",
+            "notice",
         ]
         hidden = {"id", "file"}
         rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]

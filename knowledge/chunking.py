@@ -9,11 +9,12 @@ order; joined by blank lines they read as the document without those headings th
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
 from knowledge.sections import MARK, SubHeading, fold, heads_section
-from knowledge.sentences import cut_long, split_sentences
+from knowledge.sentences import cut_long, split_sentences, windows
 
 Measure = Callable[[str], int]
 
@@ -23,6 +24,8 @@ _CAPTION = re.compile(
 _LONGEST_CAPTION = 300  # characters
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)、]|[(（]?[a-z\d]{1,2}[)）])\s")
 _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know counts as one, however long it is
+# Windows whose tokens are remembered: what is weighed as a paragraph is weighed again as its sentences and their parts.
+_REMEMBERED = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,12 @@ def chunk(
     table row or a single line of code. `overlap` bounds the lead, in tokens.
     """
 
+    @lru_cache(_REMEMBERED)
+    def measure_window(text: str) -> int:
+        return count_tokens(text)
+
     def measure(text: str) -> int:
-        return max(count_tokens(text), len(text) // _CHARACTERS_PER_TOKEN)
+        return max(sum(map(measure_window, windows(text))), len(text) // _CHARACTERS_PER_TOKEN)
 
     offset = 0
     for draft in _Chunker(size, overlap, measure).run(fold(elements, limit=size, measure=measure)):

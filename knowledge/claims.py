@@ -22,6 +22,9 @@ from knowledge.models import Document
 
 HEARTBEAT_SECONDS = 3.0
 STALE_AFTER = timedelta(seconds=30)
+# A page with a photograph on it, but no book; and how long reading it may take in the place that is kept for such.
+SMALL_BYTES = 2 * 1024 * 1024
+SMALL_SECONDS = 4.0
 _REPORT_SECONDS = 0.5
 
 
@@ -41,6 +44,7 @@ class Claim:
     document_id: int
     attempt: int
     started_at: datetime
+    gives_up_at: float = float("inf")  # on the monotonic clock; see `put_back`
     lost: threading.Event = field(default_factory=threading.Event)
     # Small documents are done before anything is due.
     _reported_at: float = field(default_factory=time.monotonic)
@@ -83,9 +87,26 @@ class Claim:
         if not handed:
             raise Lost
 
+    def put_back(self) -> None:
+        """Let a document that takes too long for a place of small ones wait for another, as if it was never begun."""
+        now = timezone.now()
+        self.rows().update(
+            status=Document.Status.QUEUED,
+            stage="",
+            progress=0,
+            is_slow=True,
+            attempt=F("attempt") - 1,
+            started_at=None,
+            heartbeat_at=now,
+            updated_at=now,
+        )
+        self.lost.set()
+
     def is_lost(self) -> bool:
-        """Whether the claim has ended; asks the database at most twice a second."""
+        """Whether the claim has ended, as it does in time; asks the database at most twice a second."""
         now = time.monotonic()
+        if not self.lost.is_set() and now >= self.gives_up_at:
+            self.put_back()
         if not self.lost.is_set() and now - self._checked_at >= _REPORT_SECONDS:
             self._checked_at = now
             if not self.rows().exists():
@@ -122,6 +143,11 @@ def claim(document_id: int) -> Claim | None:
 def waiting_to_be_read() -> QuerySet[Document]:
     """Return the documents that nobody has begun to read."""
     return Document.objects.filter(status=Document.Status.QUEUED)
+
+
+def small_waiting_to_be_read() -> QuerySet[Document]:
+    """Return those of them that should be read in no time."""
+    return waiting_to_be_read().filter(size__lte=SMALL_BYTES, is_slow=False)
 
 
 def waiting_to_be_indexed() -> QuerySet[Document]:

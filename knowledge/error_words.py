@@ -67,6 +67,8 @@ FIGURED = (
     gettext_noop("The parser ended before the file did (exit code %(code)s)."),
     gettext_noop("The workbook has more than %(cells)s cells. Split it into parts."),
     gettext_noop("The workbook has more than %(rows)s rows. Split it into parts."),
+    gettext_noop("A table has %(columns)s columns; only the first %(most)s were read."),
+    gettext_noop("A table row holds %(characters)s characters; only the first %(most)s were read."),
     gettext_noop("This is a %(kind)s file, not text: its name has the wrong extension."),
     gettext_noop("This is not a %(kind)s file: it is another kind of archive, or parts are missing."),
     gettext_noop("This is not a valid %(kind)s file: it is damaged or cut off, or has the wrong extension."),

@@ -7,13 +7,15 @@ Whatever goes wrong is stored with the document as a code and words for the pers
 
 import logging
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, close_old_connections, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,10 +23,11 @@ from knowledge import claims, passages, services
 from knowledge.chunking import chunk
 from knowledge.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.runner import ParseLimits, parse_file
 from knowledge.signals import document_chunked, indexing_due
+from ragsite.db import is_away
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
 from ragsite.llm.tokens import count_tokens
@@ -34,6 +37,7 @@ logger = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
 # Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
 PARSED, STORED = 30, 35
+_MOST_NOTICES = 5
 _LANGUAGE_SAMPLE = 20_000  # characters
 
 
@@ -54,11 +58,15 @@ def ingest(document_id: int) -> bool:
     ).exists()
 
 
-def read(document_id: int) -> bool:
-    """Make a waiting document findable by its words; return whether this call did."""
+def read(document_id: int, seconds: float = float("inf")) -> bool:
+    """Make a waiting document findable by its words; return whether this call did.
+
+    One that can't be parsed in `seconds` is put back; see `Claim.put_back`.
+    """
     held = claims.claim(document_id)
     if held is None:
         return False
+    held.gives_up_at = time.monotonic() + seconds
     with guarded(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
@@ -125,7 +133,12 @@ def guarded(held: Claim) -> Iterator[None]:
         _fail(held, error.code, error.message)
     except LLMError as error:
         _fail(held, error.code, str(error))
-    except DatabaseError:
+    except DatabaseError as error:
+        if is_away(error):  # the document goes stale, and is taken up again
+            held.lost.set()
+            close_old_connections()
+            logger.warning("The database went away under document %s: %s", held.document_id, error)
+            return
         logger.exception("Ingestion of document %s met a database error", held.document_id)
         _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
     except Exception as error:
@@ -184,6 +197,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 stage="words",
                 progress=STORED,
                 pages=reading.pages,
+                notice="\n".join(islice(reading.notices, _MOST_NOTICES)),
                 title=passages.clean(reading.title),
                 language=language_of(reading.sample),
             )
@@ -194,12 +208,13 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
 
 @dataclass(slots=True)
 class _Reading:
-    """Follows the elements of a parse: progress, the number of pages, the title, and a sample of the text."""
+    """Follows the elements of a parse: progress, the number of pages, the title, notices, a sample of the text."""
 
     held: Claim
     pages: int | None = None
     title: str = ""
     sample: str = ""
+    notices: dict[str, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
         """Report `done` of `total` pages or rows; without a total the bar waits. Raises `Lost`."""
@@ -209,10 +224,13 @@ class _Reading:
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
         """Pass on what is text; raises `Lost`."""
         for element in elements:
-            if self.held.lost.is_set():
+            if self.held.is_lost():
                 raise Lost
             if isinstance(element, Title):
                 self.title = element.text
+                continue
+            if isinstance(element, Notice):
+                self.notices[element.text] = None
                 continue
             if isinstance(element, PageBreak) and element.total:
                 self.pages = max(self.pages or 0, element.total)

@@ -141,7 +141,11 @@ class Document(models.Model):
     progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
+    # What was left out of it, in words of the parser: one notice a line.
+    notice = models.TextField(_("notice"), blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
+    # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
+    is_slow = models.BooleanField(default=False)
     pages = models.PositiveIntegerField(_("pages"), null=True, blank=True)
     language = models.CharField(_("language"), max_length=10, blank=True)
     source_url = models.URLField(_("source"), max_length=2000, blank=True)

@@ -141,6 +141,7 @@ def status(document: Document) -> dict[str, Any]:
         "stage": document.stage,
         "progress": document.progress,
         "error": {"code": document.error_code, "message": document.error_message} if failed else None,
+        "notice": document.notice,
         "pages": document.pages,
         "chunks": document.chunks.count() if chunks is None else chunks,
         "url": reverse("api-document", args=[document.pk]),

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django_q.models import Schedule
 
-from knowledge import ingestion
+from knowledge import ingestion, services
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,7 @@ def register(**kwargs: Any) -> None:
 def worker_started(**kwargs: Any) -> None:
     """Look for stalled documents when a worker process begins, instead of waiting for the schedule."""
     try:
+        services.tidy_queue()
         ingestion.requeue_stalled()
     except DatabaseError:
         logger.warning("Stalled documents could not be looked for; the schedule will", exc_info=True)

@@ -1,5 +1,6 @@
 """Where sentences end in English and Chinese text, and how to cut one that is too long. Pure, no Django."""
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -31,7 +32,7 @@ _LAST_WORD = re.compile(r"[\w.\-]+$")
 _LIST_NUMBER = re.compile(r"\s*(?:[-*•]\s+)?[(（\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\.$")
 _CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
 _SPACE = re.compile(r"(?<=\s)(?=\S)")
-_WINDOW = 4000  # characters; the longest text that is measured in one go while cutting
+_WINDOW = 4000  # characters; the longest text that is measured in one go
 
 
 def split_sentences(text: str) -> list[str]:
@@ -60,17 +61,19 @@ def split_sentences(text: str) -> list[str]:
 def cut_long(text: str, limit: int, measure: Callable[[str], int]) -> list[str]:
     """Cut a text of more than `limit` tokens at clauses, else at white space, else anywhere; the pieces join to it."""
     pieces: list[str] = []
-    for window in _windows(text):
+    for window in windows(text):
         pieces += _cut(window, limit, measure, (_CLAUSE, _SPACE))
     return pieces
 
 
 def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[re.Pattern[str], ...]) -> list[str]:
-    if len(text) < 2 or measure(text) <= limit:
+    if len(text) < 2 or (tokens := measure(text)) <= limit:
         return [text]
     if not patterns:
-        middle = len(text) // 2
-        return _cut(text[:middle], limit, measure, ()) + _cut(text[middle:], limit, measure, ())
+        # Somewhat more parts than it takes, so that hardly one of them has to be cut, and so measured, again.
+        parts = min(len(text), math.ceil(1.1 * tokens / limit))
+        edges = [len(text) * number // parts for number in range(parts + 1)]
+        return [part for a, b in pairwise(edges) for part in _cut(text[a:b], limit, measure, ())]
     packed: list[str] = []
     room = 0
     for atom in _split_after(patterns[0], text):
@@ -87,16 +90,16 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
     return packed
 
 
-def _windows(text: str) -> list[str]:
+def windows(text: str) -> list[str]:
     """Slices of a bounded length, cut at white space where there is some near."""
-    windows: list[str] = []
+    slices: list[str] = []
     start = 0
     while len(text) - start > _WINDOW:
         space = text.rfind(" ", start + _WINDOW // 2, start + _WINDOW)
         end = space + 1 if space > 0 else start + _WINDOW
-        windows.append(text[start:end])
+        slices.append(text[start:end])
         start = end
-    return [*windows, text[start:]]
+    return [*slices, text[start:]]
 
 
 def _split_after(pattern: re.Pattern[str], text: str) -> list[str]:

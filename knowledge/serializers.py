@@ -66,6 +66,7 @@ class DocumentSerializer(serializers.Serializer[Document]):
     stage = serializers.CharField()
     progress = serializers.IntegerField(min_value=0, max_value=100)
     error = ErrorSerializer(allow_null=True)
+    notice = serializers.CharField(help_text="What was left out of it, one notice a line; mostly empty.")
     pages = serializers.IntegerField(allow_null=True)
     chunks = serializers.IntegerField()
     url = serializers.CharField()

@@ -3,6 +3,7 @@
 import hashlib
 import unicodedata
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +26,8 @@ from knowledge.parsing.registry import format_of
 from knowledge.signals import documents_unindexed
 
 _TASK = "knowledge.tasks.ingest_waiting"
+# Tasks that do the same however often they are queued.
+_CALLS = (_TASK, "knowledge.tasks.requeue_stalled")
 _TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
 _LONGEST_FOLDER = 500
@@ -268,6 +271,27 @@ def wake_worker() -> bool:
         return False
     async_task(_TASK)
     return True
+
+
+def tidy_queue() -> int:
+    """Remove calls for a worker that nobody needs any more, and return their number.
+
+    A killed worker leaves the call that it answered in the queue, held for as long as a task may take, and a schedule
+    adds one a minute while all workers are busy. Of those that wait the first of each kind is kept. Those that are held
+    have been answered, or are made anew by `queue_lost`.
+    """
+    held_since = timezone.now() + timedelta(seconds=settings.Q_CLUSTER["retry"]) - claims.STALE_AFTER
+    kept: set[str] = set()
+    gone: list[int] = []
+    with transaction.atomic():
+        for row in OrmQ.objects.select_for_update(skip_locked=True).order_by("pk"):
+            call = row.func()
+            is_held = row.lock > timezone.now()
+            if call in _CALLS and (row.lock < held_since if is_held else call in kept):
+                gone.append(row.pk)
+            elif call in _CALLS and not is_held:
+                kept.add(call)
+        return OrmQ.objects.filter(pk__in=gone).delete()[0]
 
 
 def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:

@@ -1,6 +1,6 @@
 """What the workers run: ids in, services do the work."""
 
-from knowledge import ingestion, work
+from knowledge import ingestion, services, work
 
 
 def ingest_waiting() -> int:
@@ -9,5 +9,6 @@ def ingest_waiting() -> int:
 
 
 def requeue_stalled() -> int:
-    """Offer documents again whose worker is gone; see `ingestion.requeue_stalled`."""
+    """Offer documents again whose worker is gone, and tidy the queue; see `ingestion.requeue_stalled`."""
+    services.tidy_queue()
     return ingestion.requeue_stalled()

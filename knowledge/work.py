@@ -2,18 +2,19 @@
 
 Reading is the work of the parser's process, of the database and of Python; indexing is that of the embedding model,
 which needs neither. Side by side they keep all cores busy, and every document is found by its words long before the
-model is through with all.
+model is through with all. While a document keeps the reading busy, small ones are read beside it: nobody's single page
+waits for another's archive.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, close_old_connections, connection, transaction
 
 from knowledge import claims, ingestion, services
 from knowledge.claims import Claim, Heart
@@ -21,6 +22,8 @@ from knowledge.turns import Turns
 
 logger = logging.getLogger(__name__)
 
+# A document in hand for longer than this holds up the others; the small ones pass it by.
+_PATIENCE_SECONDS = 1.0
 # A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
@@ -36,14 +39,16 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     if settings.INGEST_WORKERS > 1:
         _wake_for_the_rest()
     until = time.monotonic() + seconds
-    with _Indexing(until) as indexing:
-        count = _read(until, indexing)
+    with _SmallFiles() as small, _Indexing(until) as indexing:
+        small.announce = indexing.wake
+        count = _read(until, indexing, small)
+        small.busy()  # until the indexing is done, too
     if not indexing.failed:  # else the schedule tries again, in a minute
         _wake_for_the_rest()
-    return count
+    return count + small.count
 
 
-def _read(until: float, indexing: "_Indexing") -> int:
+def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
     count = 0
     turns = Turns(claims.waiting_to_be_read)
     looked = time.monotonic()
@@ -53,9 +58,11 @@ def _read(until: float, indexing: "_Indexing") -> int:
             ingestion.take_back_stalled()
         number = turns.next()
         if number is not None:
+            small.busy()
             if ingestion.read(number):
                 count += 1
                 indexing.wake()
+            small.free()
         elif indexing.idle:
             break
         else:
@@ -68,6 +75,56 @@ def _wake_for_the_rest() -> None:
     if claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists():
         with transaction.atomic():
             services.wake_worker()
+
+
+class _SmallFiles:
+    """Reads small files in a thread of the `with` block, whenever its own thread is busy with something for long."""
+
+    def __init__(self) -> None:
+        self.count = 0  # of those read
+        self.announce: Callable[[], None] = lambda: None  # called after each
+        self._busy_since = float("inf")
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="small files")
+
+    def busy(self) -> None:
+        """Tell that the block's thread begins something."""
+        self._busy_since = time.monotonic()
+
+    def free(self) -> None:
+        """Tell that it looks for documents itself."""
+        self._busy_since = float("inf")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        turns = Turns(claims.small_waiting_to_be_read)
+        try:
+            while not self._over.is_set():
+                try:
+                    is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
+                    if not (is_due and self._read_next(turns)):
+                        self._over.wait(_LOOK_SECONDS)
+                except DatabaseError:  # restarting, perhaps
+                    logger.warning("No small files are read for a moment: the database is away", exc_info=True)
+                    close_old_connections()
+                    self._over.wait(_PATIENCE_SECONDS)
+        finally:
+            connection.close()
+
+    def _read_next(self, turns: Turns) -> bool:
+        """Read the next small file; return whether there was one."""
+        number = turns.next()
+        if number is not None and ingestion.read(number, claims.SMALL_SECONDS):
+            self.count += 1
+            self.announce()
+        return number is not None
 
 
 class _Indexing:

@@ -25,6 +25,9 @@ T = TypeVar("T")
 
 # What a database raises that is away: restarting, or not to be reached.
 AWAY = (OperationalError, InterfaceError)
+# Of these, the states (SQLSTATE, by their beginnings) that tell of the server instead of what it was asked: connection
+# lost, shutting down or starting, no connection left.
+_AWAY_STATES = ("08", "57P", "53300")
 
 # Seconds that what must be stored waits for it, and between two tries.
 PATIENCE = 60.0
@@ -35,6 +38,12 @@ KEEP_SECONDS = 600.0
 
 _executor: ThreadPoolExecutor | None = None
 _kept = threading.local()  # the thread's connections whose age is set
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error tells that the database is away, so that the same may well be done when it is back."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(error, AWAY) and (state is None or state.startswith(_AWAY_STATES))
 
 
 def away_message() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from knowledge.parsing.decoding import read_text
 from knowledge.parsing.elements import Element
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import in_batches
 
@@ -22,15 +23,19 @@ _QUOTED = re.compile(r'"[^"\n]*"')
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
     text = read_text(path)
-    return in_batches(_rows(text, _delimiter(text, context.filename), context.max_rows))
+    widths: set[int] = set()
+    yield from in_batches(_rows(text, _delimiter(text, context.filename), context.max_rows, widths))
+    yield from columns_left_out(max(widths))
 
 
-def _rows(text: str, delimiter: str, max_rows: int) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterator[list[str]]:
+    """Yield the first cells of each row, and note the numbers of cells that rows have."""
     csv.field_size_limit(_LONGEST_FIELD)
     for number, row in enumerate(_records(text.splitlines(keepends=True), delimiter), 1):
         if number > max_rows:
             raise ParseError("too_many_rows", f"The file has more than {max_rows:,} rows. Split it into parts.")
-        yield [cell.strip() for cell in row]
+        widths.add(len(row))
+        yield [cell.strip() for cell in row[:MAX_COLUMNS]]
 
 
 def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:

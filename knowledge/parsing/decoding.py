@@ -1,5 +1,6 @@
 """Bytes to text: which character set a text file is in, and cleaning what no page should show."""
 
+import codecs
 import re
 import unicodedata
 from pathlib import Path
@@ -26,6 +27,11 @@ _OTHER_FORMATS = (
 # First bytes of the common characters (level 1) of the double-byte sets.
 _COMMON = {"gb18030": (0xB0, 0xD7), "cp932": (0x88, 0x97), "big5": (0xA4, 0xC6), "euc_jp": (0xB0, 0xCF)}
 _CANDIDATES = ("gb18030", "cp932", "big5", "euc_jp", "euc_kr", "cp1252", "cp1251", "latin-1")
+# What Python decodes under a name, and no file is written in; and what is known by its zero bytes.
+_NO_CHARACTER_SETS = frozenset(
+    {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"}
+    | {"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"}
+)
 _FREQUENT = frozenset(
     "的一是不了在人有我他这中大来上国和也子时道说为我你你們這個會來時說為國對們のにはをたがでてとしれさ"
 )
@@ -60,7 +66,7 @@ def decode(data: bytes, declared: str = "") -> str:
     wide = _wide_encoding(data)
     if wide:
         return data.decode(wide, errors="replace")
-    for encoding in filter(None, (declared, "utf-8")):
+    for encoding in (declared, "utf-8") if _is_character_set(declared) else ("utf-8",):
         try:
             return data.decode(encoding)
         except (UnicodeDecodeError, LookupError):
@@ -68,6 +74,14 @@ def decode(data: bytes, declared: str = "") -> str:
     if _mostly_utf8(data):
         return data.decode("utf-8", errors="replace")
     return data.decode(_guess(data), errors="replace")
+
+
+def _is_character_set(name: str) -> bool:
+    """Whether Python knows a name as that of a character set, in which bytes without zeros can be."""
+    try:
+        return codecs.lookup(name).name not in _NO_CHARACTER_SETS
+    except LookupError:
+        return False
 
 
 def clean(text: str) -> str:

@@ -86,8 +86,16 @@ class Title(Element):
     shown: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Notice(Element):
+    """A word for the person who uploaded the file about what was left out of it; no part of its text."""
+
+    type: ClassVar[str] = "notice"
+    text: str = ""
+
+
 KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title)
+    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, Notice)
 }
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table, Title
+from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 
 MAX_ENTRIES = 20_000
@@ -18,6 +18,8 @@ RATIO_FLOOR = 32 * 1024**2  # bytes; below it the ratio of a part does not matte
 
 MAX_TEXT = 100_000  # characters of one element
 MAX_CELL = 20_000  # characters of one table cell
+MAX_ROW = 100_000  # characters of one table row
+MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
 
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -170,10 +172,10 @@ def _pieces(text: str) -> Iterator[str]:
 def _tables(table: Table) -> Iterator[Table]:
     columns = _cells(table.columns)
     caption = clean(table.caption)[:MAX_CELL]
-    rows = iter([_cells(row) for row in table.rows])
     batch: list[tuple[str, ...]] = []
     size = 0
-    for row in rows:
+    for whole in table.rows:
+        row = _cells(whole)
         batch.append(row)
         size += sum(len(cell) + 4 for cell in row)
         if size > MAX_TABLE:
@@ -181,7 +183,22 @@ def _tables(table: Table) -> Iterator[Table]:
             batch, size = [], 0
     if batch or not table.rows:
         yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
+    yield from columns_left_out(max(map(len, (table.columns, *table.rows))))
+    longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
+    if longest > MAX_ROW:
+        yield Notice(text=f"A table row holds {longest:,} characters; only the first {MAX_ROW:,} were read.")
+
+
+def columns_left_out(columns: int) -> Iterator[Notice]:
+    """Tell how many columns a table has, when they are more than are read."""
+    if columns > MAX_COLUMNS:
+        yield Notice(text=f"A table has {columns:,} columns; only the first {MAX_COLUMNS:,} were read.")
 
 
 def _cells(row: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(clean(cell)[:MAX_CELL] for cell in islice(row, 2000))
+    left = MAX_ROW
+    cells = []
+    for cell in islice(row, MAX_COLUMNS):
+        cells.append(clean(cell[: min(MAX_CELL, left)]))
+        left -= len(cells[-1])
+    return tuple(cells)

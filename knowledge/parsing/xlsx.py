@@ -15,8 +15,9 @@ from openpyxl.worksheet import _reader
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from knowledge.parsing.decoding import clean
-from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
+from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.ooxml import BROKEN, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
@@ -29,11 +30,13 @@ from knowledge.parsing.xlsx_format import show
 vars(_reader)["iterparse"] = iterparse
 vars(strings)["iterparse"] = iterparse
 
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
-_MOST_COLUMNS = 1000
 _MOST_CELLS = 5_000_000
+_LAST_ROW = 1_048_576  # that Excel knows
 _MOST_MERGED = 200_000  # cells
 _SCAN = 1 << 20  # bytes
+_LONGEST_TAG = 1000  # bytes
 
 # For each cell under a merge, but its first: row and column of the first.
 Merges = dict[tuple[int, int], tuple[int, int]]
@@ -46,7 +49,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     found = False
     try:
         for element in reader.run():
-            found = found or not isinstance(element, PageBreak)
+            found = found or not isinstance(element, PageBreak | Notice)
             yield element
     except (*BROKEN, InvalidFileException) as error:
         raise broken(error) from error
@@ -62,15 +65,18 @@ class _Reader:
         self.pictures = PictureStore(context.output_dir)
         self.rows = 0
         self.cells = 0
+        self.widest = 0  # columns, of a row that holds something to its end
 
     def run(self) -> Iterator[Element]:
         with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
+            _refuse_too_many_cells(package)
             # A file, not its path: stored documents have no extension, and openpyxl insists on one.
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
             for number, sheet in enumerate(sheets, 1):
                 yield PageBreak(page=number, total=len(sheets))
                 yield from self._sheet(sheet, package, number)
+            yield from columns_left_out(self.widest)
 
     def _sheet(self, sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, page: int) -> Iterator[Element]:
         inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
@@ -93,24 +99,28 @@ class _Reader:
         first_cells = set(merges.values())
         sheet.reset_dimensions()  # a sheet may claim a million rows and hold three
         for number, row in enumerate(iter(sheet.rows), 1):
+            if number > _LAST_ROW:
+                raise ParseError("broken", "The file is damaged or was not copied completely.")
             if len(row) == 0:
                 yield from tables.end()
                 continue
-            line = [_text(cell) for cell in row[:_MOST_COLUMNS]]
+            line = [_text(cell) for cell in row[:MAX_COLUMNS]]
+            if len(row) > self.widest and any(map(_text, row[MAX_COLUMNS:])):
+                self.widest = len(row)
+            self._count(len(line), any(line))
             for column, text in enumerate(line, 1):
                 if (number, column) in first_cells:
                     anchors[number, column] = text
             if merges:
                 line = _fill(line, number, merges, anchors, tables.is_open)
             if any(line):
-                self._count(len(line))
                 yield from tables.add(line)
             else:
                 yield from tables.end()
         yield from tables.finish()
 
-    def _count(self, cells: int) -> None:
-        self.rows += 1
+    def _count(self, cells: int, filled: bool) -> None:
+        self.rows += filled
         self.cells += cells
         if self.rows > self.context.max_rows:
             raise ParseError(
@@ -118,7 +128,35 @@ class _Reader:
                 f"The workbook has more than {self.context.max_rows:,} rows. Split it into parts.",
             )
         if self.cells > _MOST_CELLS:
-            raise ParseError("too_many_rows", f"The workbook has more than {_MOST_CELLS:,} cells. Split it into parts.")
+            raise _too_many_cells()
+
+
+def _refuse_too_many_cells(package: zipfile.ZipFile) -> None:
+    """Count the cells, empty ones too, before any of them is built: that takes seconds for what takes minutes then."""
+    left = _MOST_CELLS
+    for part in package.namelist():
+        if "/worksheets/" in part and part.endswith(".xml"):
+            for block in _blocks(package, part):
+                left -= len(_CELL.findall(block))
+                if left < 0:
+                    raise _too_many_cells()
+
+
+def _too_many_cells() -> ParseError:
+    return ParseError("too_many_rows", f"The workbook has more than {_MOST_CELLS:,} cells. Split it into parts.")
+
+
+def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """Yield a part of the package in blocks that don't cut a tag in two, unless it is very long."""
+    with package.open(part) as file:
+        rest = b""
+        while block := file.read(_SCAN):
+            block = rest + block
+            cut = block.rfind(b"<")
+            cut = cut if cut > 0 and len(block) - cut < _LONGEST_TAG else len(block)
+            yield block[:cut]
+            rest = block[cut:]
+        yield rest
 
 
 def _text(cell: object) -> str:
@@ -151,16 +189,11 @@ def _fill(line: list[str], row: int, merges: Merges, anchors: dict[tuple[int, in
 def _merges(package: zipfile.ZipFile, part: str) -> Merges:
     """Return the merged cells of a sheet, which its row-by-row reader leaves out."""
     merges: Merges = {}
-    with package.open(part) as file:
-        rest = b""
-        while block := file.read(_SCAN):
-            block = rest + block
-            for match in _MERGE.finditer(block):
-                _add_merge(merges, match.group(1).decode())
-                if len(merges) > _MOST_MERGED:
-                    return merges
-            cut = block.rfind(b"<")
-            rest = block[cut:] if cut >= 0 and len(block) - cut < 1000 else b""
+    for block in _blocks(package, part):
+        for match in _MERGE.finditer(block):
+            _add_merge(merges, match.group(1).decode())
+            if len(merges) > _MOST_MERGED:
+                return merges
     return merges
 
 
@@ -169,6 +202,6 @@ def _add_merge(merges: Merges, reference: str) -> None:
     if (right - left + 1) * (bottom - top + 1) > _MOST_MERGED:
         return
     for row in range(top, bottom + 1):
-        for column in range(left, min(right, _MOST_COLUMNS) + 1):
+        for column in range(left, min(right, MAX_COLUMNS) + 1):
             if (row, column) != (top, left):
                 merges[row, column] = (top, left)

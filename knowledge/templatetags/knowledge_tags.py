@@ -70,6 +70,12 @@ def error_message(document: Document) -> str:
 
 
 @register.filter
+def notice(document: Document) -> str:
+    """Return what was left out of a document, in the reader's language."""
+    return " ".join(map(error_words.translated, document.notice.splitlines()))
+
+
+@register.filter
 def file_icon(document: Document) -> str:
     """Return the name of the icon for the document's format."""
     return next((icon for part, icon in _ICONS.items() if part in document.media_type), "file")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table, Title
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, format_of
 
@@ -49,6 +49,8 @@ def _line(element: Element) -> str:
     if isinstance(element, Table):
         caption = f"{element.caption}: " if element.caption else ""
         return "table: " + caption + " | ".join(",".join(row) for row in (element.columns, *element.rows))
+    if isinstance(element, Notice):
+        return f"notice: {element.text}"
     assert isinstance(element, Picture)
     return f"picture: {element.alt}"
 

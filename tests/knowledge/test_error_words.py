@@ -25,10 +25,11 @@ def _as_pattern(text: ast.JoinedStr) -> str:
 
 
 def _raised() -> list[ast.expr]:
-    """Return what stands for the message in each error that a parser makes."""
+    """Return what stands for the message in each error and notice that a parser makes."""
     trees = [ast.parse(path.read_text()) for path in PARSING.glob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [call.args[1] for call in calls if ast.unparse(call.func) == "ParseError" and len(call.args) > 1]
+    notices = [call.keywords[0].value for call in calls if ast.unparse(call.func) == "Notice"]
+    return notices + [call.args[1] for call in calls if ast.unparse(call.func) == "ParseError" and len(call.args) > 1]
 
 
 def test_all_messages_without_figures_are_listed() -> None:

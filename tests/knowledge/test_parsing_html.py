@@ -3,6 +3,8 @@
 import base64
 from pathlib import Path
 
+import pytest
+
 from knowledge.parsing.elements import Code, Picture, Table
 from tests.knowledge.reading import outline, png, read_bytes, refused
 
@@ -206,3 +208,13 @@ def test_pictures_inside_markdown(tmp_path: Path) -> None:
     found = read_bytes(tmp_path, "a.md", f"![A box]({DATA_URI})")
 
     assert [type(item).__name__ for item in found] == ["Picture", "Paragraph"]
+
+
+CODECS = ["punycode", "idna", "hex", "base64", "zlib", "bz2", "uu", "quopri", "rot13", "undefined", "unicode_escape"]
+
+
+@pytest.mark.parametrize("name", [*CODECS, "raw_unicode_escape", "utf-7", "utf-16", "utf-32", "no-such-set", "mbcs"])
+def test_a_name_of_no_character_set_is_passed_over(tmp_path: Path, name: str) -> None:
+    for text in ("C:\\new: 数据库 +AGE-", "Plain - text."):
+        page = f'<html><head><meta charset="{name}"></head><body><p>{text}</p></body></html>'
+        assert outline(read_bytes(tmp_path, "a.html", page)) == [text]

@@ -194,3 +194,11 @@ def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     path.write_text("a,b\n" * 50)
 
     assert refused(path, max_rows=20) == "too_many_rows"
+
+
+def test_a_table_of_very_many_columns_is_bounded_and_tells_so(tmp_path: Path) -> None:
+    row = ",".join(map(str, range(100_000)))
+    found = read_bytes(tmp_path, "a.csv", f"{row}\n1,2\n{row}\n")
+
+    assert outline(found)[-1] == "notice: A table has 100,000 columns; only the first 1,000 were read."
+    assert {len(line) for item in found if isinstance(item, Table) for line in item.rows} == {1000}

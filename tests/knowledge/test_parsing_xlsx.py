@@ -9,6 +9,7 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.drawing.image import Image
 
+from knowledge.parsing import xlsx
 from knowledge.parsing.elements import PageBreak, Picture, Table
 from knowledge.parsing.xlsx_format import show
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
@@ -157,6 +158,49 @@ def test_a_sheet_that_claims_to_be_endless_is_read_by_what_it_holds(tmp_path: Pa
     made.active["XFD1048576"] = "last"  # type: ignore[index]
 
     assert outline(read(saved(made, tmp_path)))[1:2] == ["table: a,b | 1,2"]
+
+
+def test_cells_are_counted_before_any_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = book([[n, None, None, f"n{n}"] for n in range(300)])
+    for row in made.active.iter_rows():  # type: ignore[union-attr]
+        for cell in row:
+            cell.number_format = "0.00"  # so that the empty ones are written, too
+    path = saved(made, tmp_path)
+    monkeypatch.setattr(xlsx, "_SCAN", 999)  # tags are cut anywhere
+    monkeypatch.setattr(xlsx, "_MOST_CELLS", 1200)
+    assert len(read(path)) > 1
+
+    def build(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a workbook was built")
+
+    monkeypatch.setattr("openpyxl.load_workbook", build)
+    monkeypatch.setattr(xlsx, "_MOST_CELLS", 1199)
+    assert refused(path) == "too_many_rows"
+
+
+def test_rows_that_only_reach_far_are_counted_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx, "_MOST_CELLS", 5000)
+    rows = "".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 8))
+    assert refused(sheet_of(rows, tmp_path)) == "too_many_rows"
+
+
+def test_a_row_below_the_last_is_damage(tmp_path: Path) -> None:
+    rows = '<row r="1"><c r="A1"><v>1</v></c></row><row r="900000000"><c r="A900000000"><v>1</v></c></row>'
+    assert refused(sheet_of(rows, tmp_path)) == "broken"
+
+
+def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
+    found = read(saved(book([[f"c{n}" for n in range(1200)], list(range(1200))]), tmp_path))
+
+    assert outline(found)[-1] == "notice: A table has 1,200 columns; only the first 1,000 were read."
+    assert {len(row) for item in found if isinstance(item, Table) for row in item.rows} == {1000}
+
+
+def sheet_of(rows: str, folder: Path) -> Path:
+    """Return a workbook whose only sheet has these rows in XML."""
+    namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = f'<worksheet xmlns="{namespace}"><sheetData>{rows}</sheetData></worksheet>'
+    return with_part(saved(book([[1]]), folder), folder / "made.xlsx", "xl/worksheets/sheet1.xml", sheet.encode())
 
 
 def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
