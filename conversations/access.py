@@ -82,4 +82,4 @@ def open_links() -> QuerySet[ShareLink]:
     """Return the links that are not revoked, to sessions that are there, of people who are."""
     return ShareLink.objects.filter(
         revoked_at=None, session__status=ChatSession.Status.ACTIVE, session__owner__is_active=True
-    ).select_related("session")
+    ).select_related("session__owner")

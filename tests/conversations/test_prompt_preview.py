@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
