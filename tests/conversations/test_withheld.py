@@ -119,7 +119,7 @@ CODE = {"id": "c", "kind": "code", "language": "sh", "text": "secret"}
     [
         ([text(1, "One [1].\n\nsecret [2].\n\nThree [1].")], ["One [1].\n\nThree [1]."]),
         ([text(1, "One [1].\n\nsecret [2].\n\nsecret again\n\n… secret")], ["One [1]."]),
-        ([text(1, "One [1].\n\n**Of** [2]\n\n```\nsecret\n\nsecret\n```\n\nsecret\n\nTwo [1]")], ["One [1].\n\nTwo [1]"]),
+        ([text(1, "One [1].\n\n**Of** [2]\n\n```\nsecret\n\nsecret\n```\n\nsecret\n\nT [1]")], ["One [1].\n\nT [1]"]),
         ([text(1, "Lead.\n\nsecret [1, 2]\n\nOne 【1】.")], ["Lead.\n\nOne 【1】."]),
         ([text(1, "One [1]."), text(2, "**Secret** [2]"), TABLE, CODE], ["One [1]."]),
         ([text(1, "**Open** [1]"), CODE], ["**Open** [1]", "secret"]),
