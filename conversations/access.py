@@ -3,11 +3,14 @@
 import uuid
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from conversations.models import ChatSession, Message, ShareLink
+
+# What a trace shows of somebody else's chat: the question, how the answer came about, and the messages to the model.
+_OTHERS_TRACES = ("conversations.view_turn", "conversations.view_message", "conversations.view_tracestep")
 
 
 def sessions(user: Any) -> QuerySet[ChatSession]:
@@ -35,11 +38,15 @@ def messages(user: Any) -> QuerySet[Message]:
 
 
 def traced_messages(user: Any) -> QuerySet[Message]:
-    """Return the messages whose trace the user may see: their own, and for staff all."""
-    if not user.is_authenticated:
-        return Message.objects.none()
-    mine = Q() if user.is_staff else Q(turn__session__owner=user, turn__session__status=ChatSession.Status.ACTIVE)
-    return Message.objects.filter(mine).select_related("turn__session")
+    """Return the messages whose trace the user may see: their own, and all for who may look at them in the admin."""
+    if not user.has_perms(_OTHERS_TRACES):
+        return messages(user)
+    return Message.objects.select_related("turn__session")
+
+
+def may_see_pipeline(user: Any) -> bool:
+    """Tell whether the user may see how the site is set up to answer."""
+    return bool(user.has_perm("conversations.view_modelprofile"))
 
 
 def get_message(user: Any, pk: int, *, traced: bool = False) -> Message:
@@ -75,4 +82,4 @@ def open_links() -> QuerySet[ShareLink]:
     """Return the links that are not revoked, to sessions that are there, of people who are."""
     return ShareLink.objects.filter(
         revoked_at=None, session__status=ChatSession.Status.ACTIVE, session__owner__is_active=True
-    ).select_related("session")
+    ).select_related("session__owner")

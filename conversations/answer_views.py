@@ -99,12 +99,19 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Show a source of an answer: the quotation, and the passage where it stands as long as it exists."""
-    page = _page_of(access.get_message(request.user, pk, traced=True))
+    """Show a source of an answer: the quotation, and the passage where it stands as long as it exists.
+
+    Of somebody else's answer there are only the sources that the viewer may read.
+    """
+    message = access.get_message(request.user, pk, traced=True)
+    page = _page_of(message)
+    readable = knowledge_access.chunks(request.user).select_related("document")
+    if message.turn.session.owner_id != request.user.pk:
+        within = set(readable.filter(pk__in=[card.chunk_id for card in page.cards]).values_list("pk", flat=True))
+        page.answer.citations = [item for item in page.answer.citations if item["chunk_id"] in within]
     card = next((card for card in page.cards if card.number == number), None)
     if card is None:
         raise Http404(_("This answer has no such source."))
-    readable = knowledge_access.chunks(request.user).select_related("document")
     chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
     best = chunks.get(card.chunk_id or 0)
     context = {
@@ -120,7 +127,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @login_required
 @require_GET
 def trace(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show how an answer came about, to its owner and to staff."""
+    """Show how an answer came about, to its owner and to who may look at others' turns."""
     message = get_object_or_404(access.traced_messages(request.user), turn_id=pk, role=Message.Role.ASSISTANT)
     turn = message.turn
     context = {

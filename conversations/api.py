@@ -164,7 +164,7 @@ class MessageCitations(generics.ListAPIView[Citation]):
 
 
 class MessageTrace(APIView):
-    """How an answer came about, for its owner and for staff."""
+    """How an answer came about, for its owner and for who may look at others' turns."""
 
     @extend_schema(responses={200: TraceSerializer} | NOT_FOUND)
     def get(self, request: Request, pk: int) -> Response:

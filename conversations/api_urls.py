@@ -16,6 +16,12 @@ urlpatterns = [
     path("chat/sessions/<int:pk>/export.md", sharing_api.ExportMarkdown.as_view(), name="api-export-markdown"),
     path("chat/sessions/<int:session_id>/share-links", sharing_api.SessionLinks.as_view(), name="api-share-links"),
     path("chat/share-links/<uuid:uuid>", sharing_api.LinkDetail.as_view(), name="api-share-link"),
+    path("knowledge-bases/<int:pk>/share-links", sharing_api.QuotingLinks.as_view(), name="api-quoting-links"),
+    path(
+        "knowledge-bases/<int:pk>/share-links/<uuid:uuid>",
+        sharing_api.QuotingLinkDetail.as_view(),
+        name="api-quoting-link",
+    ),
     path("chat/messages/<int:pk>", api.MessageDetail.as_view(), name="api-message"),
     path("chat/messages/<int:pk>/citations", api.MessageCitations.as_view(), name="api-citations"),
     path("chat/messages/<int:pk>/trace", api.MessageTrace.as_view(), name="api-trace"),

@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from conversations import queries, store
+from conversations import queries, store, withheld
 from conversations.frames import table_row
 from conversations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message
@@ -33,14 +33,38 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
     Pictures are links into the `site`, `https://` and host.
     """
     exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
-    turns = [_turn(views, site) for views in _answers(queries.transcript(session, through))]
+    views = queries.transcript(session, through)
+    readable = _readable(session, [source for view in views for source in view.citations])
+    left_out = 0
+    for view in views:
+        cited = sum(source.cited for source in view.citations)
+        view.citations = withheld.take_out(view.answer, view.citations, readable)
+        left_out += cited - sum(source.cited for source in view.citations)
+    turns = [_turn(parts, site) for parts in _answers(views)]
+    if left_out:
+        turns.append(f"*{withheld.note(left_out)}*")
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
 
 
-def messages(session: ChatSession) -> list[Message]:
-    """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents."""
+def messages(session: ChatSession) -> tuple[list[Message], str]:
+    """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents.
+
+    With them, what is left out of them in words; empty for nothing.
+    """
     store.interrupt_stale(session_id=session.pk)
-    return list(queries.message_list(Message.objects.filter(turn__session=session)))
+    found = list(queries.message_list(Message.objects.filter(turn__session=session)))
+    readable = _readable(session, [source for message in found for source in message.citations.all()])
+    left_out = 0
+    for message in found:
+        sources = list(message.citations.all())
+        kept = withheld.take_out(message, sources, readable)
+        message._prefetched_objects_cache["citations"] = kept  # type: ignore[attr-defined]
+        left_out += len(sources) - len(kept)
+    return found, withheld.note(left_out)
+
+
+def _readable(session: ChatSession, sources: Iterable[Citation]) -> set[int]:
+    return withheld.readable_documents(session.owner, [source.document_id for source in sources])
 
 
 def _answers(views: Iterable[TurnView]) -> list[list[TurnView]]:

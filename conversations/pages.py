@@ -190,7 +190,7 @@ def welcome_context(user: Any) -> dict[str, Any]:
 
 def local_models(user: Any) -> list[str]:
     """Return the models of an Ollama on this machine, to be offered to those who can connect one."""
-    if not user.is_staff or model_name():
+    if not user.has_perm("conversations.add_modelprofile") or model_name():
         return []
     return async_to_sync(notice_ollama)()
 

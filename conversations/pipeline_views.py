@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from conversations import markdown, pipeline_settings
+from conversations import access, markdown, pipeline_settings
 from conversations.pipeline.drawing import drawing, mermaid
 from conversations.pipeline.graph import Node
 from conversations.turns import pipeline
@@ -32,8 +32,8 @@ class NodeRow:
 @login_required
 @require_GET
 def pipeline_graph(request: HttpRequest) -> HttpResponse:
-    """Show the graph that answers questions; 404 for who is not staff."""
-    if not request.user.is_staff:
+    """Show the graph that answers questions; 404 for who may not look at model profiles."""
+    if not access.may_see_pipeline(request.user):
         raise Http404
     graph = pipeline()
     context = {
@@ -48,8 +48,8 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """Show what the environment sets of the pipeline and the search; 404 for who is not staff."""
-    if not request.user.is_staff:
+    """Show what the environment sets of the pipeline and the search; 404 for who may not look at model profiles."""
+    if not access.may_see_pipeline(request.user):
         raise Http404
     sections = [
         (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -16,6 +17,7 @@ from conversations.models import Citation, Message, Turn
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.state import PastTurn
 from conversations.prompts import LOOPING, Prompt
+from knowledge import access
 from knowledge.models import Chunk
 from ragsite.llm.default import default_endpoint
 from ragsite.llm.types import ChatMessage
@@ -45,12 +47,15 @@ class Preview:
     problem: str = ""
 
 
-def preview(purpose: str, prompt: Prompt, turn: Turn, language: str) -> Preview:
-    """Return the messages of a prompt for a stored turn, without what its user had remembered: it is theirs alone."""
+def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any) -> Preview:
+    """Return the messages of a prompt for a stored turn, without what its user had remembered: it is theirs alone.
+
+    Of somebody else's turn, passages that the reader may not read are left out.
+    """
     window = _window(purpose)
     question = _question_of(turn)
     if purpose not in _WRITES:
-        past, evidence = _past(turn), _evidence(purpose, turn)
+        past, evidence = _past(turn), _evidence(purpose, turn, reader)
         system, user = prompt.fill(
             asking.spoken(past, language) if purpose in LOOPING else (),
             question=asking.quoted(question),
@@ -63,7 +68,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str) -> Preview:
         prompt=prompt,
         question=question,
         language=language,
-        hits=_hits(turn) if purpose == "answer" else (),
+        hits=_hits(turn, reader) if purpose == "answer" else (),
         summary=summary_of(turn.session_id, branch) if len(branch) > 1 else "",
         recent=recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS),
     )
@@ -97,15 +102,17 @@ def _past(turn: Turn) -> list[PastTurn]:
     return past_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS)
 
 
-def _evidence(purpose: str, turn: Turn) -> str:
+def _evidence(purpose: str, turn: Turn, reader: Any) -> str:
     """Return the passages as a judge of them is given them: all, or, to filter, the first."""
-    hits = _hits(turn)[: 1 if purpose == "filter" else None]
+    hits = _hits(turn, reader)[: 1 if purpose == "filter" else None]
     return "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1)) or _("(no passages)")
 
 
-def _hits(turn: Turn) -> list[Hit]:
+def _hits(turn: Turn, reader: Any) -> list[Hit]:
     """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
     citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
+    if turn.session.owner_id != reader.pk:
+        citations = citations.filter(chunk__in=access.chunks(reader))
     merged = Chunk.objects.filter(pk__in=[chunk_id for citation in citations for chunk_id in citation.joined])
     contents = dict(merged.values_list("pk", "content"))
     return [

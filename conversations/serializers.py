@@ -206,6 +206,7 @@ class SessionExportSerializer(serializers.Serializer[Any]):
     exported_at = serializers.DateTimeField()
     session = SessionSerializer()
     messages = MessageSerializer(many=True)
+    note = serializers.CharField(help_text="what is left out of the messages and why; empty for nothing")
 
 
 class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
@@ -227,6 +228,16 @@ class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
     def get_url(self, link: ShareLink) -> str:
         """Return the whole address."""
         return absolute(self.context["request"], reverse("shared", args=[link.pk]))
+
+
+class QuotingLinkSerializer(serializers.Serializer[Any]):
+    """An open link that quotes a knowledge base; where it leads stays between those who have it."""
+
+    id = serializers.UUIDField(source="link.pk")
+    shared_by = serializers.CharField(source="link.session.owner.username")
+    created_at = serializers.DateTimeField(source="link.created_at")
+    quotations = serializers.IntegerField()
+    documents = serializers.ListField(child=serializers.CharField())
 
 
 class ShareLinkCreateSerializer(serializers.Serializer[Any]):

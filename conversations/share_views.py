@@ -17,6 +17,7 @@ from conversations import access, export, sharing
 from conversations.models import ChatSession
 from conversations.serializers import MessageSerializer, SessionSerializer
 from conversations.views import is_htmx, number, refusal
+from knowledge import access as knowledge_access
 from ragsite.links import absolute
 
 
@@ -54,6 +55,24 @@ def share_links(request: HttpRequest) -> HttpResponse:
     return render(request, "conversations/share_links.html", {"links": links})
 
 
+@login_required
+@require_GET
+def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the open links that quote a base, for its owner; where they lead stays between those who have them."""
+    base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+    context = {"base": base, "role": "owner", "is_owner": True, "links": sharing.links_quoting(base)}
+    return render(request, "conversations/knowledge_base_links.html", context)
+
+
+@login_required
+@require_POST
+def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpResponse:
+    """Close somebody's link that quotes a base of one's own."""
+    base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+    sharing.revoke(sharing.get_link_quoting(base, uuid))
+    return redirect("knowledge-base-links", pk)
+
+
 @never_cache
 @require_GET
 def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
@@ -86,10 +105,12 @@ def export_json(request: HttpRequest, pk: int) -> HttpResponse:
 
 def exported(session: ChatSession) -> dict[str, Any]:
     """Return a session as the API gives it, with the messages of all branches."""
+    messages, left_out = export.messages(session)
     return {
         "exported_at": timezone.now(),
         "session": SessionSerializer(session).data,
-        "messages": MessageSerializer(export.messages(session), many=True).data,
+        "messages": MessageSerializer(messages, many=True).data,
+        "note": left_out,
     }
 
 

@@ -17,8 +17,14 @@ from rest_framework.views import APIView
 from conversations import access, export, sharing
 from conversations.api import ERRORS, NOT_FOUND
 from conversations.models import ShareLink
-from conversations.serializers import SessionExportSerializer, ShareLinkCreateSerializer, ShareLinkSerializer
+from conversations.serializers import (
+    QuotingLinkSerializer,
+    SessionExportSerializer,
+    ShareLinkCreateSerializer,
+    ShareLinkSerializer,
+)
 from conversations.share_views import as_file, exported
+from knowledge import access as knowledge_access
 from ragsite.async_api import FirstRenderer
 from ragsite.links import absolute
 
@@ -57,6 +63,27 @@ class LinkDetail(APIView):
     def delete(self, request: Request, uuid: uuid.UUID) -> Response:
         """Revoke the link; it is closed for good."""
         sharing.revoke(access.get_share_link(request.user, uuid))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QuotingLinks(APIView):
+    """The open links, whoever made them, that quote a knowledge base of the caller's."""
+
+    @extend_schema(responses={200: QuotingLinkSerializer(many=True)} | NOT_FOUND)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the links, newest first."""
+        base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+        return Response(QuotingLinkSerializer(sharing.links_quoting(base), many=True).data)
+
+
+class QuotingLinkDetail(APIView):
+    """A link that quotes a knowledge base of the caller's."""
+
+    @extend_schema(responses={204: None} | NOT_FOUND)
+    def delete(self, request: Request, pk: int, uuid: uuid.UUID) -> Response:
+        """Revoke the link; it is closed for good."""
+        base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+        sharing.revoke(sharing.get_link_quoting(base, uuid))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

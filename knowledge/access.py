@@ -6,7 +6,7 @@ A stranger gets `Http404`, whether the thing exists or not; a person who may rea
 
 from typing import TypeVar
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import Http404
@@ -40,6 +40,15 @@ def owned(user: Actor) -> QuerySet[KnowledgeBase]:
     if not _is_person(user):
         return KnowledgeBase.objects.none()
     return KnowledgeBase.objects.filter(owner_id=user.pk)
+
+
+def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
+    """Return the people who may read a knowledge base, as `readable` has it."""
+    people = User.objects.filter(is_active=True)
+    if knowledge_base.visibility == KnowledgeBase.Visibility.SITE:
+        return people
+    members = knowledge_base.memberships.values("user_id")
+    return people.filter(Q(pk=knowledge_base.owner_id) | Q(pk__in=members))
 
 
 def documents(user: Actor) -> QuerySet[Document]:

@@ -8,10 +8,12 @@ from django.utils.translation import gettext_lazy as _
 
 from ragsite.admin_base import ModelAdmin
 from ragsite.models import ApiToken
+from ragsite.sign_in import AdminSignInForm
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
 admin.site.index_title = _("Overview")
+admin.site.login_form = AdminSignInForm
 
 
 @admin.register(ApiToken)

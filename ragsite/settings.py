@@ -98,7 +98,8 @@ CACHES = {
     "default": (
         {"BACKEND": "ragsite.redis_cache.RedisOrLocalCache", "LOCATION": REDIS_URL}
         if REDIS_URL
-        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+        # Roomy enough that counts of wrong passwords aren't pushed out by trying many names.
+        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     ),
     # What `{% cache %}` keeps of pages: each process its own, for it is only worth something where it costs nothing.
     "template_fragments": {

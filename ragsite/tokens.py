@@ -8,9 +8,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from ragsite.guesses import Guess, TooManyGuesses, address_of
 from ragsite.models import ApiToken
 
 KEYWORD = "Token"
@@ -27,17 +28,23 @@ def create_token(user: User, name: str) -> str:
     return key
 
 
-def user_for_header(header: bytes) -> User | None:
+def user_for_header(header: bytes, address: str) -> User | None:
     """Return the user of an `Authorization` header, or None when it carries no token of ours.
 
     `Token <key>` and, for OpenAI clients, `Bearer <key>` are read. Raises `AuthenticationFailed` for a key that
-    is unknown or whose user is inactive.
+    is unknown or whose user is inactive, and `Throttled` once too many came from the address. A key that is right is
+    never kept waiting: nobody guesses 256 bits, but many programs may share an address with one whose key was revoked.
     """
     parts = header.split()
     if len(parts) != 2 or parts[0].lower() not in (b"token", b"bearer"):
         return None
-    token = ApiToken.objects.select_related("user").filter(digest=_digest(parts[1].decode("latin-1"))).first()
+    digest = _digest(parts[1].decode("latin-1"))
+    token = ApiToken.objects.select_related("user").filter(digest=digest).first()
     if token is None or not token.user.is_active:
+        try:
+            Guess("token", digest, address).begin()
+        except TooManyGuesses as refusal:
+            raise Throttled(refusal.wait) from None
         raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
     _note_use(token)
     return token.user
@@ -55,7 +62,7 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
         """Return the bearer, or None so that the next class is tried."""
-        user = user_for_header(get_authorization_header(request))
+        user = user_for_header(get_authorization_header(request), address_of(request._request))
         return (user, None) if user is not None else None
 
     def authenticate_header(self, request: Request) -> str:

@@ -5,12 +5,18 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from ragsite import health, views
 from ragsite.context import SITE_NAME
+from ragsite.sign_in import SignInForm, telling_pauses
 
 # Django's view would name the site after its host.
-_LOGIN: dict[str, Any] = {"redirect_authenticated_user": True, "extra_context": {"site_name": SITE_NAME}}
+_LOGIN: dict[str, Any] = {
+    "redirect_authenticated_user": True,
+    "extra_context": {"site_name": SITE_NAME},
+    "authentication_form": SignInForm,
+}
 
 handler404 = "ragsite.views.not_found"
 handler500 = "ragsite.views.server_error"
@@ -18,7 +24,7 @@ handler500 = "ragsite.views.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("login/", auth_views.LoginView.as_view(**_LOGIN), name="login"),
+    path("login/", telling_pauses(auth_views.LoginView.as_view(**_LOGIN)), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),
@@ -26,6 +32,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/tokens/", views.add_token, name="add-token"),
     path("account/tokens/<int:pk>/revoke/", views.revoke_token, name="revoke-token"),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("admin/login/", telling_pauses(admin.site.login)),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.urls")),
     path("api/", include("ragsite.api_urls")),

@@ -7,7 +7,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,6 +20,7 @@ from django.views.defaults import page_not_found
 from conversations.memory import facts
 from ragsite.db import AWAY, away_message
 from ragsite.models import ApiToken
+from ragsite.sign_in import ChangePasswordForm, telling_pauses
 from ragsite.tokens import create_token
 
 THEMES = ("auto", "light", "dark")
@@ -47,7 +47,7 @@ def _page(
 ) -> HttpResponse:
     assert isinstance(request.user, User)
     context = {
-        "password_form": password_form or _password_form(request.user),
+        "password_form": password_form or ChangePasswordForm(request),
         "token_form": token_form or TokenForm(),
         "new_key": new_key,
         "tokens": request.user.api_tokens.all(),
@@ -59,13 +59,6 @@ def _page(
     return render(request, "ragsite/account.html", context, status=status)
 
 
-def _password_form(user: User) -> PasswordChangeForm:
-    """Return the form without the focus that Django gives it: the page holds other things too."""
-    form = PasswordChangeForm(user)
-    form.fields["old_password"].widget.attrs.pop("autofocus", None)
-    return form
-
-
 @login_required
 @require_GET
 def account(request: HttpRequest) -> HttpResponse:
@@ -73,12 +66,12 @@ def account(request: HttpRequest) -> HttpResponse:
     return _page(request)
 
 
+@telling_pauses
 @login_required
 @require_POST
 def change_password(request: HttpRequest) -> HttpResponse:
     """Change the password and stay signed in."""
-    assert isinstance(request.user, User)
-    form = PasswordChangeForm(request.user, request.POST)
+    form = ChangePasswordForm(request, request.POST)
     if not form.is_valid():
         return _page(request, password_form=form, status=422)
     update_session_auth_hash(request, form.save())

@@ -7,6 +7,7 @@ import pytest
 import pytest_django
 from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
 from django.utils import translation
@@ -89,6 +90,7 @@ def nothing_remembered() -> None:
     default.forget()
     asking.forget()
     caching.results.clear()
+    cache.clear()
     for known in (chat._found, remote_rerank._spoken, rerank._resting):
         known.clear()
     for model in [model for model in embedding._embedders if model.base_url]:

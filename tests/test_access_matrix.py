@@ -147,6 +147,10 @@ def links_of_session(world: World) -> dict[str, Any]:
     return {"session_id": world.session.pk}
 
 
+def link_of_base(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk, "uuid": world.link.pk}
+
+
 def link(world: World) -> dict[str, Any]:
     return {"uuid": world.link.pk}
 
@@ -238,6 +242,10 @@ MATRIX: dict[str, Ids] = {
     "export-markdown": session,
     "export-json": session,
     "shared": link,
+    "knowledge-base-links": base,
+    "revoke-quoting-link": link_of_base,
+    "api-quoting-links": base,
+    "api-quoting-link": link_of_base,
     "revoke-link": link,
     "ask": session,
     "stop": session,

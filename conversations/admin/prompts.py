@@ -92,7 +92,7 @@ class PromptTemplateAdmin(ModelAdmin):
         context: dict[str, Any] = {"errors": list(prompts.problems(purpose, *texts).values())}
         if purpose in prompts.VARIABLES and language in ("en", "zh"):
             prompt = prompts.as_set(prompts.Prompt(*texts, 0), purpose, language)
-            context["preview"] = preview(purpose, prompt, turn, language)
+            context["preview"] = preview(purpose, prompt, turn, language, request.user)
         return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

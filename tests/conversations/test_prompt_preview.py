@@ -30,7 +30,10 @@ def answer(owner: User) -> Message:
 
 def shown(purpose: str, answer: Message, language: str = "en") -> list[tuple[str, str]]:
     prompt = prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
-    return [(message.role, message.content) for message in preview(purpose, prompt, answer.turn, language).messages]
+    return [
+        (message.role, message.content)
+        for message in preview(purpose, prompt, answer.turn, language, answer.turn.session.owner).messages
+    ]
 
 
 def test_an_answer_is_shown_with_history_evidence_and_question(answer: Message) -> None:
@@ -74,7 +77,7 @@ def test_every_purpose_is_filled(answer: Message, purpose: str, language: str) -
 def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpose: str) -> None:
     loop = "{% for turn in turns %}<{{ turn.question }}|{{ turn.answer }}>{% endfor %}"
     prompt = prompts.Prompt(f"At {{{{ time }}}}: {loop}", "{{ question }} {{ evidence }}", 0)
-    messages = preview(purpose, prompt, answer.turn, "en").messages
+    messages = preview(purpose, prompt, answer.turn, "en", answer.turn.session.owner).messages
     assert [message.role for message in messages] == ["system", "user"], "and not beside it"
     assert "<How many ports has it?|Nine ports" in messages[0].content
     assert re.match(r"At \d{4}-\d\d-\d\d \d\d:\d\d \w+: <", messages[0].content)
@@ -82,14 +85,14 @@ def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpo
 
 def test_tokens_are_counted_and_what_does_not_fit_is_said(answer: Message, settings: Any) -> None:
     prompt = prompts.Prompt("Be brief.", "{{ evidence }} {{ question }}", 0)
-    whole = preview("answer", prompt, answer.turn, "en")
+    whole = preview("answer", prompt, answer.turn, "en", answer.turn.session.owner)
     assert whole.tokens == sum(message.tokens for message in whole.messages) <= whole.limit
     assert all(message.tokens > 0 for message in whole.messages) and not whole.left_out
     settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS = 80, 16
-    small = preview("answer", prompt, answer.turn, "en")
+    small = preview("answer", prompt, answer.turn, "en", answer.turn.session.owner)
     assert small.left_out and small.tokens <= small.limit < whole.limit
     settings.LLM_CONTEXT_WINDOW = 32
-    none = preview("answer", prompt, answer.turn, "en")
+    none = preview("answer", prompt, answer.turn, "en", answer.turn.session.owner)
     assert not none.messages and "context window" in none.problem
 
 
@@ -145,3 +148,9 @@ def test_conversations_are_shown_only_to_who_may_read_them(answer: Message, as_s
     assert prompt is not None
     page = client.get(reverse("admin:conversations_prompttemplate_change", args=[prompt.pk])).content.decode()
     assert "&lt;reset&gt;" not in page and 'name="system"' in page
+
+
+def test_passages_that_the_reader_may_not_read_are_left_out(answer: Message, staff: User) -> None:
+    prompt = prompts.Prompt("Be kind.", "{{ evidence }} {{ question }}", 0)
+    text = "\n".join(message.content for message in preview("answer", prompt, answer.turn, "en", staff).messages)
+    assert "How do I <reset> it?" in text and "Hold the reset button." not in text

@@ -1,0 +1,126 @@
+"""How often a password or a token may be guessed: pauses that grow, counted in the cache that all processes share.
+
+Three counts are kept: of an account from one address, of an address over all accounts, and of an account over all
+addresses. The last one's pauses are short, and spare addresses from which the account was signed in to before, so that
+guessing from elsewhere keeps nobody out of their own account. What waits for its pause isn't looked at and isn't
+counted: however many tries are sent, one in each pause is made.
+"""
+
+import hashlib
+import ipaddress
+import logging
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import HttpRequest
+
+logger = logging.getLogger(__name__)
+
+# Counts are kept for so long after the last try that was made, and addresses that signed in.
+REMEMBERED = 24 * 3600
+KNOWN = 30 * 24 * 3600
+
+
+class TooManyGuesses(Exception):
+    """A try that is not made; `wait` says after how many seconds one would be."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__(f"to be tried again in {wait} s")
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many tries are free; after the next one there is a pause in seconds, which doubles up to a longest one."""
+
+    free: int
+    pause: int
+    longest: int
+
+    def pause_after(self, tries: int) -> int:
+        """Return the pause after a try that isn't free."""
+        return int(min(self.longest, self.pause * 2 ** min(tries - self.free - 1, 30)))
+
+
+BY_ACCOUNT_AND_ADDRESS = Limit(free=5, pause=5, longest=900)
+BY_ADDRESS = Limit(free=20, pause=5, longest=300)
+BY_ACCOUNT = Limit(free=50, pause=1, longest=10)
+
+
+class Guess:
+    """A try at a secret of an account, by someone at an address. `kind` keeps passwords and tokens apart."""
+
+    def __init__(self, kind: str, account: str, address: str) -> None:
+        self.kind, self.account, self.address = kind, account.casefold(), _network(address)
+        here = _key(kind, "both", self.account, self.address)
+        self._known = _key(kind, "known", self.account, self.address)
+        self._counts = {here: BY_ACCOUNT_AND_ADDRESS, _key(kind, "address", self.address): BY_ADDRESS}
+        if not cache.get(self._known):
+            self._counts[_key(kind, "account", self.account)] = BY_ACCOUNT
+
+    def begin(self) -> None:
+        """Count the try as a failure until it `succeeded`; raises `TooManyGuesses` when it has to wait."""
+        begun: list[str] = []
+        for key, limit in self._counts.items():
+            tries = _add(key, 1)
+            pause = limit.pause_after(tries) if tries > limit.free else 0
+            until = time.time() + pause
+            # Of tries at the same moment one gets the place.
+            if pause and not cache.add(f"{key}:until", until, pause):
+                wait = max(1, round((cache.get(f"{key}:until") or until) - time.time()))
+                for counted in (*begun, key):
+                    _add(counted, -1)
+                raise TooManyGuesses(wait)
+            if pause:
+                logger.warning(
+                    "Wrong %s %d times, for %s from %s; the next try is made in %d s",
+                    self.kind, tries - 1, self._who(), self.address, pause,
+                )  # fmt: skip
+            begun.append(key)
+
+    def succeeded(self) -> None:
+        """Forget what was counted of the account here; what was of the address stays, less this try."""
+        for key, limit in self._counts.items():
+            if limit is BY_ADDRESS:
+                _add(key, -1)
+            else:
+                cache.delete_many([key, f"{key}:until"])
+        cache.set(self._known, 1, KNOWN)
+
+    def _who(self) -> str:
+        """Return whom the log names: never what was typed, which may be a password in the wrong place."""
+        found = User.objects.filter(username__iexact=self.account).values_list("pk", flat=True).first()
+        return f"user {found}" if found is not None else "no user"
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the address of a request's client: behind a proxy for TLS the one that the proxy saw."""
+    forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS else ""
+    return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR") or "")
+
+
+def _network(address: str) -> str:
+    """Return an address as it is counted: of IPv6 the network, whose other addresses one has as well."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network(f"{address}/64", strict=False))
+
+
+def _key(*parts: str) -> str:
+    return f"guesses.{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
+
+
+def _add(key: str, count: int) -> int:
+    """Change a counter and return it."""
+    cache.add(key, 0, REMEMBERED)
+    try:
+        tries = cache.incr(key, count)
+    except ValueError:  # it has expired in between
+        return max(count, 0)
+    cache.touch(key, REMEMBERED)
+    return tries

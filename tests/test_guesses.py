@@ -1,0 +1,180 @@
+"""Wrong passwords and tokens meet pauses that grow; who has the right one elsewhere is not kept out."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from ragsite import guesses
+from ragsite.guesses import BY_ACCOUNT, BY_ACCOUNT_AND_ADDRESS, BY_ADDRESS, Guess, Limit, TooManyGuesses, address_of
+from ragsite.tokens import create_token
+
+pytestmark = pytest.mark.django_db
+LOGINS = ["login", "admin:login"]
+
+
+class Clock:
+    """A time that only a test moves on, for the limiter and its cache alike."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(guesses.time, "time", clock.time)  # the module that the cache asks too
+    return clock
+
+
+def sign_in(name: str = "login", username: str = "staff", password: str = "wrong", address: str = "10.0.0.1") -> Any:
+    return Client(REMOTE_ADDR=address).post(reverse(name), {"username": username, "password": password})
+
+
+@pytest.mark.parametrize("name", LOGINS)
+@pytest.mark.parametrize("username", ["staff", "nobody"])
+def test_of_sixty_wrong_passwords_few_are_looked_at(staff: User, clock: Clock, name: str, username: str) -> None:
+    statuses = [sign_in(name, username).status_code for _ in range(60)]
+    assert statuses == [200] * 6 + [429] * 54
+    refused = sign_in(name, username)
+    assert refused["Retry-After"] == "5"
+    assert "Please try again in 5 seconds." in refused.content.decode()
+
+
+@pytest.mark.parametrize("name", LOGINS)
+def test_in_a_pause_the_right_password_waits_too_and_then_all_is_forgotten(
+    staff: User, clock: Clock, name: str
+) -> None:
+    for _ in range(6):
+        sign_in(name)
+    assert sign_in(name, password="password").status_code == 429
+    clock.now += 5
+    assert sign_in(name, password="password").status_code == 302
+    assert [sign_in(name).status_code for _ in range(7)] == [200] * 6 + [429]
+
+
+def test_pauses_grow_up_to_the_longest(staff: User, clock: Clock) -> None:
+    pauses = []
+    for _ in range(16):
+        while sign_in().status_code != 429:
+            pass
+        pauses.append(int(sign_in()["Retry-After"]))
+        clock.now += pauses[-1]
+    assert pauses[:9] == [5, 10, 20, 40, 80, 160, 320, 640, 900] and max(pauses) == 900
+    assert sign_in().status_code == 200 and "again in 15 minutes." in sign_in().content.decode()
+
+
+def test_guessing_elsewhere_keeps_nobody_out(staff: User, clock: Clock) -> None:
+    for _ in range(60):
+        sign_in(address="10.0.0.1")
+    assert sign_in(password="password", address="10.0.0.2").status_code == 302
+
+
+def test_not_even_guessing_from_everywhere(staff: User, clock: Clock) -> None:
+    assert sign_in(password="password", address="192.168.0.1").status_code == 302
+    for number in range(BY_ACCOUNT.free + 10):
+        sign_in(address=f"10.0.{number}.1")
+    assert sign_in(address="172.16.0.1").status_code == 429, "an address that nobody knows"
+    assert sign_in(password="password", address="192.168.0.1").status_code == 302, "one's own"
+    assert BY_ACCOUNT.longest <= 10
+
+
+def test_one_address_does_not_try_many_accounts(staff: User, clock: Clock) -> None:
+    statuses = [sign_in(username=f"user{number}").status_code for number in range(60)]
+    assert statuses.count(200) == BY_ADDRESS.free + 1
+    assert sign_in(address="10.0.0.2").status_code == 200
+
+
+def test_signing_in_to_one_s_own_account_wins_no_tries_at_others(staff: User, owner: User, clock: Clock) -> None:
+    made = 0
+    for number in range(60):
+        made += sign_in(username=f"user{number}").status_code == 200
+        sign_in(username="owner", password="password")
+    assert made <= BY_ADDRESS.free + 1
+
+
+def test_networks_of_ipv6_count_as_one(staff: User, clock: Clock) -> None:
+    statuses = [sign_in(address=f"2001:db8::{number:x}").status_code for number in range(1, 20)]
+    assert statuses.count(200) == 6
+    assert sign_in(address="2001:db8:0:1::1").status_code == 200
+
+
+def test_names_count_whatever_their_case(staff: User, clock: Clock) -> None:
+    assert [sign_in(username=name).status_code for name in ("staff", "Staff", "STAFF") * 4].count(200) == 6
+
+
+def test_old_passwords_are_limited_with_those_of_signing_in(as_owner: Client, owner: User, clock: Clock) -> None:
+    form = {"old_password": "wrong", "new_password1": "b1 long and new", "new_password2": "b1 long and new"}
+    answers = [as_owner.post(reverse("change-password"), form) for _ in range(25)]
+    assert [answer.status_code for answer in answers] == [422] * 6 + [429] * 19
+    assert answers[-1]["Retry-After"] == "5" and "Please try again in 5 seconds." in answers[-1].content.decode()
+    assert sign_in(username="owner", address="127.0.0.1").status_code == 429
+    clock.now += 5
+    assert as_owner.post(reverse("change-password"), form | {"old_password": "password"}).status_code == 302
+
+
+def test_the_admin_has_its_own_users_change_passwords_where_all_do(as_staff: Client) -> None:
+    assert as_staff.get(reverse("admin:password_change"))["Location"] == reverse("account")
+
+
+def test_wrong_tokens_are_answered_429_and_right_ones_always_pass(owner: User, clock: Clock) -> None:
+    def ask(key: str) -> Any:
+        return Client(REMOTE_ADDR="10.0.0.1").get(reverse("api-sessions"), headers={"Authorization": f"Token {key}"})
+
+    answers = [ask(f"wrong{number}") for number in range(40)]
+    assert [answer.status_code for answer in answers] == [401] * 21 + [429] * 19
+    assert answers[-1]["Retry-After"] == "5" and set(answers[-1].json()) == {"detail", "code"}
+    assert ask(create_token(owner, "t")).status_code == 200
+    clock.now += 5
+    assert ask("wrong").status_code == 401
+
+
+def test_of_guesses_at_the_same_moment_no_more_are_made(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    monkeypatch.setattr(Guess, "_who", lambda guess: "")  # threads have no part in the test's transaction
+
+    def try_once(_number: int) -> bool:
+        try:
+            Guess("password", "staff", "10.0.0.1").begin()
+        except TooManyGuesses:
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as threads:
+        assert sum(threads.map(try_once, range(64))) == BY_ACCOUNT_AND_ADDRESS.free + 1
+
+
+def test_a_pause_is_logged_without_what_was_typed(staff: User, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "ragsite.guesses"):
+        for _ in range(10):
+            sign_in()
+            sign_in(username="my secret password", address="10.0.0.3")
+    assert f"user {staff.pk} from 10.0.0.1" in caplog.text and "no user from 10.0.0.3" in caplog.text
+    assert "secret" not in caplog.text
+    assert len([record for record in caplog.records if record.name == "ragsite.guesses"]) == 2
+
+
+def test_behind_a_proxy_the_address_is_what_the_proxy_saw(settings: Any) -> None:
+    request = RequestFactory().get("/", headers={"X-Forwarded-For": "1.2.3.4, 10.0.0.9"})
+    assert address_of(request) == "127.0.0.1", "anyone may send this header"
+    settings.BEHIND_TLS = True
+    assert address_of(request) == "10.0.0.9", "what comes before it, the client may have sent"
+
+
+def test_no_pause_outgrows_its_limit() -> None:
+    assert [Limit(2, 5, 60).pause_after(tries) for tries in (3, 4, 5, 6, 7, 1000)] == [5, 10, 20, 40, 60, 60]
+
+
+def test_many_names_do_not_push_a_count_out(staff: User, clock: Clock) -> None:
+    for _ in range(6):
+        sign_in()
+    for number in range(2000):
+        cache.set(f"other.{number}", 1)
+    assert sign_in().status_code == 429
