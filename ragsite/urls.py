@@ -12,6 +12,7 @@ from ragsite.context import SITE_NAME
 # Django's view would name the site after its host.
 _LOGIN: dict[str, Any] = {"redirect_authenticated_user": True, "extra_context": {"site_name": SITE_NAME}}
 
+handler400 = "ragsite.views.bad_request"
 handler404 = "ragsite.views.not_found"
 handler500 = "ragsite.views.server_error"
 
