@@ -18,7 +18,6 @@ from rest_framework.views import APIView
 from conversations import access, queries, services, store, tracing, turns
 from conversations.models import ChatSession, Citation
 from conversations.serializers import (
-    ApiErrorSerializer,
     CitationSerializer,
     DoneSerializer,
     FeedbackSerializer,
@@ -38,8 +37,8 @@ _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
     "request_id_taken": status.HTTP_409_CONFLICT,
 }
-ERRORS: dict[Any, Any] = {400: ApiErrorSerializer, 404: ApiErrorSerializer}
-NOT_FOUND: dict[Any, Any] = {404: ApiErrorSerializer}
+# Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
+_WAIT_FOR_A_TURN = 5
 
 
 class Refused(APIException):
@@ -48,6 +47,8 @@ class Refused(APIException):
     def __init__(self, refusal: TurnRefused) -> None:
         super().__init__(refusal.message, refusal.code)
         self.status_code = _REFUSAL_STATUS.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+        if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
+            self.wait = _WAIT_FOR_A_TURN  # sent as Retry-After
 
 
 _beginning: set[asyncio.Task[Started]] = set()
@@ -92,7 +93,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
         """List the sessions."""
         return super().get(request, *args, **kwargs)
 
-    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 400: ApiErrorSerializer})
+    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer})
     def post(self, request: Request) -> Response:
         """Make a session."""
         given = SessionCreateSerializer(data=request.data, context={"request": request})
@@ -106,26 +107,26 @@ class SessionList(generics.ListAPIView[ChatSession]):
 class SessionDetail(APIView):
     """One session of the caller's."""
 
-    @extend_schema(responses={200: SessionDetailSerializer} | NOT_FOUND)
+    @extend_schema(responses={200: SessionDetailSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the session."""
         return Response(SessionDetailSerializer(access.get_session(request.user, pk)).data)
 
-    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer} | ERRORS)
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def put(self, request: Request, pk: int) -> Response:
         """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
         return self._update(request, pk)
 
-    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer} | ERRORS)
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def patch(self, request: Request, pk: int) -> Response:
         """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
         return self._update(request, pk)
 
-    @extend_schema(responses={200: DoneSerializer} | NOT_FOUND)
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Delete the session; when it was the last, a fresh one takes its place."""
         services.delete_session(access.get_session(request.user, pk))
-        return done(_("The chat is deleted."))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _update(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
@@ -144,7 +145,7 @@ class SessionDetail(APIView):
 class MessageDetail(APIView):
     """One message of the caller's."""
 
-    @extend_schema(responses={200: MessageSerializer} | NOT_FOUND)
+    @extend_schema(responses={200: MessageSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the message as it stands, also while it is being written."""
         store.interrupt_stale(message_id=access.get_message(request.user, pk).pk)
@@ -166,7 +167,7 @@ class MessageCitations(generics.ListAPIView[Citation]):
 class MessageTrace(APIView):
     """How an answer came about, for its owner and for who may look at others' turns."""
 
-    @extend_schema(responses={200: TraceSerializer} | NOT_FOUND)
+    @extend_schema(responses={200: TraceSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
         turn = access.get_message(request.user, pk, traced=True).turn
@@ -177,7 +178,7 @@ class MessageTrace(APIView):
 class MessageFeedback(APIView):
     """The caller's thumb on an answer."""
 
-    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer} | ERRORS)
+    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer})
     def put(self, request: Request, pk: int) -> Response:
         """Give feedback, replacing an earlier one."""
         message = access.get_message(request.user, pk)
@@ -189,17 +190,17 @@ class MessageFeedback(APIView):
             raise ValidationError({"detail": str(error)}) from None
         return Response(FeedbackSerializer(feedback).data)
 
-    @extend_schema(responses={200: DoneSerializer} | NOT_FOUND)
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Take the feedback back."""
         services.remove_feedback(request.user, access.get_message(request.user, pk))
-        return done(_("The feedback is removed."))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class MessageStop(AsyncAPIView):
     """Ends an answer that is being written."""
 
-    @extend_schema(request=None, responses={200: DoneSerializer} | NOT_FOUND)
+    @extend_schema(request=None, responses={200: DoneSerializer})
     async def post(self, request: Request, pk: int) -> Response:
         """Stop the answer and keep what came; `success` is false when it had already ended."""
         stopped = await turns.stop_turn(request.user, pk)
@@ -209,7 +210,7 @@ class MessageStop(AsyncAPIView):
 class MessageRegenerate(AsyncAPIView):
     """Answers the same question once more."""
 
-    @extend_schema(request=None, responses={202: StartedSerializer, 429: ApiErrorSerializer} | ERRORS)
+    @extend_schema(request=None, responses={202: StartedSerializer})
     async def post(self, request: Request, pk: int) -> Response:
         """Start a sibling turn with the same question; listen to its answer at `stream`."""
         started = await begun(turns.regenerate(request.user, pk, language=language()))
@@ -219,7 +220,7 @@ class MessageRegenerate(AsyncAPIView):
 class MessageContinue(AsyncAPIView):
     """Goes on with an answer that was cut."""
 
-    @extend_schema(request=None, responses={202: StartedSerializer, 429: ApiErrorSerializer} | ERRORS)
+    @extend_schema(request=None, responses={202: StartedSerializer})
     async def post(self, request: Request, pk: int) -> Response:
         """Start a turn after the answer's that goes on with it; listen to it at `stream`."""
         started = await begun(turns.continue_answer(request.user, pk, language=language()))

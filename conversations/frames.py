@@ -73,11 +73,12 @@ def _payload(event: Event) -> str:
 
 @dataclass(slots=True)
 class PrefixFrames:
-    """Turns events into CONTEXT's frames: `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
+    """Turns events into CONTEXT's frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
 
-    The `CONTENT:` frames of an answer, joined, are the answer as Markdown, tables and pictures included; there is
-    one `SOURCE:` per citation, which tells the answer's state too. Steps have no frame: where one begins there is a
-    comment, which clients pass over, so that the connection is seen to live before there is text.
+    `MESSAGE:` names the answer, by which it can be stopped, judged and fetched. The `CONTENT:` frames of an answer,
+    joined, are the answer as Markdown, tables and pictures included; there is one `SOURCE:` per citation, which tells
+    the answer's state too. Steps have no frame: where one begins there is a comment, which clients pass over, so that
+    the connection is seen to live before there is text.
     """
 
     thinking: bool = True
@@ -93,7 +94,7 @@ class PrefixFrames:
     def _texts(self, event: Event) -> list[str]:
         match event:
             case SessionEvent():
-                return [f"SESSION:{event.session_id}"]
+                return [f"SESSION:{event.session_id}", f"MESSAGE:{event.assistant_message_id}"]
             case ThinkEvent():
                 return [f"THINK:{event.text}"] if self.thinking else []
             case SourcesEvent():

@@ -12,6 +12,7 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Share
 from conversations.services import TITLE_LENGTH
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
+from ragsite.api import TextField
 from ragsite.links import absolute
 from retrieval.serializers import AnswerStateField, SourceSerializer
 
@@ -60,14 +61,14 @@ class SessionDetailSerializer(SessionSerializer):
 class SessionCreateSerializer(serializers.Serializer[Any]):
     """A new session; without a title it gets one of its own."""
 
-    chat_title = serializers.CharField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
+    chat_title = TextField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
     knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
 
 
 class SessionUpdateSerializer(serializers.Serializer[Any]):
     """What may be changed of a session; what is left out stays as it is."""
 
-    chat_title = serializers.CharField(max_length=TITLE_LENGTH, required=False)
+    chat_title = TextField(max_length=TITLE_LENGTH, required=False)
     knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
     pinned = serializers.BooleanField(required=False)
 
@@ -85,13 +86,6 @@ class SessionCreatedSerializer(serializers.Serializer[Any]):
     success = serializers.BooleanField()
     session_id = serializers.IntegerField()
     chat_title = serializers.CharField()
-
-
-class ApiErrorSerializer(serializers.Serializer[Any]):
-    """Every error: words for a person, a stable slug for a program."""
-
-    detail = serializers.CharField()
-    code = serializers.CharField()
 
 
 class CitationSerializer(serializers.ModelSerializer[Citation]):
@@ -291,8 +285,8 @@ class AskSerializer(serializers.Serializer[Any]):
     without it, it follows the newest. The same `request_id` sent twice is one turn.
     """
 
-    content = serializers.CharField(required=False, allow_blank=True)
-    question = serializers.CharField(required=False, allow_blank=True)
+    content = TextField(required=False, allow_blank=True)
+    question = TextField(required=False, allow_blank=True)
     parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
     request_id = serializers.UUIDField(required=False)
 
@@ -310,10 +304,10 @@ class ConversationSerializer(serializers.Serializer[Any]):
     `model_id` is taken so that clients needn't change; which model answers is up to the administrator.
     """
 
-    question = serializers.CharField()
+    question = TextField()
     session_id = serializers.IntegerField(required=False, allow_null=True)
     thinking = serializers.BooleanField(default=True, help_text="false leaves the THINK: frames out")
-    model_id = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    model_id = TextField(required=False, allow_null=True, allow_blank=True)
     rerank_top_n = serializers.IntegerField(
         required=False,
         allow_null=True,

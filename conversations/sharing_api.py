@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access, export, sharing
-from conversations.api import ERRORS, NOT_FOUND
 from conversations.models import ShareLink
 from conversations.serializers import (
     QuotingLinkSerializer,
@@ -42,7 +41,7 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
         session = access.get_session(self.request.user, self.kwargs["session_id"])
         return access.share_links(self.request.user).filter(session=session)
 
-    @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer} | ERRORS)
+    @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer})
     def post(self, request: Request, session_id: int) -> Response:
         """Share a branch up to a turn; the link that it has is returned again."""
         session = access.get_session(request.user, session_id)
@@ -59,7 +58,7 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
 class LinkDetail(APIView):
     """A link of the caller's."""
 
-    @extend_schema(responses={204: None} | NOT_FOUND)
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, uuid: uuid.UUID) -> Response:
         """Revoke the link; it is closed for good."""
         sharing.revoke(access.get_share_link(request.user, uuid))
@@ -90,7 +89,7 @@ class QuotingLinkDetail(APIView):
 class ExportJson(APIView):
     """A session as data."""
 
-    @extend_schema(responses={200: SessionExportSerializer} | NOT_FOUND)
+    @extend_schema(responses={200: SessionExportSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the session with the messages of all branches."""
         return Response(exported(access.get_session(request.user, pk)))
@@ -103,7 +102,7 @@ class ExportMarkdown(APIView):
 
     @extend_schema(
         parameters=[OpenApiParameter("turn", int, description="a turn of the branch; without it, the newest branch")],
-        responses=_MARKDOWN | ERRORS,
+        responses=_MARKDOWN,
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return one branch as Markdown: questions quoted, answers, their sources."""

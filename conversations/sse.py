@@ -15,7 +15,6 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
 from rest_framework.exceptions import APIException, ValidationError
@@ -23,20 +22,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations import access, broker, queries, services, store, turns
-from conversations.api import ERRORS, NOT_FOUND, begun, language
+from conversations.api import begun, language
 from conversations.events import Event
+from conversations.frame_schema import PREFIX_STREAM, STEP_STREAM
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.models import ChatSession, Message
-from conversations.serializers import ApiErrorSerializer, AskSerializer, ConversationSerializer, MessageSerializer
+from conversations.serializers import AskSerializer, ConversationSerializer, MessageSerializer
 from conversations.turns import Ask
+from ragsite.api import ApiErrorSerializer
 from ragsite.async_api import AsyncAPIView
 
 # Seconds of silence after which a comment is sent, so that proxies keep the connection.
 HEARTBEAT_SECONDS = 15.0
 
 Frames = Callable[[Event], Iterable[str]]
-_STREAM: dict[Any, Any] = {(200, "text/event-stream"): OpenApiTypes.STR}
-_ASKED = _STREAM | ERRORS | {409: ApiErrorSerializer, 429: ApiErrorSerializer}
+_STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
+_PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
+_TAKEN = {409: ApiErrorSerializer}
+_ORDERINGS = ("created_at", "-created_at")
 
 
 async def with_heartbeat(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
@@ -75,7 +78,7 @@ def stream(message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResp
                     yield text
 
     response = StreamingHttpResponse(body(), content_type="text/event-stream; charset=utf-8")
-    response["Cache-Control"] = "no-cache, no-transform"
+    response["Cache-Control"] = "private, no-store, no-transform"
     response["X-Accel-Buffering"] = "no"
     return response
 
@@ -99,12 +102,19 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
     serializer_class = MessageSerializer
     queryset = Message.objects.none()
 
-    @extend_schema(responses={200: MessageSerializer(many=True)} | NOT_FOUND)
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "ordering", str, enum=list(_ORDERINGS), description="oldest first, or newest", default="created_at"
+            )
+        ],
+        responses={200: MessageSerializer(many=True)},
+    )
     async def get(self, request: Request, pk: int) -> Response:
-        """List the session's messages, all branches, oldest first."""
+        """List the session's messages, all branches, oldest first or, with `ordering=-created_at`, newest first."""
         return await sync_to_async(self._list)(request, pk)
 
-    @extend_schema(request=AskSerializer, responses=_ASKED)
+    @extend_schema(request=AskSerializer, responses=_STEPS | _TAKEN)
     async def post(self, request: Request, pk: int) -> HttpResponseBase:
         """Ask, and listen to the answer as `{"step", "step_name", "status", "message"}` per event."""
         session = await sync_to_async(access.get_session)(request.user, pk)
@@ -125,8 +135,16 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
     def _list(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
         store.interrupt_stale(session_id=session.pk)
-        page = self.paginate_queryset(queries.message_list(Message.objects.filter(turn__session=session)))
+        listed = queries.message_list(Message.objects.filter(turn__session=session))
+        page = self.paginate_queryset(listed.reverse() if _newest_first(request) else listed)
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
+
+
+def _newest_first(request: Request) -> bool:
+    ordering = request.query_params.get("ordering", _ORDERINGS[0])
+    if ordering not in _ORDERINGS:
+        raise ValidationError({"ordering": [_("This takes one of: {values}.").format(values=", ".join(_ORDERINGS))]})
+    return ordering == "-created_at"
 
 
 class ContentStream(AsyncAPIView):
@@ -134,7 +152,7 @@ class ContentStream(AsyncAPIView):
 
     @extend_schema(
         parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="last event seen")],
-        responses=_STREAM | {204: None, 410: ApiErrorSerializer} | ERRORS,
+        responses=_STEPS | {204: None, 410: ApiErrorSerializer},
     )
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
         """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
@@ -164,9 +182,9 @@ def _last_event_id(request: Request) -> int:
 class Conversation(AsyncAPIView):
     """Asking in one request, in a session or without one."""
 
-    @extend_schema(request=ConversationSerializer, responses=_ASKED)
+    @extend_schema(request=ConversationSerializer, responses=_PREFIXES | {404: ApiErrorSerializer} | _TAKEN)
     async def post(self, request: Request) -> HttpResponseBase:
-        """Ask, and listen to frames of `SESSION:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:`."""
+        """Ask, and listen to frames of `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`."""
         given = ConversationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data

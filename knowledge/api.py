@@ -6,10 +6,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
 from rest_framework.exceptions import APIException, NotFound, ValidationError
-from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -25,6 +24,8 @@ from knowledge.serializers import (
     MembershipSerializer,
     UploadSerializer,
 )
+from ragsite.api import ApiErrorSerializer
+from ragsite.uploads import FolderKeepingParser, keep_folders
 
 
 class TooLarge(APIException):
@@ -121,7 +122,12 @@ class DocumentList(generics.ListAPIView[Document]):
 
     serializer_class = DocumentSerializer
     queryset = Document.objects.none()
-    parser_classes = [MultiPartParser, FormParser]
+    parser_classes = [FolderKeepingParser]
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """Keep the folders that files are sent with."""
+        keep_folders(request)
+        return super().initialize_request(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Document]:
         """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""
@@ -133,17 +139,35 @@ class DocumentList(generics.ListAPIView[Document]):
         return found.filter(status=wanted) if wanted in Document.Status else found.none()
 
     @extend_schema(
+        parameters=[
+            OpenApiParameter("q", str, description="Words of titles, file names or folders."),
+            OpenApiParameter("status", str, enum=Document.Status.values),
+        ]
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the documents, newest first."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
         request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Take in one or more files (`file`, repeatable); all of them or, above the limit, none (413)."""
+        """Take in one or more files (`file`, repeatable); all of them or, above the limit, none (413).
+
+        A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
+        """
         base = access.get_editable_knowledge_base(request.user, pk)
-        uploads = request.FILES.getlist("file")
+        uploads, folder = request.FILES.getlist("file"), request.data.get("folder", "")
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         for upload in uploads:
             _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
-        added = [services.add_document(base, request.user, upload.name or "", upload) for upload in uploads]
+        added = [
+            services.add_document(
+                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
+            )
+            for upload in uploads
+        ]
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
@@ -177,7 +201,7 @@ class ChunkList(generics.ListAPIView[Chunk]):
 class DocumentFile(APIView):
     """The file as it was uploaded."""
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, pk: int) -> HttpResponseBase:
         """Return the bytes."""
         http_request: HttpRequest = request._request
@@ -187,7 +211,7 @@ class DocumentFile(APIView):
 class Reingest(APIView):
     """Reading a document anew."""
 
-    @extend_schema(request=None, responses={202: DocumentSerializer})
+    @extend_schema(request=None, responses={202: DocumentSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Queue it; 409 while it is waiting or being worked on, and for a passage of a corpus, which has no file."""
         document = access.get_editable_document(request.user, pk)
@@ -201,7 +225,7 @@ class Reingest(APIView):
 class Cancel(APIView):
     """Ending an ingestion."""
 
-    @extend_schema(request=None, responses=DocumentSerializer)
+    @extend_schema(request=None, responses={200: DocumentSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Cancel it; 409 when there is nothing to cancel."""
         document = access.get_editable_document(request.user, pk)

@@ -86,6 +86,9 @@ class UploadSerializer(serializers.Serializer[Any]):
     """The multipart form of an upload; `file` may be repeated."""
 
     file = serializers.ListField(child=serializers.FileField(), allow_empty=False)
+    folder = serializers.CharField(
+        required=False, allow_blank=True, help_text="Where the files lay whose names hold no path."
+    )
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):

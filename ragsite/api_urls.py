@@ -1,9 +1,16 @@
 """The API's addresses, under `/api/`: one file per room, the schema and its page."""
 
+from csp.constants import SELF, UNSAFE_INLINE
+from csp.decorators import csp_replace
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from ragsite import schema
+
+# The page of a third party, whose scripts are files and whose styles are written inline.
+_docs = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
+    SpectacularSwaggerSplitView.as_view(url_name="api-schema")
+)
 
 __all__ = ["schema", "urlpatterns"]
 
@@ -12,5 +19,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("retrieval.api_urls")),
     path("", include("conversations.api_urls")),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("docs/", _docs, name="api-docs"),
 ]

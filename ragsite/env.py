@@ -165,3 +165,15 @@ def url(name: str, schemes: tuple[str, ...], default: str = "") -> str:
     if not whole or parts.scheme not in schemes or not (parts.netloc or parts.path):
         raise ImproperlyConfigured(f"{takes} {PASSWORDS}" if "http" not in schemes else takes)
     return value
+
+
+def origins(name: str) -> list[str]:
+    """Return a comma-separated list of origins (`https://app.example.org`), `["*"]` for any, or none when unset."""
+    found = words(name)
+    for origin in found:
+        parts = urlsplit(origin)
+        if origin != "*" and (parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}"):
+            raise ImproperlyConfigured(
+                f"{name} holds {origin!r}; it takes *, or origins like https://app.example.org, with commas between."
+            )
+    return found

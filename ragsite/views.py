@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -15,6 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
+from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
@@ -112,9 +114,24 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def is_api(path: str) -> bool:
+    """Whether what is answered at a path is for programs."""
+    return path == "/api" or path.startswith("/api/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer for what can't be read or is too much: a page, or an error in the API's shape, 413 where it is size."""
+    if not is_api(request.path):
+        return default_bad_request(request, exception)
+    if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        body = {"detail": _("The request is larger than this site takes."), "code": "too_large"}
+        return JsonResponse(body, status=413)
+    return JsonResponse({"detail": _("The request can't be read."), "code": "bad_request"}, status=400)
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
-    if request.path.startswith("/api/"):
+    if is_api(request.path):
         detail = _("There is nothing at %(path)s.") % {"path": request.path}
         return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
     return page_not_found(request, exception)
@@ -126,7 +143,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         status, code, message = 503, "database_away", away_message()
     else:
         status, code, message = 500, "error", _("It has been noted. Please try again.")
-    if request.path.startswith("/api/"):
+    if is_api(request.path):
         response: HttpResponse = JsonResponse({"detail": message, "code": code}, status=status)
     else:
         response = HttpResponse(render_to_string("500.html", {"message": message}), status=status)

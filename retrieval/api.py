@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowledge import access
+from ragsite.api import ApiErrorSerializer
 from retrieval.search import SearchFailed, SearchOverloaded, search
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 
@@ -20,6 +21,7 @@ class SearchUnavailable(APIException):
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "search_unavailable"
+    wait = 5  # seconds, sent as Retry-After
 
 
 class SearchBusy(APIException):
@@ -30,10 +32,13 @@ class SearchBusy(APIException):
     wait = 1  # seconds, sent as Retry-After
 
 
+_ANSWERS = {200: SearchResultSerializer, 404: ApiErrorSerializer}
+
+
 class SearchView(APIView):
     """Search the knowledge bases that the caller may read."""
 
-    @extend_schema(operation_id="search", request=SearchRequestSerializer, responses=SearchResultSerializer)
+    @extend_schema(operation_id="search", request=SearchRequestSerializer, responses=_ANSWERS)
     def post(self, request: Request) -> Response:
         """Return the passages found, with the scores and ranks of both sides."""
         form = SearchRequestSerializer(data=request.data)

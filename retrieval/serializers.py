@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from ragsite.api import TextField
 from retrieval.fusion import Query
 from retrieval.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest
@@ -25,7 +26,7 @@ class FiniteFloatField(serializers.FloatField):
 class SearchRequestSerializer(serializers.Serializer[None]):
     """A question, where to look, and how. What is left out, or null, is as the site is set to."""
 
-    query = serializers.CharField(max_length=settings.MAX_QUESTION_CHARACTERS)
+    query = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
     knowledge_bases = serializers.ListField(
         child=serializers.IntegerField(min_value=1), required=False, max_length=1000, help_text="All, when left out."
     )

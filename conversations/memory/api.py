@@ -23,9 +23,7 @@ from conversations.memory.serializers import (
     SummarySerializer,
 )
 from conversations.models import ContextEntry
-from conversations.serializers import ApiErrorSerializer
 
-_ERRORS: dict[Any, Any] = {400: ApiErrorSerializer, 404: ApiErrorSerializer}
 _BRANCH = OpenApiParameter("turn_id", int, description="The end of the branch; the newest turn when left out.")
 
 
@@ -46,7 +44,7 @@ class Memory(APIView):
         """Return the switch and all facts, oldest first."""
         return Response(_memory(request.user))
 
-    @extend_schema(request=MemorySwitchSerializer, responses={200: MemorySerializer, 400: ApiErrorSerializer})
+    @extend_schema(request=MemorySwitchSerializer, responses={200: MemorySerializer})
     def put(self, request: Request) -> Response:
         """Switch the memory on or off; what is remembered stays."""
         given = MemorySwitchSerializer(data=request.data)
@@ -58,7 +56,7 @@ class Memory(APIView):
 class MemoryFacts(APIView):
     """All facts of the caller's."""
 
-    @extend_schema(request=FactSerializer, responses={201: FactSerializer, 400: ApiErrorSerializer})
+    @extend_schema(request=FactSerializer, responses={201: FactSerializer})
     def post(self, request: Request) -> Response:
         """Remember a fact."""
         try:
@@ -77,7 +75,7 @@ class MemoryFacts(APIView):
 class MemoryFact(APIView):
     """One fact of the caller's."""
 
-    @extend_schema(request=FactSerializer, responses={200: FactSerializer} | _ERRORS)
+    @extend_schema(request=FactSerializer, responses={200: FactSerializer})
     def put(self, request: Request, pk: int) -> Response:
         """Change its words."""
         fact = facts.get_fact(request.user, pk)
@@ -87,7 +85,7 @@ class MemoryFact(APIView):
             raise Refused(refused) from None
         return Response(FactSerializer(fact).data)
 
-    @extend_schema(responses={204: None, 404: ApiErrorSerializer})
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Forget it."""
         facts.forget(request.user, pk)
@@ -98,13 +96,13 @@ class MemoryFact(APIView):
 class SessionSummary(APIView):
     """What a model is told of the beginning of a branch that it no longer reads whole."""
 
-    @extend_schema(responses={200: SummarySerializer, 404: ApiErrorSerializer})
+    @extend_schema(responses={200: SummarySerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the summary."""
         _branch, entry = _summary(request, pk)
         return Response(SummarySerializer(entry).data)
 
-    @extend_schema(request=SummarySerializer, responses={200: SummarySerializer} | _ERRORS)
+    @extend_schema(request=SummarySerializer, responses={200: SummarySerializer})
     def put(self, request: Request, pk: int) -> Response:
         """Change its words; the next summary goes on from them."""
         _branch, entry = _summary(request, pk)
@@ -113,7 +111,7 @@ class SessionSummary(APIView):
         summaries.edit(entry, given.validated_data["content"])
         return Response(SummarySerializer(entry).data)
 
-    @extend_schema(responses={204: None, 404: ApiErrorSerializer})
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Clear it: what it told of is not told again."""
         branch, entry = _summary(request, pk)

@@ -9,13 +9,14 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, status
+from rest_framework import generics, serializers, status
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
+from ragsite.api import ApiErrorSerializer
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.questions import QuestionDraft
@@ -43,14 +44,16 @@ class SetList(generics.ListAPIView[EvaluationSet]):
         """Return them by name, those of one base with `?knowledge_base=`."""
         found = _counted(access.visible_sets(self.request.user))
         base = self.request.query_params.get("knowledge_base", "")
-        return found.filter(knowledge_base_id=int(base)) if base.isdecimal() and len(base) < 18 else found
+        if not base:
+            return found
+        return found.filter(knowledge_base_id=serializers.IntegerField().run_validation(base))
 
     @extend_schema(parameters=[OpenApiParameter("knowledge_base", int)])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List them."""
         return super().get(request, *args, **kwargs)
 
-    @extend_schema(request=NewSetSerializer, responses={201: EvaluationSetSerializer})
+    @extend_schema(request=NewSetSerializer, responses={201: EvaluationSetSerializer, 404: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Make a set of the given questions, or an empty one."""
         form = NewSetSerializer(data=request.data)
@@ -74,9 +77,9 @@ class SetDetail(APIView):
     def patch(self, request: Request, pk: int) -> Response:
         """Rename it."""
         found = access.get_alterable_set(request.user, pk)
-        form = EvaluationSetSerializer(found, data=request.data)
+        form = EvaluationSetSerializer(found, data=request.data, partial=True)
         form.is_valid(raise_exception=True)
-        return Response(_shown(_accept(lambda: sets.rename_set(found, form.validated_data["name"]))))
+        return Response(_shown(_accept(lambda: sets.rename_set(found, form.validated_data.get("name", found.name)))))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from ragsite.api import TextField
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.rerank_options import METHODS
@@ -29,7 +30,7 @@ class EvaluationSetSerializer(serializers.ModelSerializer[EvaluationSet]):
 class NewSetSerializer(serializers.Serializer[Any]):
     """What a set is made of: JSON with `questions`, or a multipart form with a `file` of them, or neither."""
 
-    name = serializers.CharField()
+    name = TextField()
     knowledge_base = serializers.IntegerField(min_value=1)
     questions = serializers.ListField(
         child=serializers.DictField(), required=False, help_text='Like {"question": "…", "relevant": ["Handbook.pdf"]}.'
@@ -50,7 +51,7 @@ class QuestionSerializer(serializers.ModelSerializer[EvaluationQuestion]):
 class NewQuestionSerializer(serializers.Serializer[Any]):
     """A question and the chunks of the set's knowledge base that answer it."""
 
-    text = serializers.CharField()
+    text = TextField()
     chunks = serializers.ListField(child=serializers.IntegerField(min_value=1), allow_empty=False, max_length=1000)
     grade = serializers.IntegerField(min_value=1, max_value=1000, default=1)
 

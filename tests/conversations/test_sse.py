@@ -351,7 +351,13 @@ async def test_a_conversation_shows_that_it_lives_before_there_is_text(
             go_on.set()
     assert before.startswith("id: 1\ndata: SESSION:") and "CONTENT:" not in before
     assert before.index(": step understand\n\n") < before.index(": step vector_search\n\n")
-    assert {frame.data.partition(":")[0] for frame in decode(seen)} == {"SESSION", "SOURCE", "CONTENT", "DONE"}
+    assert {frame.data.partition(":")[0] for frame in decode(seen)} == {
+        "SESSION",
+        "MESSAGE",
+        "SOURCE",
+        "CONTENT",
+        "DONE",
+    }
 
 
 async def test_a_conversation_tells_why_the_filter_kept_a_passage(

@@ -104,7 +104,7 @@ def test_prefixed_frames_in_order() -> None:
     decoded = decode("".join(text for event in ANSWER for text in PrefixFrames().feed(event)))
     assert decoded[0].data == "SESSION:7" and decoded[-1].data == "DONE:"
     kinds = list(dict.fromkeys(item.data.split(":")[0] for item in decoded))
-    assert kinds == ["SESSION", "SOURCE", "THINK", "CONTENT", "ERROR", "DONE"]
+    assert kinds == ["SESSION", "MESSAGE", "SOURCE", "THINK", "CONTENT", "ERROR", "DONE"]
 
 
 def test_where_a_step_begins_there_is_a_comment_that_clients_pass_over() -> None:
