@@ -124,7 +124,8 @@ def guarded(held: Claim) -> Iterator[None]:
     except ParseError as error:
         _fail(held, error.code, error.message)
     except LLMError as error:
-        _fail(held, error.code, str(error))
+        logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
+        _fail(held, error.code, error.message)
     except DatabaseError:
         logger.exception("Ingestion of document %s met a database error", held.document_id)
         _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
