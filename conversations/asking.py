@@ -102,7 +102,7 @@ class Asker:
         except LLMError as error:
             if isinstance(error, Unreachable):
                 _paused[key] = time.monotonic() + PAUSE
-            logger.warning("The model for %s failed: %s", self._purpose, error.code)
+            logger.warning("The model for %s failed: %s %s", self._purpose, error.code, error.details)
             raise NoReply("failed", error.message) from error
         if not reply.text.strip():
             raise NoReply("empty")
@@ -148,6 +148,7 @@ async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[As
     except TimeoutError:
         raise NoReply("timed out") from None
     except LLMError as error:
+        logger.warning("The model for %s can't be asked: %s %s", purpose, error.code, error.details)
         raise NoReply("failed", error.message) from error
     if client is None:
         raise NoReply("no model")

@@ -97,7 +97,7 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     try:
         reply = await _ask(_hurried(endpoint_of(profile)), profile.purpose)
     except LLMError as error:
-        return Outcome(False, f"{profile}: {error.message}")
+        return Outcome(False, f"{profile}: {error}")
     seconds = time.monotonic() - began
     told = _("%(profile)s answered in %(seconds).1f s: %(reply)s")
     return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})

@@ -267,8 +267,7 @@ class TurnRunner:
     def _error(self, failure: NodeFailed) -> ErrorEvent:
         cause = failure.cause
         if isinstance(cause, failures.EXPECTED):
-            code = getattr(cause, "code", type(cause).__name__)
-            logger.warning("Node %s failed the turn: %s", failure.node, code)
+            logger.warning("Node %s failed the turn: %s", failure.node, failures.in_log(cause))
         elif not isinstance(cause, store.TurnRefused):
             logger.error("Node %s failed the turn", failure.node, exc_info=cause)
         return failures.error_event(failure, self.graph.nodes[failure.node].title)

@@ -25,10 +25,14 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a reader may see of a turn: ids of passages, and numbers of those given to the answer."""
+    """What a reader may see of a turn: ids of passages, and numbers of those given to the answer.
+
+    `servers`: whether also which server failed and what it said, which is for those who run the site.
+    """
 
     chunk_ids: frozenset[int]
     numbers: frozenset[int]
+    servers: bool = False
 
     def text(self, text: str) -> str:
         """Return a message without the passages that may not be seen."""
@@ -40,8 +44,10 @@ class Sight:
         return "".join([*parts, text[place:]])
 
     def detail(self, detail: dict[str, Any]) -> dict[str, Any]:
-        """Return what a node noted without quotations of passages that may not be seen."""
+        """Return what a node noted, without quotations of passages and words of servers that may not be seen."""
         seen = copy.deepcopy(detail)
+        if not self.servers:
+            seen.pop("error_detail", None)
         for message in seen.get("messages", []):
             message["content"] = self.text(message["content"])
         for verdict in seen.get("judged", []):

@@ -30,6 +30,8 @@ REASONS: dict[str, Any] = {
     "low confidence": gettext_lazy("it was understood with little certainty"),
 }
 _LISTED_HITS = 10
+# What is shown of any node's detail in its own way.
+_APART = ("error", "error_detail", "messages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,12 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     begin = min(row.started_at for row in rows)
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
     chunks = _chunks(rows, user)
-    made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
     sight = _sight(turn, rows, user)
+    made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
     for step, row in zip(made, rows, strict=True):
         step.messages = sent.messages(row.detail, sight)
+        if sight.servers and row.detail.get("error_detail"):
+            step.facts.append((_("Details"), str(row.detail["error_detail"])))
     return made
 
 
@@ -106,7 +110,7 @@ def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) 
     describe = _DESCRIBE.get(row.key)
     if describe is not None:
         describe(step, row.detail, chunks)
-    elif rest := {name: value for name, value in row.detail.items() if name not in ("error", "messages")}:
+    elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
         step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
     if row.detail.get("error"):
         step.facts.append((_("Error"), str(row.detail["error"])))
@@ -302,7 +306,8 @@ def _sight(turn: Turn, rows: list[TraceStep], user: Any) -> sent.Sight:
     given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
     asked = _named(rows, None) | set(given.values())
     readable = frozenset(access.chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
-    return sent.Sight(readable, frozenset(number for number, chunk in given.items() if chunk in readable))
+    numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
+    return sent.Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
 
 
 def _found(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:

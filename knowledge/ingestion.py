@@ -132,7 +132,8 @@ def guarded(held: Claim) -> Iterator[None]:
     except ParseError as error:
         _fail(held, error.code, error.message)
     except LLMError as error:
-        _fail(held, error.code, str(error))
+        logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
+        _fail(held, error.code, error.message)
     except DatabaseError as error:
         if is_away(error):  # the document goes stale, and is taken up again
             held.lost.set()

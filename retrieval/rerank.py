@@ -129,7 +129,7 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
         return scores
     except (LLMError, DatabaseFailure, TimeoutError) as caught:
         error = TimedOut() if isinstance(caught, TimeoutError) else caught
-        logger.warning("Reranking by %s failed: %s %s", method, type(error).__name__, getattr(error, "detail", ""))
+        logger.warning("Reranking by %s failed: %s %s", method, type(error).__name__, getattr(error, "details", ""))
         if isinstance(error, TimedOut | Unreachable):
             _resting[method] = time.monotonic() + REST
         return _failure(method, error)
@@ -138,8 +138,6 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
 def _failure(method: str, error: Exception) -> str:
     """Return words for a person on why a method gave no scores."""
     why = str(_REASONS.get(getattr(error, "code", ""), _("failed")))
-    if isinstance(error, LLMError) and error.detail:
-        why = f"{why} ({error.detail.rstrip('.')})"
     return _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS[method], "why": why}
 
 

@@ -35,6 +35,12 @@ def internal_error() -> ErrorEvent:
     return ErrorEvent(code="internal", message=_("Something went wrong on the server."))
 
 
+def in_log(error: BaseException) -> str:
+    """Return what the log holds of a failure: its code or kind, and what a model's server said."""
+    kind = getattr(error, "code", type(error).__name__)
+    return f"{kind} {error.details}".rstrip() if isinstance(error, LLMError) else kind
+
+
 def describe(error: BaseException, timeout: float | None) -> str:
     """Say in a few words what went wrong in a node, for its step and its trace; `timeout` is the node's, in seconds."""
     match error:

@@ -11,6 +11,7 @@ from conversations.events import StepEvent, StepStatus
 from conversations.pipeline import failures
 from conversations.pipeline.node import Emit, Node
 from conversations.pipeline.state import NodeTrace, State
+from ragsite.llm.errors import LLMError
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +45,12 @@ class NodeRun:
     async def fail(self, error: Exception) -> None:
         """The node failed; who calls decides what follows from it."""
         message = failures.describe(error, self._node.timeout)
-        self._state.note(self._node.key, error=message)
+        said = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
+        self._state.note(self._node.key, error=message, **said)
         self._remember("error")
         if self._node.on_error == "skip":
             known = isinstance(error, failures.EXPECTED)
-            logger.warning("Node %s failed, and the turn goes on: %s", self._node.key, type(error).__name__,
+            logger.warning("Node %s failed, and the turn goes on: %s", self._node.key, failures.in_log(error),
                            exc_info=None if known else error)  # fmt: skip
         await self._report("error", message)
 

@@ -30,15 +30,20 @@ from ragsite.llm.mending import whole
 
 
 class LLMError(Exception):
-    """A model call failed; `str()` and `message` are for a person, `code` is for programs.
+    """A model call failed. `message` is for whoever asked, `code` for programs, `details` and `str()` for operators.
 
-    `where` names the server and `detail` holds what it said; neither may hold a key. `retry_after` holds the seconds
-    that it asked to be left alone for, None when it asked for nothing.
+    `where` names the server and `detail` holds what it said; neither may hold a key, and neither is for everyone: a
+    page shows them only to those who may see traces of all. `retry_after` holds the seconds that the server asked to
+    be left alone for, None when it asked for nothing.
     """
 
     code = "llm_error"
     retryable = False
     text: str | Promise = _("The language model failed.")
+    # What whoever asked can do, unless the server says when to come back.
+    advice: str | Promise = _("Please tell an administrator.")
+    # What an operator can do.
+    hint: str | Promise = ""
 
     def __init__(self, detail: str = "", *, where: str = "") -> None:
         super().__init__(detail)
@@ -48,25 +53,24 @@ class LLMError(Exception):
 
     @property
     def message(self) -> str:
-        """The failure in words, in the language that is active now."""
-        parts = [str(self.text)]
-        if self.where:
-            parts.append(f"[{self.where}]")
-        if self.detail:
-            parts.append(self.detail)
-        if self.retry_after:
-            parts.append(_until(self.retry_after))
-        return " ".join(parts)
+        """The failure and what to do in plain words, in the language that is active now; nothing that a server said."""
+        return " ".join(filter(None, (str(self.text), _until(self.retry_after or 0) or str(self.advice))))
+
+    @property
+    def details(self) -> str:
+        """What an operator can do, which server it was, and what it said."""
+        return " ".join(filter(None, (str(self.hint), self.where and f"[{self.where}]", self.detail)))
 
     def __str__(self) -> str:
-        return self.message
+        return " ".join(filter(None, (self.message, self.details)))
 
 
 class NotConfigured(LLMError):
     """No model is set."""
 
     code = "not_configured"
-    text = _("No language model is set up. An administrator can set one with LLM_BASE_URL.")
+    text = _("No language model is set up.")
+    advice = _("An administrator can set one up.")
 
 
 class Unreachable(LLMError):
@@ -74,7 +78,9 @@ class Unreachable(LLMError):
 
     code = "unreachable"
     retryable = True
-    text = _("The language model can't be reached. Check its address and that it is running.")
+    text = _("The language model can't be reached at the moment.")
+    advice = _("Try again in a moment. If that doesn't help, please tell an administrator.")
+    hint = _("Check its address and that it is running.")
 
 
 class TimedOut(LLMError):
@@ -82,7 +88,8 @@ class TimedOut(LLMError):
 
     code = "timed_out"
     retryable = True
-    text = _("The language model took too long. Try again, or ask a shorter question.")
+    text = _("The language model took too long.")
+    advice = _("Try again, or ask a shorter question.")
 
 
 class RateLimited(LLMError):
@@ -90,7 +97,8 @@ class RateLimited(LLMError):
 
     code = "rate_limited"
     retryable = True
-    text = _("The language model is busy: too many requests. Wait a moment and try again.")
+    text = _("The language model is busy: too many requests.")
+    advice = _("Wait a moment and try again.")
 
 
 class Busy(LLMError):
@@ -98,31 +106,32 @@ class Busy(LLMError):
 
     code = "busy"
     retryable = True
-    text = _("Too many questions are being answered at this moment. Wait a moment and try again.")
+    text = _("Too many questions are being answered at this moment.")
+    advice = _("Wait a moment and try again.")
 
 
 class Unauthorized(LLMError):
     """The key is missing or refused, or its account has no credit."""
 
     code = "unauthorized"
-    text = _(
-        "The language model refuses the key. An administrator has to check the key (LLM_API_KEY, or that of the model "
-        "profile) and the account's credit."
-    )
+    text = _("The language model refuses the key of this site, or its account has no credit left.")
+    hint = _("Check the key, in the environment or in the model profile, and the account's credit.")
 
 
 class ModelNotFound(LLMError):
     """The endpoint has no model of that name."""
 
     code = "model_not_found"
-    text = _("The model isn't available there. An administrator has to check the model's name and the address.")
+    text = _("The language model that this site asks for isn't available.")
+    hint = _("Check the model's name and the address.")
 
 
 class LocalModelNotFound(ModelNotFound):
     """A model of this machine's own can't be found or loaded."""
 
     code = "local_model_not_found"
-    text = _("The model can't be found or loaded on this machine. An administrator has to check its name or folder.")
+    text = _("The model can't be found or loaded on this machine.")
+    hint = _("Check its name or folder.")
 
 
 class BadRequest(LLMError):
@@ -136,9 +145,8 @@ class ContextTooLong(BadRequest):
     """The prompt doesn't fit the model's window."""
 
     code = "context_too_long"
-    text = _(
-        "The question and its sources are too long for the language model. Ask a shorter question or start a new chat."
-    )
+    text = _("The question and its sources are too long for the language model.")
+    advice = _("Ask a shorter question or start a new chat.")
 
 
 class ProviderError(LLMError):
@@ -146,7 +154,8 @@ class ProviderError(LLMError):
 
     code = "provider_error"
     retryable = True
-    text = _("The language model's server failed. Try again in a moment.")
+    text = _("The language model's server failed.")
+    advice = _("Try again in a moment.")
 
 
 class StreamCut(LLMError):
@@ -154,7 +163,8 @@ class StreamCut(LLMError):
 
     code = "stream_cut"
     retryable = True
-    text = _("The answer broke off before its end. What came is kept; try again for a whole one.")
+    text = _("The answer broke off before its end.")
+    advice = _("What came is kept; try again for a whole one.")
 
 
 class NoAnswer(LLMError):
@@ -162,7 +172,8 @@ class NoAnswer(LLMError):
 
     code = "no_answer"
     retryable = True
-    text = _("The language model ended without writing an answer. Try again.")
+    text = _("The language model ended without writing an answer.")
+    advice = _("Try again in a moment.")
 
 
 class TooLong(LLMError):
@@ -170,26 +181,29 @@ class TooLong(LLMError):
 
     code = "answer_too_long"
     retryable = True
-    text = _("The answer ran on without an end and was broken off. What came is kept.")
+    text = _("The answer ran on without an end and was broken off.")
+    advice = _("What came is kept.")
 
 
 class BadReply(LLMError):
     """The reply isn't what the protocol says."""
 
     code = "bad_reply"
-    text = _(
-        "The language model's server sent something unreadable. Check that its address is an OpenAI-compatible API."
-    )
+    text = _("The language model's server sent something unreadable.")
+    hint = _("Check that its address is an OpenAI-compatible API.")
 
 
 def _until(seconds: float) -> str:
-    """Say when to come back, in seconds below two minutes and in minutes above."""
-    if seconds <= 120:
-        whole = math.ceil(seconds)
-        text = ngettext(
-            "It asks to be left alone for %(n)d second.", "It asks to be left alone for %(n)d seconds.", whole
-        )
-        return text % {"n": whole}
-    whole = math.ceil(seconds / 60)
-    text = ngettext("It asks to be left alone for %(n)d minute.", "It asks to be left alone for %(n)d minutes.", whole)
-    return text % {"n": whole}
+    """Say when to come back, in the largest unit that fits; nothing for no time at all."""
+    if seconds >= 86_400:
+        return str(_("Try again tomorrow or later."))
+    if seconds >= 3600:
+        count = math.ceil(seconds / 3600)
+        words = ngettext("Try again in %(n)d hour.", "Try again in %(n)d hours.", count)
+    elif seconds > 120:
+        count = math.ceil(seconds / 60)
+        words = ngettext("Try again in %(n)d minute.", "Try again in %(n)d minutes.", count)
+    else:
+        count = math.ceil(seconds)
+        words = ngettext("Try again in %(n)d second.", "Try again in %(n)d seconds.", count)
+    return words % {"n": count} if count else ""

@@ -28,14 +28,14 @@ QUERY_PATIENCE, DOCUMENT_PATIENCE = 3.0, 180.0
 LONGEST_WAIT = 60.0
 
 _TEXTS: dict[type[LLMError], str | Promise] = {
-    errors.Unreachable: _("The embedding endpoint can't be reached. Check its address and that it is running."),
+    errors.Unreachable: _("The embedding endpoint can't be reached."),
     errors.TimedOut: _("The embedding endpoint took too long."),
-    errors.RateLimited: _("The embedding endpoint is busy: too many requests. Try again in a moment."),
-    errors.Unauthorized: _("The embedding endpoint refuses the key. An administrator has to check EMBEDDING_API_KEY."),
-    errors.ModelNotFound: _("The embedding endpoint has no such model. An administrator has to check its name."),
+    errors.RateLimited: _("The embedding endpoint is busy: too many requests."),
+    errors.Unauthorized: _("The embedding endpoint refuses the key."),
+    errors.ModelNotFound: _("The embedding endpoint has no such model."),
     errors.BadRequest: _("The embedding endpoint refuses the request."),
     errors.ContextTooLong: _("A text is too long for the embedding model."),
-    errors.ProviderError: _("The embedding endpoint failed. Try again in a moment."),
+    errors.ProviderError: _("The embedding endpoint failed."),
     errors.BadReply: _("The embedding endpoint sent something else than the vectors asked for."),
 }
 
@@ -147,7 +147,9 @@ class OpenAIEmbedder:
 
     def _told(self, error: LLMError) -> LLMError:
         """Return the error in words about embeddings, with the server's name."""
-        error.text = _TEXTS.get(type(error), error.text)
+        if type(error) in _TEXTS:
+            error.text = _TEXTS[type(error)]
+            error.advice = _("Try again in a moment.") if error.retryable else LLMError.advice
         error.where = error.where or http.host(self._endpoint)
         return error
 

@@ -71,7 +71,7 @@ def run(
     try:
         _work(made, progress)
     except (SearchFailed, LLMError) as error:
-        _fail(made.pk, str(error))
+        _fail(made.pk, _words(error))
         raise RunFailed(str(error)) from error
     except BaseException as error:
         _fail(made.pk, str(error) if isinstance(error, RunFailed) else _("It was interrupted."))
@@ -93,7 +93,7 @@ def execute(run_id: int) -> bool:
         logger.info("Evaluation run %s was deleted while it worked", run_id)
         return False
     except (SearchFailed, RunFailed, LLMError) as error:
-        _fail(run_id, str(error))
+        _fail(run_id, _words(error))
         return False
     except DatabaseError:
         logger.exception("Evaluation run %s met a database error", run_id)
@@ -225,6 +225,14 @@ def _finish(run_id: int, **fields: object) -> None:
     running = EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.RUNNING)
     if running.update(finished_at=timezone.now(), **fields) != 1:
         raise EvaluationRun.DoesNotExist
+
+
+def _words(error: Exception) -> str:
+    """Return what the run's page says of a failure; what a model's server said is for the log."""
+    if not isinstance(error, LLMError):
+        return str(error)
+    logger.warning("An evaluation run failed: %s %s", error.code, error.details)
+    return error.message
 
 
 def _fail(run_id: int, message: str) -> None:

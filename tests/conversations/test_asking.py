@@ -61,7 +61,7 @@ async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("conversations.llm.client_for", client_for)
     with pytest.raises(asking.NoReply) as none:
         await asking.ask("title", "en", 5.0)
-    assert none.value.reason == "failed" and "key" in none.value.detail
+    assert none.value.reason == "failed" and none.value.detail == NotConfigured().message
 
 
 async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLLM) -> None:

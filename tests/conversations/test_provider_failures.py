@@ -120,7 +120,7 @@ async def test_the_turn_ends_with_what_came_and_can_be_tried_again(
     assert message.content.endswith(kept) if kept else not message.content
     [error] = [event for event in events if isinstance(event, ErrorEvent)]
     assert error.message == message.error_message and error.message.startswith("The ")
-    assert not any(word in error.message for word in ("Traceback", "Exception", "httpx", "None"))
+    assert not any(word in error.message for word in ("Traceback", "Exception", "httpx", "None", "127.0.0.1"))
     client = AsyncClient()
     await client.aforce_login(owner)
     page = html.unescape((await client.get(reverse("session", args=[session.pk]))).content.decode())
@@ -136,6 +136,37 @@ async def test_a_provider_that_is_away(
     message = await Message.objects.aget(turn__session=session, role="assistant")
     assert (message.status, message.error_code) == (Message.Status.FAILED, "unreachable")
     assert "can't be reached" in message.error_message
+
+
+async def test_what_a_provider_said_is_for_those_who_may_see_all_traces(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    said = "boom in /srv/llm/worker.py"
+    provider.fail(401, {"error": {"message": said}})
+    events = await run_turn(owner, session, QUESTION)
+    message = await Message.objects.aget(turn__session=session, role="assistant")
+    assert said in caplog.text
+
+    async def shown(user: User) -> str:
+        client = AsyncClient()
+        await client.aforce_login(user)
+        paths = (
+            reverse("session", args=[session.pk]),
+            reverse("trace", args=[message.turn_id]),
+            f"/api/chat/messages/{message.pk}/trace",
+            f"/api/chat/messages/{message.pk}",
+        )
+        return "".join([(await client.get(path)).content.decode() for path in paths])
+
+    where = provider.base_url.removesuffix("/v1").removeprefix("http://")
+    page = await shown(owner)
+    assert "refuses the key" in page
+    for text in (page, json.dumps([event.to_dict() for event in events]), message.error_message):
+        assert said not in text and where not in text
+    administrator = await User.objects.acreate_superuser("administrator")
+    page = await shown(administrator)
+    assert page.count(said) == 2 and f"[{where}]" in page
 
 
 async def test_when_a_busy_provider_can_be_asked_again_is_said(

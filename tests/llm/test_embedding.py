@@ -215,7 +215,7 @@ class TestOpenAI:
     ) -> None:
         assert embedder.dimension == 32
         provider.embeddings.manner = manner
-        with pytest.raises(BadReply, match=r"something else than the vectors asked for. \[127\.0\.0\.1:"):
+        with pytest.raises(BadReply, match=r"something else than the vectors asked for\..* \[127\.0\.0\.1:"):
             embedder.embed_documents(["a", "b"])
 
     def test_a_person_does_not_wait_long_for_a_busy_server(

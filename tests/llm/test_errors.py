@@ -32,7 +32,33 @@ def test_codes_are_unique_and_messages_say_something() -> None:
     assert len({kind.code for kind in KINDS}) == len(KINDS)
     for kind in KINDS:
         assert len(kind().message) > 20
-        assert str(kind("detail", where="host")) == f"{kind.text} [host] detail"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_server_said_and_where_it_is_are_for_operators_alone(kind: type[errors.LLMError]) -> None:
+    error = kind("boom at /srv/models", where="10.0.0.7:18992")
+    assert error.message == f"{kind.text} {kind.advice}"
+    assert error.details == f"{kind.hint} [10.0.0.7:18992] boom at /srv/models".strip()
+    assert str(error) == f"{error.message} {error.details}"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0, "Wait a moment and try again."),
+        (0.2, "Try again in 1 second."),
+        (90, "Try again in 90 seconds."),
+        (121, "Try again in 3 minutes."),
+        (3600, "Try again in 1 hour."),
+        (5400, "Try again in 2 hours."),
+        (86_399, "Try again in 24 hours."),
+        (http.MAX_RETRY_AFTER, "Try again tomorrow or later."),
+    ],
+)
+def test_when_to_come_back_is_said_in_a_unit_that_fits(seconds: float, words: str) -> None:
+    error = errors.RateLimited()
+    error.retry_after = seconds
+    assert error.message == f"The language model is busy: too many requests. {words}"
 
 
 def test_the_tree_is_drawn_as_it_is() -> None:
@@ -43,7 +69,7 @@ def test_the_tree_is_drawn_as_it_is() -> None:
 
 def test_details_are_one_short_line() -> None:
     error = errors.BadRequest("a\n\n b " + "x" * 1000)
-    assert "\n" not in error.message
+    assert "\n" not in str(error)
     assert len(error.detail) == 500
 
 
@@ -81,7 +107,7 @@ async def test_what_can_not_be_a_key_is_refused_without_repeating_it(key: str) -
     endpoint = Endpoint("http://a/v1", key)
     with pytest.raises(errors.Unauthorized) as raised:
         await ChatClient(endpoint, httpx.MockTransport(lambda request: httpx.Response(200))).complete([])
-    assert "no key has" in raised.value.message and "abcdef" not in raised.value.message
+    assert "no key has" in raised.value.details and "abcdef" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,9 @@ async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Unauthorized("bad key."), "refuses the key (bad key). The order"),
+        (Unauthorized("bad key."), "refuses the key. The order"),
         (RateLimited(), "is busy"),
-        (LLMError("odd"), "failed (odd)."),
+        (LLMError("odd", where="10.0.0.7:80"), "rerank endpoint failed. The order"),
         (None, "took too long"),
     ],
 )
@@ -155,7 +155,7 @@ async def test_a_failure_keeps_all_in_their_order_and_tells(
 async def test_scores_that_are_too_few_are_none(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.9, 0.8]
     found = await rerank("question", hits(4), options())
-    assert ids(found.hits) == [1, 2, 3, 4] and "2 scores for 4 passages" in found.note
+    assert ids(found.hits) == [1, 2, 3, 4] and "The order stays as it was." in found.note
 
 
 async def test_one_that_does_not_answer_is_left_alone_for_a_while(

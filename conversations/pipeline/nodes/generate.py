@@ -12,10 +12,11 @@ from conversations.dialects.parts import Part
 from conversations.events import SourcesEvent, ThinkEvent
 from conversations.pipeline.blocks import BlockWriter, PartWriter, escape_markdown
 from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
 from ragsite.llm.chat import ChatClient
-from ragsite.llm.errors import BadReply, LLMError, NoAnswer
+from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
 
 
@@ -57,7 +58,7 @@ class Generate(Node):
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
         client = await llm.client_for(purpose_of(state))
         if client is None:
-            raise BadReply(_("The language model was taken away while the question waited."))
+            raise NodeError(_("The language model was taken away while the question waited."), "not_configured")
         if state.citations:
             await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
         if state.action == "retrieve_vector" and not state.hits:
