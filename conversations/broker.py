@@ -29,7 +29,7 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.live_log import LiveLog
+from conversations.live_log import LiveLog, with_silences
 from conversations.models import Message
 from ragsite.db import AWAY, in_database
 
@@ -75,21 +75,29 @@ async def relay(message_id: int, log: LiveLog) -> None:
 
 async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
     """Yield every event with `seq > after_seq` exactly once, in order, up to and including `done`."""
+    async with aclosing(follow(message_id, after_seq)) as batches:
+        async for events in batches:
+            for event in events:
+                yield event
+
+
+async def follow(message_id: int, after_seq: int = 0, silence: float | None = None) -> AsyncGenerator[list[Event]]:
+    """Yield the same, as many events at a time as there are by then, and none after so many seconds of `silence`."""
     seq = after_seq
     followed = message_id in running
     if followed:
-        async for events in running[message_id].follow(seq):
-            for event in events:
-                seq = event.seq
-                yield event
-                if isinstance(event, DoneEvent):
-                    return
-    async with aclosing(_listen_from_afar(message_id, seq, followed)) as rest:
-        async for event in rest:
-            yield event
+        async for events in running[message_id].follow(seq, silence):
+            yield events
+            if events and isinstance(events[-1], DoneEvent):
+                return
+            seq = events[-1].seq if events else seq
+    rest = _follow_from_afar(message_id, seq, followed)
+    async with aclosing(rest if silence is None else with_silences(rest, silence)) as batches:
+        async for events in batches:
+            yield events
 
 
-async def _listen_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[Event]:
+async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[list[Event]]:
     """Yield the events after `seq`. `followed`: the listener has been there, and was not told the end."""
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
@@ -98,9 +106,9 @@ async def _listen_from_afar(message_id: int, seq: int, followed: bool) -> AsyncG
     try:
         log = await _missing(message_id, seq, followed=followed)
         while True:
-            for event in log.events:
-                seq = event.seq
-                yield event
+            if log.events:
+                seq = log.events[-1].seq
+                yield log.events
             if log.final:
                 return
             live = await _next(layer, channel, seq)

@@ -2,13 +2,31 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 
-from conversations.events import Delta, Event
+from conversations.events import Delta, Event, ThinkEvent
 
 # Seconds between two text deltas: at most 20 a second. The first is never held back.
 INTERVAL = 0.05
+
+
+def joined(events: Iterable[Event]) -> list[Event]:
+    """Return the events with neighbouring text deltas of one block, and neighbouring thoughts, as one.
+
+    What is joined carries the last one's `seq`: whoever has fallen behind catches up with few events.
+    """
+    result: list[Event] = []
+    for event in events:
+        last = result[-1] if result else None
+        match last, event:
+            case Delta(text=str(before)), Delta(text=str(text)) if last.id == event.id:
+                result[-1] = Delta(seq=event.seq, id=event.id, text=before + text)
+            case ThinkEvent(text=before), ThinkEvent(text=text):
+                result[-1] = ThinkEvent(seq=event.seq, text=before + text)
+            case _:
+                result.append(event)
+    return result
 
 
 class Coalescer:

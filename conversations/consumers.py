@@ -3,9 +3,10 @@
 import asyncio
 import json
 import logging
+import time
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,8 +20,9 @@ from django.utils.translation import gettext as _
 
 from conversations import access, broker, pages, queries, sign_in, titles, turns
 from conversations.answer_page import AnswerPage
-from conversations.events import Answer, DoneEvent
-from conversations.rendering import Stream, answer_html, toast_html, turn_html
+from conversations.coalesce import INTERVAL, joined
+from conversations.events import Answer, Delta, DoneEvent, ThinkEvent
+from conversations.rendering import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.db import AWAY, away_message, in_database
 
 logger = logging.getLogger(__name__)
@@ -221,17 +223,23 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         task.add_done_callback(lambda done: self._ended(page.message_id, done))
 
     async def _follow(self, page: AnswerPage) -> None:
-        """Send an answer's events as they come, to its end."""
-        stream = Stream(page)
+        """Send an answer's events as they come, to its end; text that comes faster than a page needs it, together."""
+        stream, due = Stream(page), 0.0
         with override(self.language):
-            async for event in broker.listen(page.message_id, page.answer.last_seq):
-                if isinstance(event, DoneEvent):
-                    with suppress(*AWAY):  # the end is told all the same
-                        await in_database(self._complete, page)
-                for frame in stream.feed(event):
-                    await self._send(frame)
-                if isinstance(event, DoneEvent):
-                    await self._after(page)
+            async with aclosing(broker.follow(page.message_id, page.answer.last_seq)) as batches:
+                async for events in batches:
+                    if (early := due - time.monotonic()) > 0:
+                        await asyncio.sleep(early)
+                    if isinstance(events[-1], DoneEvent):
+                        with suppress(*AWAY):  # the end is told all the same
+                            await in_database(self._complete, page)
+                    news = joined(events)
+                    for message in messages(frame for event in news for frame in stream.feed(event)):
+                        await self._send(message)
+                    if isinstance(news[-1], Delta | ThinkEvent):
+                        due = time.monotonic() + INTERVAL
+                    if isinstance(events[-1], DoneEvent):
+                        await self._after(page)
 
     def _complete(self, page: AnswerPage) -> None:
         """Bring along what became of the turn besides its events: what wrote it, and its siblings."""

@@ -2,7 +2,8 @@
 longer than it takes to write the next."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from conversations.events import Event
 
@@ -25,8 +26,11 @@ class LiveLog:
         self._closed = True
         self._wake()
 
-    async def follow(self, after_seq: int = 0) -> AsyncIterator[list[Event]]:
-        """Yield what comes after `after_seq`, as many events at a time as there are; ends when the log is closed."""
+    async def follow(self, after_seq: int = 0, silence: float | None = None) -> AsyncIterator[list[Event]]:
+        """Yield what comes after `after_seq`, as many events at a time as there are; ends when the log is closed.
+
+        After so many seconds of `silence` it yields none.
+        """
         while True:
             if new := self.events[after_seq:]:
                 after_seq = new[-1].seq
@@ -34,8 +38,37 @@ class LiveLog:
             elif self._closed:
                 return
             else:
-                await self._news.wait()
+                try:
+                    async with asyncio.timeout(silence):
+                        await self._news.wait()
+                except TimeoutError:
+                    yield []
 
     def _wake(self) -> None:
         self._news.set()  # whoever waits goes on, though it is cleared at once
         self._news.clear()
+
+
+async def with_silences(batches: AsyncIterator[list[Event]], seconds: float) -> AsyncGenerator[list[Event]]:
+    """Yield the batches, and an empty one after each `seconds` of silence; ends its wait for the next when closed."""
+    waiting: asyncio.Future[list[Event]] | None = None
+    try:
+        while True:
+            waiting = waiting or asyncio.ensure_future(anext(batches))
+            ready, _pending = await asyncio.wait({waiting}, timeout=seconds)
+            if not ready:
+                yield []
+                continue
+            finished, waiting = waiting, None
+            try:
+                events = finished.result()
+            except StopAsyncIteration:
+                return
+            yield events
+    finally:
+        if waiting is not None:
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
+                await waiting
+        if isinstance(batches, AsyncGenerator):
+            await batches.aclose()

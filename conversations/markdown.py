@@ -28,6 +28,11 @@ _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
 # Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
 LONG_CELL = 16
+# What Markdown, HTML and citations know nothing of; a line in which it is decided what it is; and the ends of blocks of
+# words that a block's HTML ends with.
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#&)*;<=>\[\\\]_`{|}~【】［］]+")
+_SETTLED = re.compile(r"[^\W\d_]")
+_BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
 
@@ -122,6 +127,8 @@ class Incremental:
         self._context = context or Context()
         self._tail = ""
         self._held = ""
+        self._open = mark_safe("")
+        self._judged = any(marker.verdicts for marker in self._context.markers.values())
 
     def feed(self, text: str) -> Change:
         """Take a piece of text."""
@@ -129,15 +136,36 @@ class Incremental:
         # A carriage return may be the first half of a line end.
         self._held = "\r" if text.endswith("\r") else ""
         text = normalise(text.removesuffix("\r"))
+        if (lengthened := self._lengthened(text)) is not None:
+            self._tail += text
+            self._open = lengthened
+            return Change(mark_safe(""), lengthened)
         self._tail += text
         finished = self._finish() if "\n" in text else mark_safe("")
-        return Change(finished, render(self._tail, self._context))
+        self._open = render(self._tail, self._context)
+        return Change(finished, self._open)
 
     def close(self) -> SafeString:
         """Return the HTML of what was still open."""
         html = render(self._tail + self._held, self._context)
         self._tail = self._held = ""
         return html
+
+    def _lengthened(self, text: str) -> SafeString | None:
+        """Return the open block's HTML with plain words written on, or None where it has to be read again.
+
+        Words that follow words within a line end nothing, begin nothing and close nothing that waits for its end.
+        """
+        line = self._tail[self._tail.rfind("\n") + 1 :]
+        written = line.rstrip()
+        ends = _BLOCK_ENDS.search(self._open)
+        if self._judged or not _PLAIN.fullmatch(text) or not ends or not _SETTLED.search(line):
+            return None
+        place = ends.start()
+        if not _PLAIN.fullmatch(written[-1:]) or self._open[place - 1 : place] != written[-1]:
+            return None
+        new = (line[len(written) :] + text).rstrip()
+        return mark_safe(self._open[:place] + new + self._open[place:])
 
     def _finish(self) -> SafeString:
         complete = self._tail[: self._tail.rindex("\n") + 1]

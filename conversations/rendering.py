@@ -4,6 +4,7 @@ One set of templates makes both, and what a finished stream leaves in the page e
 the stored message.
 """
 
+import itertools
 from collections.abc import Iterable
 
 from django.template.loader import render_to_string
@@ -25,6 +26,7 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
 )
+from conversations.text_frames import MARK, SEPARATOR, Tail, record
 
 
 def turn_html(page: AnswerPage) -> str:
@@ -49,6 +51,8 @@ class Stream:
     def __init__(self, page: AnswerPage) -> None:
         self.page = page
         self._open: dict[str, markdown.Incremental] = {}
+        self._tails: dict[str, Tail] = {}
+        self._events = 0
         self._context = page.context()
         self._tone = page.tone
         for block in page.answer.blocks:
@@ -59,15 +63,15 @@ class Stream:
         """Take the next event and return the frames that bring the page to it; each is a message of its own."""
         if event.seq and event.seq <= self.page.answer.last_seq:
             return []
-        still_open = set(self.page.answer.open)
+        still_open, before = set(self.page.answer.open), self.page.answer.last_seq
         self.page.answer.apply(event)
+        self._events = self.page.answer.last_seq - before
         frames = self._frames(event, still_open)
-        mark = _part(self.page, "mark")
-        # Rows of a table can't share a message with other elements: a parser drops them outside of a table.
-        if frames and not frames[-1].startswith("<tbody"):
-            frames[-1] += mark
-            return frames
-        return [*frames, mark]
+        if not frames:
+            return [_part(self.page, "mark")]
+        if not frames[-1].startswith(MARK):  # which tells itself how far it goes
+            frames[-1] += _part(self.page, "mark")
+        return frames
 
     def _frames(self, event: Event, still_open: set[str]) -> list[str]:
         match event:
@@ -107,7 +111,7 @@ class Stream:
     def _think(self, event: ThinkEvent) -> str:
         if self.page.answer.thinking == event.text:
             return _part(self.page, "thinking")
-        return _oob(f"beforeend:#{self.page.id}-thinking-text", escape(event.text))
+        return self._appended("thinking", escape(event.text))
 
     def _sources(self) -> str:
         """Show the new cards, and read again what was written before its sources were known."""
@@ -120,23 +124,21 @@ class Stream:
             self._open[block_id] = markdown.Incremental(self._context)
             block = self.page.answer.block(block_id)
             self._open[block_id].feed(block["text"] if block else "")
+            self._tails.pop(block_id, None)
         return fragments + _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html())
 
     def _delta(self, event: Delta) -> list[str]:
         block = self.page.answer.block(event.id)
         if block is None:
             return []
-        name = f"{self.page.id}-{event.id}"
         match block["kind"]:
             case "table" if event.row is not None:
-                row = row_html(event.row, self._context)
-                return [_oob(f"beforeend:#{name}-rows", row, tag="tbody")]
+                return [self._appended(event.id, row_html(event.row, self._context))]
             case "code" if event.text is not None:
-                return [_oob(f"beforeend:#{name}-code", escape(event.text))]
+                return [self._appended(event.id, escape(event.text))]
             case "text" if event.text is not None:
                 change = self._text(event.id).feed(event.text)
-                before = _oob(f"beforebegin:#{name}-open", change.finished) if change.finished else ""
-                return [before + _oob(f"innerHTML:#{name}-open", change.open)]
+                return [self._tail(event.id, change.finished + change.open, change.finished)]
         return []
 
     def _end(self, block_id: str) -> list[str]:
@@ -144,9 +146,14 @@ class Stream:
         block = self.page.answer.block(block_id)
         if block is None or block["kind"] != "text":
             return []
-        name = f"{self.page.id}-{block_id}-open"
-        last = text.close() if text is not None else mark_safe("")
-        return [_oob(f"beforebegin:#{name}", last) + _oob(f"delete:#{name}", mark_safe(""))]
+        return [self._tail(block_id, text.close() if text is not None else "", None)]
+
+    def _appended(self, place: str, html: str) -> str:
+        return record(f"{self.page.message_id}-{place}", html, self._events)
+
+    def _tail(self, block_id: str, html: str, finished: str | None) -> str:
+        tail = self._tails.setdefault(block_id, Tail())
+        return tail.becomes(f"{self.page.message_id}-{block_id}", html, self._events, finished)
 
     def _ends(self, still_open: Iterable[str]) -> list[str]:
         return [frame for block_id in still_open for frame in self._end(block_id)]
@@ -159,14 +166,20 @@ class Stream:
         return _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html()) + parts
 
 
-def _oob(swap: str, html: SafeString | str, tag: str = "div") -> str:
+def messages(frames: Iterable[str]) -> list[str]:
+    """Return frames as few messages: neighbouring records of text as one, and so HTML."""
+    groups = itertools.groupby(frames, lambda frame: frame.startswith(MARK))
+    return [(SEPARATOR if is_text else "").join(group) for is_text, group in groups]
+
+
+def _oob(swap: str, html: SafeString | str) -> str:
     """Return a fragment that htmx puts where `swap` says (`style:#id`); all but its content is dropped."""
     style, _colon, _target = swap.partition(":")
     if style == "outerHTML":
         # An outer swap takes the element itself, so it must carry the attribute.
         first, space, rest = str(html).partition(" ")
         return f'{first} hx-swap-oob="true"{space}{rest}'
-    return f'<{tag} hx-swap-oob="{swap}">{html}</{tag}>'
+    return f'<div hx-swap-oob="{swap}">{html}</div>'
 
 
 def _part(page: AnswerPage, name: str) -> str:

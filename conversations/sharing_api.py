@@ -68,7 +68,7 @@ class LinkDetail(APIView):
 class QuotingLinks(APIView):
     """The open links, whoever made them, that quote a knowledge base of the caller's."""
 
-    @extend_schema(responses={200: QuotingLinkSerializer(many=True)} | NOT_FOUND)
+    @extend_schema(responses={200: QuotingLinkSerializer(many=True)})
     def get(self, request: Request, pk: int) -> Response:
         """Return the links, newest first."""
         base = knowledge_access.get_owned_knowledge_base(request.user, pk)
@@ -78,7 +78,7 @@ class QuotingLinks(APIView):
 class QuotingLinkDetail(APIView):
     """A link that quotes a knowledge base of the caller's."""
 
-    @extend_schema(responses={204: None} | NOT_FOUND)
+    @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, uuid: uuid.UUID) -> Response:
         """Revoke the link; it is closed for good."""
         base = knowledge_access.get_owned_knowledge_base(request.user, pk)

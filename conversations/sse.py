@@ -4,10 +4,9 @@ A stream only listens. The turn runs apart from it, so that a client that goes a
 `Last-Event-ID` for the rest.
 """
 
-import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -23,6 +22,7 @@ from rest_framework.response import Response
 
 from conversations import access, broker, queries, services, store, turns
 from conversations.api import begun, language
+from conversations.coalesce import joined
 from conversations.events import Event
 from conversations.frame_schema import PREFIX_STREAM, STEP_STREAM
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
@@ -42,39 +42,14 @@ _TAKEN = {409: ApiErrorSerializer}
 _ORDERINGS = ("created_at", "-created_at")
 
 
-async def with_heartbeat(events: AsyncIterator[Event], seconds: float) -> AsyncGenerator[Event | None, None]:
-    """Yield the events, and None after each `seconds` of silence; ends its wait for the next when closed."""
-    waiting: asyncio.Future[Event] | None = None
-    try:
-        while True:
-            waiting = waiting or asyncio.ensure_future(anext(events))
-            ready, _pending = await asyncio.wait({waiting}, timeout=seconds)
-            if not ready:
-                yield None
-                continue
-            finished, waiting = waiting, None
-            try:
-                event = finished.result()
-            except StopAsyncIteration:
-                return
-            yield event
-    finally:
-        if waiting is not None:
-            waiting.cancel()
-            with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
-                await waiting
-        if isinstance(events, AsyncGenerator):
-            await events.aclose()
-
-
 def stream(message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
     """Return the answer's events after `after_seq` as a response that ends with the answer."""
 
     async def body() -> AsyncGenerator[str, None]:
-        events = with_heartbeat(broker.listen(message_id, after_seq), HEARTBEAT_SECONDS)
-        async with contextlib.aclosing(events):
-            async for event in events:
-                for text in frames(event) if event is not None else [HEARTBEAT]:
+        async with contextlib.aclosing(broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
+            async for events in batches:
+                text = "".join(text for event in joined(events) for text in frames(event)) if events else HEARTBEAT
+                if text:
                     yield text
 
     response = StreamingHttpResponse(body(), content_type="text/event-stream; charset=utf-8")

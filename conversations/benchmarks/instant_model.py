@@ -51,14 +51,23 @@ def configured(base_url: str) -> Iterator[None]:
         settings.LLM_BASE_URL, settings.LLM_MODEL = before
 
 
+def wants_plan(asked: bytes) -> bool:
+    """Tell whether a request's body asks for a plan: its prompt shows one, within a string."""
+    return rb"\"plan\"" in asked
+
+
+def reply_to(asked: bytes) -> bytes:
+    """Return the whole reply to a request of this body."""
+    return _PLANNED if wants_plan(asked) else _ANSWERED
+
+
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             length = int(head.partition("content-length:")[2].split("\r\n")[0] or 0)
             asked = await reader.readexactly(length)
-            # The prompt asks for a plan by showing one, within a string.
-            writer.write(_PLANNED if rb"\"plan\"" in asked else _ANSWERED)
+            writer.write(reply_to(asked))
             await writer.drain()
     writer.close()
 

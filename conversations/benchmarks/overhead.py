@@ -69,7 +69,7 @@ def run(sessions: int, length: int, say: Callable[[str], None]) -> None:
     with scratch.database("ragsite_bench_pipeline", keep=False), _hooked():
         scratch.empty()
         user = User.objects.create_user("bench")
-        _fill(user)
+        fill(user)
         for name, with_model in (("a model that answers at once", True), ("no model", False)):
             figures = asyncio.run(_measure(user, sessions, length, with_model))
             say(f"\n## {sessions * length} turns in conversations of {length}, with {name}\n")
@@ -90,7 +90,7 @@ def _hooked() -> Iterator[None]:
         turns.pipeline.cache_clear()
 
 
-def _fill(user: User) -> None:
+def fill(user: User) -> None:
     base = KnowledgeBase.objects.create(owner=user, name="Bench")
     document = Document.objects.create(
         knowledge_base=base, uploaded_by=user, original_filename="handbook.txt", media_type="text/plain",

@@ -37,12 +37,13 @@ _OPTIONAL = {
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One request: its messages and what was chosen for it. `deadline` is in the event loop's time."""
+    """One request: its messages and what was chosen for it. `deadline` is in the loop's time, `pace` in seconds."""
 
     messages: Sequence[ChatMessage]
     temperature: float
     max_tokens: int
     deadline: float
+    pace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,22 @@ class ChatClient:
         self._connection = Connection(endpoint, transport)
 
     async def stream(
-        self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        pace: float = 0.0,
     ) -> AsyncGenerator[Piece, None]:
         """Yield the answer: text and thinking as they come, then usage (if counted), then one `FinishPiece`.
 
+        The first piece comes at once; those after it once in `pace` seconds, with all that the model wrote meanwhile.
         Retries with back-off while nothing has come. When the answer breaks off, everything that came is
         yielded before the error is raised. Close the generator (`contextlib.aclosing`) to stop the model.
         """
         splitter = ThinkSplitter()
         try:
-            async with aclosing(self._answer(self._ask(messages, temperature, max_tokens))) as pieces:
+            async with aclosing(self._answer(self._ask(messages, temperature, max_tokens, pace))) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, TextPiece):
                         for part in splitter.feed(piece.text):
@@ -130,13 +137,16 @@ class ChatClient:
         """Let go of the connection, which the event loop keeps for the next who asks."""
         await self._connection.aclose()
 
-    def _ask(self, messages: Sequence[ChatMessage], temperature: float | None, max_tokens: int | None) -> _Ask:
+    def _ask(
+        self, messages: Sequence[ChatMessage], temperature: float | None, max_tokens: int | None, pace: float = 0.0
+    ) -> _Ask:
         endpoint = self.endpoint
         return _Ask(
             messages,
             endpoint.temperature if temperature is None else temperature,
             max_tokens or endpoint.max_tokens,
             asyncio.get_running_loop().time() + endpoint.total_timeout,
+            pace,
         )
 
     async def _answer(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
@@ -194,7 +204,7 @@ class ChatClient:
                 if incoming.status in _NO_SUCH_PATH and not http.names_a_model(error.detail):
                     raise _Missing(error)
                 raise error
-            async with aclosing(read_pieces(incoming, ReplyParser(self.endpoint))) as pieces:
+            async with aclosing(read_pieces(incoming, ReplyParser(self.endpoint), ask.pace)) as pieces:
                 async for piece in pieces:
                     yield piece
 

@@ -1,8 +1,8 @@
 """Requests to one endpoint, bounded in time and size, with failures told as `LLMError`."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import httpx
@@ -12,6 +12,8 @@ from ragsite.llm.errors import BadReply, LLMError, TimedOut
 from ragsite.llm.types import Endpoint
 
 _MAX_ERROR_BYTES = 64 * 1024
+# Bytes that are taken in before anyone reads them.
+_MAX_WAITING = 256 * 1024
 
 
 class Incoming:
@@ -21,6 +23,7 @@ class Incoming:
         self._response = response
         self._endpoint = endpoint
         self._deadline = deadline
+        self._pace = 0.0
 
     @property
     def status(self) -> int:
@@ -36,21 +39,56 @@ class Incoming:
         """Wait no longer than this from now on."""
         self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
 
+    def pace(self, seconds: float) -> None:
+        """Read from the socket once in so many seconds from now on: what has come until then is one chunk."""
+        self._pace = seconds
+
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """Yield bytes as they arrive. Raises `TimedOut` at the deadline or a silence, `StreamCut` on a broken end."""
-        # The time-out is set around each wait alone: it must not fire while a consumer holds what was yielded.
-        body = aiter(self._response.aiter_bytes())
-        while True:
+        """Yield bytes as they arrive, all that one read of the socket holds as one.
+
+        Raises `TimedOut` at the deadline or a silence, `StreamCut` on a broken end, after what came before it.
+        """
+        inlet = _Inlet(self._response)
+        with self._paced():
+            pump = asyncio.create_task(inlet.fill())
             try:
-                async with asyncio.timeout_at(self._deadline):
-                    chunk = await anext(body, None)
+                while not inlet.ended:
+                    # The time-out is set around each wait alone: it must not fire while a consumer holds what it got.
+                    async with asyncio.timeout_at(self._deadline):
+                        await inlet.filled.wait()
+                    if chunk := inlet.take():
+                        yield chunk
+                await pump
             except TimeoutError as error:
                 raise TimedOut(where=http.host(self._endpoint)) from error
             except (httpx.HTTPError, httpx.StreamError) as error:
                 raise http.from_transport(error, self._endpoint, started=True) from error
-            if chunk is None:
-                return
-            yield chunk
+            finally:
+                pump.cancel()
+                await asyncio.wait({pump})
+
+    @contextmanager
+    def _paced(self) -> Iterator[None]:
+        """Have the connection's reads keep the pace that is set, if any; those of a transport in tests have none."""
+        stream = self._response.extensions.get("network_stream")
+        if stream is None:
+            yield
+            return
+        loop, read, last = asyncio.get_running_loop(), stream.read, 0.0
+
+        async def read_in_time(max_bytes: int, timeout: float | None = None) -> bytes:
+            nonlocal last
+            if self._pace and (early := last + self._pace - loop.time()) > 0:
+                await asyncio.sleep(early)
+            data: bytes = await read(max_bytes, timeout)
+            last = loop.time()
+            return data
+
+        stream.read = read_in_time
+        try:
+            yield
+        finally:
+            del stream.read  # the connection goes on without it
 
     async def read(self, limit: int) -> bytes:
         """Return the whole body; above `limit` bytes it raises `BadReply`."""
@@ -75,6 +113,42 @@ class Incoming:
             # The status says enough when the words don't arrive.
             body.clear()
         return http.from_status(self._response, bytes(body), self._endpoint)
+
+
+class _Inlet:
+    """Takes in a body beside whoever reads it, who gets all that came at once: HTTP's chunks are small."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.filled = asyncio.Event()
+        self.ended = False
+        self._response = response
+        self._came: list[bytes] = []
+        self._taken = asyncio.Event()
+
+    async def fill(self) -> None:
+        """Take in the body to its end, but no more than is taken out."""
+        size = 0
+        try:
+            async for chunk in self._response.aiter_bytes():
+                if not self._came:
+                    size = 0
+                self._came.append(chunk)
+                size += len(chunk)
+                self.filled.set()
+                if size > _MAX_WAITING:
+                    self._taken.clear()
+                    await self._taken.wait()
+        finally:
+            self.ended = True
+            self.filled.set()
+
+    def take(self) -> bytes:
+        """Return what has come since the last time."""
+        chunk = b"".join(self._came)
+        self._came.clear()
+        self.filled.clear()
+        self._taken.set()
+        return chunk
 
 
 class Connection:

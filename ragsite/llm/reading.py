@@ -1,10 +1,10 @@
 """From the bytes of a reply to pieces, be the reply a stream of events or one JSON body."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 
 from ragsite.llm.connection import Incoming
-from ragsite.llm.errors import BadReply, StreamCut, TimedOut, TooLong
+from ragsite.llm.errors import BadReply, LLMError, StreamCut, TimedOut, TooLong
 from ragsite.llm.replies import ReplyParser
 from ragsite.llm.sse import MAX_FRAME_BYTES, SSEDecoder
 from ragsite.llm.types import Piece, TextPiece, ThinkPiece
@@ -20,8 +20,10 @@ MAX_THINKING = 400_000
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
-async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator[Piece]:
-    """Yield the pieces of a reply as they arrive, its end (usage, finish) last.
+async def read_pieces(incoming: Incoming, parser: ReplyParser, pace: float = 0.0) -> AsyncGenerator[Piece]:
+    """Yield the pieces of a reply as they arrive, its end (usage, finish) last; those of one kind as one.
+
+    From the first piece on the socket is read once in `pace` seconds, until the model has finished.
 
     Raises `StreamCut` after what came when the reply ends before the answer does, `TooLong` when it doesn't end,
     `BadReply` for what can't be read, `TimedOut` for a silence, and what the reply itself reports.
@@ -31,9 +33,11 @@ async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator
     try:
         async with aclosing(incoming.chunks()) as chunks:
             async for chunk in chunks:
-                for piece in measure.of(body.feed(chunk)):
+                for piece in measure.of(_joined(body.feed(chunk))):
+                    incoming.pace(pace)
                     yield piece
                 if parser.ended:
+                    incoming.pace(0.0)
                     incoming.hurry(AFTER_DONE if parser.done else AFTER_FINISH)
     except (StreamCut, TimedOut):
         # What breaks after the model has finished breaks nothing.
@@ -43,6 +47,30 @@ async def read_pieces(incoming: Incoming, parser: ReplyParser) -> AsyncGenerator
         yield piece
     for piece in parser.finish():
         yield piece
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield the pieces, neighbours of text and of thinking as one; an error of the source after what came before it."""
+    kind: type[TextPiece | ThinkPiece] = TextPiece
+    texts: list[str] = []
+    try:
+        for piece in pieces:
+            if isinstance(piece, kind):
+                texts.append(piece.text)
+                continue
+            if texts:
+                yield kind("".join(texts))
+                texts = []
+            if isinstance(piece, TextPiece | ThinkPiece):
+                kind, texts = type(piece), [piece.text]
+            else:
+                yield piece
+    except LLMError:
+        if texts:
+            yield kind("".join(texts))
+        raise
+    if texts:
+        yield kind("".join(texts))
 
 
 class _Measure:
@@ -87,6 +115,8 @@ class _Body:
             self._json.clear()
         for frame in self._decoder.feed(chunk):
             yield from self._parser.feed(frame.data)
+            if self._parser.done:
+                return
 
     def close(self) -> Iterator[Piece]:
         parser = self._parser

@@ -43,6 +43,11 @@ class SSEDecoder:
         self._buffer += chunk
         frames: list[Frame] = []
         start = 0
+        if self._buffer.find(b"\r", self._scanned) < 0:  # as from nearly every server: cut all lines at once
+            start = self._buffer.rfind(b"\n", self._scanned) + 1
+            for line in bytes(self._buffer[:start]).split(b"\n")[:-1]:
+                frames += self._line(line)
+            self._scanned = len(self._buffer)
         while match := _LINE_END.search(self._buffer, max(start, self._scanned)):
             # A carriage return at the very end may be the first half of a pair.
             self._skip_line_feed = match.end() == len(self._buffer) and match.group() == b"\r"

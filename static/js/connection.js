@@ -16,7 +16,7 @@ window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** trie
 const unfinished = () => [...chat.querySelectorAll('[data-status="streaming"]')];
 
 // Tells the server which answers the page shows and how far; it follows these and no others.
-function catchUp() {
+export function catchUp() {
   const marks = unfinished();
   resume.elements.seen.value = marks.map((mark) => `${mark.dataset.message}:${mark.dataset.seq}`).join(" ");
   window.htmx.trigger(resume, "resume");

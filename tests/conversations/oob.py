@@ -3,6 +3,9 @@
 import re
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import PageElement
+
+from conversations.text_frames import MARK, SEPARATOR
 
 
 class Page:
@@ -10,14 +13,42 @@ class Page:
 
     def __init__(self, html: str) -> None:
         self.soup = BeautifulSoup(html, "html.parser")
+        self._sent: dict[str, str] = {}  # what the open end of a block was sent as
 
     def apply(self, frame: str) -> None:
-        """Apply one message; its top-level elements say by `hx-swap-oob` where they go."""
+        """Apply one message: records of text, or elements that say by `hx-swap-oob` where they go."""
+        if frame.startswith(MARK):
+            for record in frame.split(SEPARATOR):
+                self._take(record)
+            return
         elements = [item for item in BeautifulSoup(frame, "html.parser").contents if isinstance(item, Tag)]
         tables = [element for element in elements if element.name in ("tbody", "tr")]
         assert not tables or len(elements) == 1, "a parser drops rows beside other elements"
         for element in elements:
             self._swap(element)
+
+    def _take(self, record: str) -> None:
+        """Do what `text-frames.js` does."""
+        _empty, head, html = record.split(MARK, 2)
+        place, drop, finished, events = [*head.split(","), "", "", ""][:4]
+        mark = self.soup.select_one(f"#answer-{place.partition('-')[0]}-mark")
+        assert mark is not None
+        mark["data-seq"] = str(int(str(mark["data-seq"])) + int(events or 1))
+        if (target := self.soup.select_one(f"#answer-{place}-open")) is None:
+            found = [self.soup.select_one(f"#answer-{place}-{part}") for part in ("code", "rows", "text")]
+            next(filter(None, found)).extend(_parsed(html))
+            return
+        if drop == "*":
+            self._sent[place] = ""
+        kept = self._sent[place].encode("utf-16-le")
+        kept = kept[: len(kept) - 2 * int(drop.replace("*", "") or 0)] + html.encode("utf-16-le")
+        end = len(kept) if finished == "*" else 2 * int(finished or 0)
+        target.insert_before(*_parsed(kept[:end].decode("utf-16-le")))
+        self._sent[place] = kept[end:].decode("utf-16-le")
+        target.clear()
+        target.extend(_parsed(self._sent[place]))
+        if finished == "*":
+            target.decompose()
 
     def _swap(self, element: Tag) -> None:
         style, colon, selector = str(element.attrs.pop("hx-swap-oob")).partition(":")
@@ -42,6 +73,10 @@ class Page:
     def html(self, selector: str) -> str:
         """Return an element's HTML without the white space between elements."""
         return squeeze(str(self.soup.select_one(selector)))
+
+
+def _parsed(html: str) -> list[PageElement]:
+    return list(BeautifulSoup(html, "html.parser").contents)
 
 
 def squeeze(html: str) -> str:

@@ -170,13 +170,13 @@ def test_events_that_the_page_has_change_nothing() -> None:
     assert [frame for event in events for frame in stream.feed(event)] == []
 
 
-def test_a_delta_sends_only_the_open_paragraph() -> None:
+def test_a_delta_sends_only_what_it_changes() -> None:
     stream = Stream(page_of(Answer()))
     stream.feed(BlockStart(seq=1, id="b1", kind="text"))
     stream.feed(Delta(seq=2, id="b1", text="A long first paragraph.\n\nSecond\nline"))
-    (frame,) = stream.feed(Delta(seq=3, id="b1", text=" ends."))
-    assert "first" not in frame
-    assert "Second<br>\nline ends." in frame
+    assert stream.feed(Delta(seq=3, id="b1", text=" ends")) == ["~4-b1,5~ ends</p>\n"]
+    assert stream.feed(Delta(seq=4, id="b1", text=" **so")) == ["~4-b1,5~ **so</p>\n"]
+    assert stream.feed(Delta(seq=6, id="b1", text="**.")) == ["~4-b1,9,,2~<strong>so</strong>.</p>\n"]
 
 
 def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:

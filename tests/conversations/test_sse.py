@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from conversations import sse, turns
 from conversations.events import Delta, Event
+from conversations.live_log import with_silences
 from conversations.models import ChatSession, Message, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
@@ -259,15 +260,15 @@ async def test_silence_is_filled_with_comments(
 async def test_closing_while_silent_ends_the_source() -> None:
     closed = asyncio.Event()
 
-    async def events() -> AsyncIterator[Event]:
+    async def events() -> AsyncIterator[list[Event]]:
         try:
-            yield Delta(seq=1, id="b1", text="x")
+            yield [Delta(seq=1, id="b1", text="x")]
             await asyncio.sleep(60)
         finally:
             closed.set()
 
-    beating = sse.with_heartbeat(events(), 0.01)
-    assert [await anext(beating), await anext(beating)] == [Delta(seq=1, id="b1", text="x"), None]
+    beating = with_silences(events(), 0.01)
+    assert [await anext(beating), await anext(beating)] == [[Delta(seq=1, id="b1", text="x")], []]
     await beating.aclose()
     assert closed.is_set()
 

@@ -49,9 +49,14 @@ class FakeLLM:
         return len(self._answers)
 
     async def stream(
-        self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        pace: float = 0.0,
     ) -> AsyncGenerator[Piece, None]:
-        """Yield the next answer; `stopped` counts those that were closed before their end."""
+        """Yield the next answer at its own pace; `stopped` counts those that were closed before their end."""
         self.calls.append(Call(tuple(messages), temperature, max_tokens))
         if not self._answers:
             raise AssertionError(f"The fake model has no answer for: {messages[-1].content[:200]!r}")

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations import llm, quoting
+from conversations.coalesce import INTERVAL
 from conversations.dialects import AnswerReader
 from conversations.dialects.parts import Part
 from conversations.events import SourcesEvent, ThinkEvent
@@ -18,6 +19,9 @@ from conversations.pipeline.state import State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
+
+# Seconds between two looks at what the model has written. A little more than deltas are kept apart, so that none waits.
+PACE = INTERVAL + 0.002
 
 
 class Generate(Node):
@@ -72,7 +76,8 @@ class Generate(Node):
         reader, parts = AnswerReader(), PartWriter(state, writer)
         empty, reason = True, ""
         try:
-            async with aclosing(client.stream(state.messages, max_tokens=state.answer_tokens or None)) as pieces:
+            asked = client.stream(state.messages, max_tokens=state.answer_tokens or None, pace=PACE)
+            async with aclosing(asked) as pieces:
                 async for piece in pieces:
                     match piece:
                         case TextPiece():

@@ -1,0 +1,131 @@
+"""Those who read the streams: they note what came when, and look at it only when all is over."""
+
+import asyncio
+import json
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+
+from conversations.benchmarks.streaming.provider import WORD
+
+_WEBSOCKET_ENDS = re.compile(rb'data-status=\\?"(?:completed|failed|stopped|interrupted)')
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one reader sends: `request` whole, and for a WebSocket the message that asks."""
+
+    port: int
+    request: bytes
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Read:
+    """What one reader got: when each word was there first, bytes and messages from the first word on.
+
+    `text` is the answer where the protocol tells it (server-sent events); times are monotonic seconds.
+    """
+
+    words: dict[int, float] = field(default_factory=dict)
+    bytes: int = 0
+    frames: list[float] = field(default_factory=list)
+    text: str | None = None
+    ended: bool = False
+
+
+def run(control: Connection) -> None:
+    """Make the calls of each list that comes, all at once, and send back what was read; until the pipe is closed."""
+    with suppress(EOFError):
+        while True:
+            control.send(asyncio.run(_all(control.recv())))
+
+
+async def _all(calls: list[Call]) -> list[Read]:
+    return await asyncio.gather(*map(_one, calls))
+
+
+async def _one(call: Call) -> Read:
+    reader, writer = await asyncio.open_connection("127.0.0.1", call.port)
+    writer.write(call.request)
+    if call.message:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(_masked(call.message.encode()))
+    came: list[tuple[float, bytes]] = []
+    ends = _WEBSOCKET_ENDS.search if call.message else _http_ends
+    tail = b""
+    while data := await reader.read(65536):
+        came.append((time.monotonic(), data))
+        tail = tail[-200:] + data
+        if ends(tail):
+            break
+    writer.close()
+    return _messages(came) if call.message else _events(came)
+
+
+def _http_ends(tail: bytes) -> bool:
+    return tail.endswith(b"0\r\n\r\n") or tail.endswith(b"data: [DONE]\n\n")
+
+
+def _masked(data: bytes) -> bytes:
+    """Return a text message as a client sends it (RFC 6455, 5.2)."""
+    mask = os.urandom(4)
+    return b"\x81" + _length(len(data)) + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
+
+
+def _length(size: int) -> bytes:
+    return bytes([0x80 | size]) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
+
+
+def _events(came: list[tuple[float, bytes]]) -> Read:
+    """Read server-sent events: the words where they come, then the text of the product's own frames."""
+    read = Read(ended=bool(came) and _http_ends(came[-1][1]))
+    for at, data in came:
+        if _note(read, at, data):
+            read.bytes += len(data)
+            read.frames.append(at)
+    body = b"".join(data for _at, data in came).partition(b"\r\n\r\n")[2]
+    lines = [line[6:] for line in body.split(b"\n") if line.startswith(b'data: {"step"')]
+    if lines:
+        events = [json.loads(step["message"]) for line in lines if (step := json.loads(line))["step"] == 8]
+        read.text = "".join(event.get("text", "") for event in events if event["type"] == "delta")
+    return read
+
+
+def _messages(came: list[tuple[float, bytes]]) -> Read:
+    """Read WebSocket messages, each known to be there when its last byte was."""
+    read, buffer = Read(), bytearray()
+    for at, data in came:
+        buffer += data
+        while (size := _whole(buffer)) is not None:
+            head, end = size
+            message = bytes(buffer[head:end])
+            read.ended = read.ended or bool(_WEBSOCKET_ENDS.search(message))
+            if _note(read, at, message) and not read.ended:
+                read.bytes += end
+                read.frames.append(at)
+            del buffer[:end]
+    return read
+
+
+def _whole(buffer: bytearray) -> tuple[int, int] | None:
+    """Return where the first message's payload begins and ends, or None when it is not whole."""
+    if len(buffer) < 2:
+        return None
+    size, head = buffer[1] & 0x7F, 2
+    if size >= 126:
+        head = 4 if size == 126 else 10
+        if len(buffer) < head:
+            return None
+        size = int.from_bytes(buffer[2:head], "big")
+    return (head, head + size) if len(buffer) >= head + size else None
+
+
+def _note(read: Read, at: float, data: bytes) -> bool:
+    """Note the words that are new; whether the answer has begun."""
+    for match in WORD.finditer(data):
+        read.words.setdefault(int(match[1]), at)
+    return bool(read.words)

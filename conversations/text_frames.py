@@ -1,0 +1,49 @@
+"""What a page is sent of an answer's text: only the end that changed, as `static/js/text-frames.js` takes it.
+
+A record is `~PLACE[,DROP[,FINISHED[,EVENTS]]]~HTML`. The page takes `DROP` characters (`*` for all) from the end of
+what it was last sent for the place, adds the HTML, and moves the first `FINISHED` characters (`*` for all, which closes
+the place) before it: they don't change any more. `EVENTS` is how far the answer's `seq` goes on, 1 where it is left
+out. Characters are UTF-16's units, which scripts count in. Records in one message stand between `SEPARATOR`s.
+"""
+
+MARK = "~"
+SEPARATOR = "\x1e"
+
+
+def record(place: str, html: str, events: int, drop: int | str = 0, finished: int | str = 0) -> str:
+    """Return a record; `place` is the message's id and the block's, `12-b1`."""
+    fields = [place, *(str(value or "") for value in (drop, finished)), "" if events == 1 else str(events)]
+    while not fields[-1]:
+        fields.pop()
+    return f"{MARK}{','.join(fields)}{MARK}{html}"
+
+
+class Tail:
+    """The open end of a text block as the page has it, unknown (None) until it was sent whole."""
+
+    def __init__(self) -> None:
+        self._shown: str | None = None
+
+    def becomes(self, place: str, html: str, events: int, finished: str | None = "") -> str:
+        """Return the record that makes it `html`, of which `finished` is the beginning; None closes it."""
+        known = self._shown
+        kept = 0 if known is None else _common(known, html)
+        drop: int | str = "*" if known is None else _units(known[kept:])
+        self._shown = html[len(finished or "") :]
+        return record(place, html[kept:], events, drop, "*" if finished is None else _units(finished))
+
+
+def _common(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    least, most = 0, min(len(first), len(second))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if first[least:middle] == second[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2

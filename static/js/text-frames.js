@@ -1,0 +1,43 @@
+// Text as it is written: only the end that changed is sent. See conversations/text_frames.py.
+
+import { catchUp } from "./connection.js";
+
+const chat = document.getElementById("chat");
+const MARK = "~";
+const SEPARATOR = "\x1e";
+const RECORD = /^~(\d+)-(\w+)(?:,([\d*]*))?(?:,([\d*]*))?(?:,(\d*))?~/;
+const APPENDED = ["code", "rows", "text"];
+
+const count = (field, most) => (field === "*" ? most : Number(field || 0));
+
+function splice(open, html, drop, finished) {
+  // What was shown is kept as it was sent: the element would give it back in a spelling of its own.
+  if (drop !== "*" && open.sent === undefined) return catchUp();
+  const before = open.sent ?? "";
+  const all = before.slice(0, before.length - count(drop, before.length)) + html;
+  const end = count(finished, all.length);
+  if (end > 0) open.insertAdjacentHTML("beforebegin", all.slice(0, end));
+  if (finished === "*") return open.remove();
+  open.sent = all.slice(end);
+  open.innerHTML = open.sent;
+}
+
+function take(record) {
+  const [head, message, block, drop, finished, events] = record.match(RECORD);
+  const name = `answer-${message}-${block}`;
+  const mark = document.getElementById(`answer-${message}-mark`);
+  const html = record.slice(head.length);
+  const open = document.getElementById(`${name}-open`);
+  // What was sent for an answer that the page no longer shows goes past it.
+  if (!mark) return;
+  if (open) splice(open, html, drop, finished);
+  else APPENDED.map((part) => document.getElementById(`${name}-${part}`)).find(Boolean)?.insertAdjacentHTML("beforeend", html);
+  mark.dataset.seq = Number(mark.dataset.seq) + Number(events || 1);
+}
+
+chat.addEventListener("htmx:wsBeforeMessage", (event) => {
+  const { message } = event.detail;
+  if (!message.startsWith(MARK)) return;
+  event.preventDefault();
+  message.split(SEPARATOR).forEach(take);
+});
