@@ -20,7 +20,6 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.db import connections
-from django.utils.module_loading import import_string
 
 from conversations import services
 from conversations.benchmarks.overhead import fill
@@ -205,9 +204,8 @@ def _serve(listener: socket.socket, base_url: str) -> None:
 
     settings.LLM_BASE_URL, settings.LLM_MODEL, settings.LLM_CONCURRENCY = base_url, "steady", 0
     settings.MAX_CONCURRENT_TURNS, settings.API_REQUESTS_PER_MINUTE = 10_000, 0
-    application = import_string(settings.ASGI_APPLICATION)
     logging.getLogger("ragsite.qa").disabled = True
-    http_server.serve(application, f"fd:fileno={listener.fileno()}", before_shutdown=lambda: None)
+    http_server.serve(listener, lambda: None)
 
 
 def _listener() -> socket.socket:
