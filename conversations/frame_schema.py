@@ -51,6 +51,7 @@ def add_frames(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[st
     """Add the frames and events to the schema's components; a hook of the generator."""
     streamed = [kind for kind in KINDS.values() if kind.type not in ("step", "error")]
     frame = {"step_name": _STRING, "status": _STRING}
+    steps = [{"type": "integer", "enum": [0, 8]}, {"type": "string", "enum": ["done"]}]
     payload = _DATA | {"contentSchema": {"$ref": "#/components/schemas/StreamedEvent"}}
     components = {_name(kind): _event(kind) for kind in streamed} | {
         "StreamedEvent": {"oneOf": [{"$ref": f"#/components/schemas/{_name(kind)}"} for kind in streamed]},
@@ -68,7 +69,7 @@ def add_frames(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[st
         "EventFrame": {
             "type": "object",
             "description": "The beginning (step 0), a piece of the answer (8) or the end; `message` is the event.",
-            "properties": {"step": {"enum": [0, 8, "done"]}, **frame, "message": payload},
+            "properties": {"step": {"anyOf": steps}, **frame, "message": payload},
             "required": ["step", "step_name", "status", "message"],
         },
         "ErrorFrame": {

@@ -201,7 +201,7 @@ class ChunkList(generics.ListAPIView[Chunk]):
 class DocumentFile(APIView):
     """The file as it was uploaded."""
 
-    @extend_schema(responses={(200, "*/*"): OpenApiTypes.BINARY})
+    @extend_schema(responses={(200, "application/octet-stream", "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, pk: int) -> HttpResponseBase:
         """Return the bytes."""
         http_request: HttpRequest = request._request

@@ -1,0 +1,176 @@
+"""The API keeps what its OpenAPI document says: asked at random by schemathesis, and by a client made from it alone."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import FailureGroup
+
+from tests.site import PATIENCE, ROOT, Site
+
+EXAMPLES = 3  # of each operation, that fit its schema, and as many that don't
+
+
+@dataclass(frozen=True)
+class Api:
+    """A running site's API, and a person's token for it."""
+
+    url: str
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Token {self.token}"}
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    """A site with the sample documents, without a language model."""
+    with TemporaryDirectory(prefix="ragsite-contract-", ignore_cleanup_errors=True) as folder:
+        data = Path(folder) / "data"
+        with Site(data, RAGSITE_DEMO_PASSWORD="contract-tests-7", API_REQUESTS_PER_MINUTE="0") as site:
+            command = [sys.executable, str(ROOT / "manage.py"), "create_token", "demo"]
+            environment = os.environ | {"RAGSITE_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "ragsite.settings"}
+            printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            yield Api(site.url, printed.split()[-1])
+
+
+@pytest.fixture(scope="module")
+def document(api: Api) -> Any:
+    """The OpenAPI document as the site serves it."""
+    return httpx.get(f"{api.url}/api/schema/?format=json", headers=api.headers, timeout=PATIENCE).json()
+
+
+# A request that fits its schema may still be refused, as the state of things or another field has it; and JSON too is
+# read as forms are, 0 for false.
+CHECKS = {
+    "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "403", "404", "409", "410", "429"]},
+    "negative_data_rejection": {
+        "expected-statuses": ["2xx", "400", "403", "404", "405", "406", "409", "413", "415", "429"]
+    },
+}
+
+
+STEADY = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any) -> None:
+    existing = _existing(api)
+    schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig.from_dict({"checks": CHECKS}))
+    schema.config.update(base_url=api.url, headers=api.headers)
+    failed = []
+    for operation in (found.ok() for found in schema.get_all_operations()):
+        # Deletions are of what isn't there: the others need what is.
+        ids = existing.get(_family(operation.path), {}) if operation.method != "delete" else {}
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            try:
+                _ask_at_random(api, operation, mode, ids if mode is GenerationMode.POSITIVE else {})
+            except Unsatisfiable:
+                assert mode is GenerationMode.NEGATIVE  # nothing of it can be sent wrongly
+            except FailureGroup as error:
+                failed.append(f"{operation.label} ({mode.value}): {error.exceptions}")
+    assert failed == []
+
+
+def _ask_at_random(api: Api, operation: Any, mode: GenerationMode, ids: dict[str, int]) -> None:
+    @STEADY
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check(case: schemathesis.Case) -> None:
+        case.path_parameters = (case.path_parameters or {}) | ids
+        case.call_and_validate(headers=api.headers, timeout=PATIENCE)
+
+    check()
+
+
+def _family(path: str) -> str:
+    return "/".join(path.split("/")[:4]) if path.startswith("/api/chat/") else "/".join(path.split("/")[:3])
+
+
+def _existing(api: Api) -> dict[str, dict[str, int]]:
+    """Return ids of what there is, by the beginning of a path."""
+    with httpx.Client(base_url=api.url, headers=api.headers, timeout=PATIENCE) as client:
+        base = client.get("/api/knowledge-bases").json()["results"][0]["id"]
+        document = client.get(f"/api/knowledge-bases/{base}/documents").json()["results"][0]["id"]
+        session = client.post("/api/chat/sessions", json={}).json()["session_id"]
+        client.post(f"/api/chat/sessions/{session}/content", json={"content": "How many ports has the LS-2408?"})
+        answer = client.get(f"/api/chat/sessions/{session}/content?ordering=-created_at").json()["results"][0]["id"]
+    return {
+        "/api/knowledge-bases": {"id": base},
+        "/api/documents": {"id": document},
+        "/api/chat/sessions": {"id": session, "session_id": session, "message_id": answer},
+        "/api/chat/messages": {"id": answer},
+    }
+
+
+def test_a_generated_client_lists_uploads_searches_and_asks(
+    api: Api, document: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _generate(document, tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = importlib.import_module("ragsite_client")
+    models = importlib.import_module("ragsite_client.models")
+    types = importlib.import_module("ragsite_client.types")
+    client = package.AuthenticatedClient(api.url, api.token, prefix="Token", timeout=PATIENCE)
+
+    base = _call("knowledge_bases.knowledge_bases_list", client=client).results[0]
+    file = types.File(BytesIO(b"# Lamps\n\nThe zirconium lamp burns for 4711 hours."), "guide/lamps/zirconium.md")
+    (added,) = _call(
+        "knowledge_bases.knowledge_bases_documents_create", base.id, client=client, body=models.UploadRequest([file])
+    )
+    assert (added.filename, added.folder, added.already_here) == ("zirconium.md", "guide/lamps", False)
+    deadline = time.monotonic() + PATIENCE
+    while (state := _call("documents.documents_retrieve", added.id, client=client)).status != "ready":
+        assert state.status != "failed" and time.monotonic() < deadline
+        time.sleep(0.2)
+
+    query = models.SearchRequestRequest("How long does the zirconium lamp burn?", knowledge_bases=[base.id])
+    assert _call("search.search", client=client, body=query).hits[0].document_id == added.id
+    stream = _call(
+        "chat.chat_conversation_create", client=client, body=models.ConversationRequest("How long does the lamp burn?")
+    )
+    assert "4711" in stream and stream.rstrip().endswith("data: DONE:")
+    (message,) = [line for line in stream.splitlines() if line.startswith("data: MESSAGE:")]
+    answer = _call("chat.chat_messages_retrieve", int(message.rpartition(":")[2]), client=client)
+    assert "4711" in answer.content and answer.role == "assistant"
+
+    missing = _call("documents.documents_retrieve", 10**9, client=client)
+    assert isinstance(missing, models.ApiError) and missing.code == "not_found"
+
+
+def _generate(document: Any, folder: Path) -> None:
+    path = folder / "schema.json"
+    path.write_text(json.dumps(document))
+    # The client's own formatting is left out: it changes nothing, and takes time.
+    (folder / "config.yml").write_text("post_hooks: []\n")
+    command = [
+        sys.executable, "-m", "openapi_python_client", "generate", "--path", str(path), "--meta", "none",
+        "--output-path", str(folder / "ragsite_client"), "--config", str(folder / "config.yml"),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+
+
+def _call(name: str, *arguments: Any, **named: Any) -> Any:
+    return importlib.import_module(f"ragsite_client.api.{name}").sync(*arguments, **named)
