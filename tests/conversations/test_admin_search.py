@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from conversations.admin import word_search
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import ChatSession, ContextEntry, Message, Turn
 from tests.conversations.records import make_session, make_turn
 
 pytestmark = pytest.mark.django_db
@@ -84,3 +84,13 @@ def test_every_list_takes_few_queries(
     for words in ("", "ports"):
         with django_assert_max_num_queries(20):
             found(as_staff, model, words)
+
+
+def test_context_is_found_by_what_was_said_and_by_its_own_words(answer: Message, as_staff: Client) -> None:
+    session, turn = answer.turn.session, answer.turn
+    fields = {"session": session, "turn": turn, "content": "Nine ports"}
+    said = ContextEntry.objects.create(type="chat", role="assistant", **fields)
+    summary = ContextEntry.objects.create(type="summary", role="system", **fields | {"content": "Of antennas."})
+    assert found(as_staff, ContextEntry, "nine") == [said]
+    assert found(as_staff, ContextEntry, "antenna") == [summary]
+    assert set(found(as_staff, ContextEntry, "Switches")) == {said, summary}
