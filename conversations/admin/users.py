@@ -74,7 +74,7 @@ class UserAdmin(BaseUserAdmin):
         form = self._form(request, user)
         if request.method == "POST" and not form.is_valid():
             for errors in form.errors.values():
-                messages.error(request, errors[0])
+                messages.error(request, str(errors[0]))
             return HttpResponseRedirect(request.get_full_path())
         return super().delete_view(request, object_id, {"form": form} | (extra_context or {}))
 
