@@ -50,14 +50,18 @@ def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
     """
     found = session_list(user)
     for word in words.replace("\x00", " ").split()[:8]:
-        named = Q(title__icontains=word)
-        query = word_query(word)
-        if query is not None:
-            ended = Message.objects.exclude(status=Message.Status.STREAMING)
-            said = ended.alias(words=word_vector("content")).filter(words=query)
-            named |= Q(pk__in=said.filter(turn__session__owner=user).values("turn__session_id"))
-        found = found.filter(named)
+        said = messages_saying(word).filter(turn__session__owner=user)
+        found = found.filter(Q(title__icontains=word) | Q(pk__in=said.values("turn__session_id")))
     return found
+
+
+def messages_saying(word: str) -> QuerySet[Message]:
+    """Return the messages that hold a word, also one that is only begun; not answers that are being written."""
+    query = word_query(word)
+    if query is None:
+        return Message.objects.none()
+    ended = Message.objects.exclude(status=Message.Status.STREAMING)
+    return ended.alias(words=word_vector("content")).filter(words=query)
 
 
 def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:

@@ -1,4 +1,4 @@
-"""What is removed in time: old turns, deleted chats, traces, and the logs by which streams are taken up again.
+"""What is removed in time: old turns, deleted chats, traces, logs by which streams are taken up again, and sign-ins.
 
 Of a conversation the oldest turns go first, so what is left is whole: the children of removed turns begin it.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -29,6 +30,7 @@ class Removed:
     purged: int = 0
     traces: int = 0
     logs: int = 0
+    sign_ins: int = 0
 
 
 def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
@@ -50,6 +52,8 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
         removed.traces = traces.count() if dry_run else traces.delete()[0]
     logs = _logs(now - LOG_KEPT)
     removed.logs = logs.count() if dry_run else logs.update(stream_log=[], heartbeat_at=None)
+    sign_ins = Session.objects.filter(expire_date__lt=now)
+    removed.sign_ins = sign_ins.count() if dry_run else sign_ins.delete()[0]
     return removed
 
 

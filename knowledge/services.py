@@ -30,6 +30,7 @@ _TASK = "knowledge.tasks.ingest_waiting"
 _CALLS = (_TASK, "knowledge.tasks.requeue_stalled")
 _TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
+_LONGEST_BASE_NAME = 120
 _LONGEST_FOLDER = 500
 _UNKNOWN_TYPE = "application/octet-stream"
 # They change how a file name reads without being seen.
@@ -98,6 +99,22 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
         documents_unindexed.send(sender=Document, document_ids=ids, knowledge_base_id=knowledge_base.pk)
         knowledge_base.delete()
         transaction.on_commit(lambda: _delete_files(documents))
+
+
+def hand_over(knowledge_base: KnowledgeBase, owner: Actor) -> None:
+    """Give a knowledge base another owner; where they have one of its name, it is called after who had it, too."""
+    before = knowledge_base.owner.get_username()
+    name = knowledge_base.name
+    number = 1
+    with transaction.atomic():
+        while KnowledgeBase.objects.filter(owner_id=key(owner), name=name).exists():
+            suffix = f" ({before})" if number == 1 else f" ({before} {number})"
+            name = knowledge_base.name[: _LONGEST_BASE_NAME - len(suffix)] + suffix
+            number += 1
+        Membership.objects.filter(knowledge_base=knowledge_base, user_id=key(owner)).delete()
+        KnowledgeBase.objects.filter(pk=knowledge_base.pk).update(
+            owner_id=key(owner), name=name, updated_at=timezone.now()
+        )
 
 
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:

@@ -1,19 +1,27 @@
 """What belongs to turns, in the admin: context, citations, trace, feedback, and links that can be revoked."""
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.admin.word_search import WordSearch, messages_found, sessions_named
 from conversations.models import Citation, ContextEntry, Feedback, ShareLink, TraceStep
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
 
+def _entries_found(word: str) -> Q:
+    """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
+    said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word).values("turn_id"))
+    told = Q(content__icontains=word) & ~Q(type=ContextEntry.Type.CHAT)
+    return said | told | Q(session__in=sessions_named(word).values("pk"))
+
+
 @admin.register(ContextEntry)
-class ContextEntryAdmin(RecordAdmin):
+class ContextEntryAdmin(WordSearch, RecordAdmin):
     """What models were given."""
 
     ordering = ("-id",)
@@ -21,6 +29,7 @@ class ContextEntryAdmin(RecordAdmin):
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
+    found_by = staticmethod(_entries_found)
     actions = ["clear_summaries"]
     fields = readonly_fields = (
         "session", "turn", "covers_from", "type", "role", "content", "tokens", "edited_at", "created_at",

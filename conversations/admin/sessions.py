@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -11,12 +12,30 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from conversations import check_words
+from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
 
 # Of a session its own page shows so many turns; the list of turns has the rest.
 NEWEST_TURNS = 50
+
+
+def _sessions_found(word: str) -> Q:
+    said = Turn.objects.filter(pk__in=messages_found(word).values("turn_id"))
+    return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=said.values("session_id"))
+
+
+def _turns_found(word: str) -> Q:
+    said = Q(pk__in=messages_found(word).values("turn_id"))
+    named = Q(session__in=ChatSession.objects.filter(title__icontains=word).values("pk"))
+    return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
+
+
+def _messages_found(word: str) -> Q:
+    named = Turn.objects.filter(session__in=sessions_named(word).values("pk"))
+    turns = Q(turn__in=named.values("pk")) | Q(turn__in=turns_requested(word).values("pk"))
+    return turns | Q(pk__in=messages_found(word).values("pk"))
 
 
 class TurnInline(RecordInline):
@@ -71,13 +90,14 @@ class FeedbackInline(RecordInline):
 
 
 @admin.register(ChatSession)
-class ChatSessionAdmin(RecordAdmin):
+class ChatSessionAdmin(WordSearch, RecordAdmin):
     """Sessions can be deleted, with all that is in them."""
 
     list_display = ["title", "owner", "status", "pinned", "turns", "last_activity_at", "created_at"]
     list_filter = ["status", "pinned", "last_activity_at", "created_at"]
     list_select_related = ["owner"]
     search_fields = ["title", "owner__username", "turns__messages__content"]
+    found_by = staticmethod(_sessions_found)
     search_help_text = gettext_lazy("Title, owner, or words of any message")
     date_hierarchy = "last_activity_at"
     inlines = [TurnInline]
@@ -87,9 +107,10 @@ class ChatSessionAdmin(RecordAdmin):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
-        """Count the turns along."""
+        """Count the turns along, only of the sessions that are shown."""
+        counted = Turn.objects.filter(session=OuterRef("pk")).order_by().values("session").values(number=Count("pk"))
         sessions: QuerySet[ChatSession] = (
-            super().get_queryset(request).annotate(turn_count=Count("turns", distinct=True))
+            super().get_queryset(request).annotate(turn_count=Coalesce(Subquery(counted), 0))
         )
         return sessions
 
@@ -110,7 +131,7 @@ class ChatSessionAdmin(RecordAdmin):
 
 
 @admin.register(Turn)
-class TurnAdmin(RecordAdmin):
+class TurnAdmin(WordSearch, RecordAdmin):
     """A turn with everything that came of it."""
 
     ordering = ("-id",)
@@ -118,6 +139,7 @@ class TurnAdmin(RecordAdmin):
     list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
+    found_by = staticmethod(_turns_found)
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
     date_hierarchy = "created_at"
     inlines = [MessageInline, TraceInline]
@@ -177,13 +199,14 @@ class TurnAdmin(RecordAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(RecordAdmin):
+class MessageAdmin(WordSearch, RecordAdmin):
     """Questions and answers as they stand."""
 
     ordering = ("-id",)
     list_display = ["id", "role", "status", "answer_state", "said", "error_code", "duration_ms", "created_at"]
     list_filter = ["role", "status", "answer_state", "feedback__value", "error_code", "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
+    found_by = staticmethod(_messages_found)
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -66,14 +67,18 @@ def test_a_dry_run_counts_the_same_and_removes_nothing(session: ChatSession, own
     ChatSession.objects.filter(pk=gone.pk).update(deleted_at=ago(31))
     ChatSession.objects.filter(pk=other.pk).update(created_at=ago(50), last_activity_at=ago(40))
     Message.objects.filter(role="assistant").update(heartbeat_at=ago(2))
+    Session.objects.create(session_key="ran-out", session_data="", expire_date=ago(1))
+    Session.objects.create(session_key="holds", session_data="", expire_date=ago(-1))
     before = (Turn.objects.count(), ChatSession.objects.count())
     would = run("--days", "30", "--dry-run")
     assert (Turn.objects.count(), ChatSession.objects.count()) == before
     assert would == [
         "Would be removed:", "2 old turns", "1 chats that are left without a turn", "1 chats deleted long ago",
         "0 steps of old traces", "3 event logs of ended answers",
+        "1 sign-ins that ran out",
     ]  # fmt: skip
-    assert run("--days", "30") == ["Removed:", *would[1:-1], "1 event logs of ended answers"]
+    assert run("--days", "30") == ["Removed:", *would[1:-2], "1 event logs of ended answers", would[-1]]
+    assert [row.session_key for row in Session.objects.all()] == ["holds"]
     assert not ChatSession.objects.filter(pk__in=[other.pk, gone.pk]).exists()
     assert run("--days", "30")[1:] == [f"0 {line.partition(' ')[2]}" for line in would[1:]]
 

@@ -30,5 +30,6 @@ class Command(BaseCommand):
             (removed.purged, "chats deleted long ago"),
             (removed.traces, "steps of old traces"),
             (removed.logs, "event logs of ended answers"),
+            (removed.sign_ins, "sign-ins that ran out"),
         ):
             self.stdout.write(f"  {count:>7} {what}")

@@ -1,0 +1,56 @@
+"""Searching records in the admin by the words of messages: the index is asked, and no text is read from end to end."""
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.text import smart_split, unescape_string_literal
+
+from conversations import queries
+from conversations.models import ChatSession, Message, Turn
+from ragsite.admin_base import ModelAdmin
+
+_MOST_WORDS = 8
+_FEW = 5000
+_PART_OF_UUID = re.compile(r"[0-9a-fA-F-]{4,36}")
+
+# What a record is found by: of a word of the search, the condition.
+Condition = Callable[[str], Q]
+
+
+def sessions_named(word: str) -> QuerySet[ChatSession]:
+    """Return the sessions whose title, or whose owner's name, holds a word."""
+    return ChatSession.objects.filter(Q(title__icontains=word) | Q(owner__username__icontains=word))
+
+
+def turns_requested(word: str) -> QuerySet[Turn]:
+    """Return the turns whose request id holds a word."""
+    return Turn.objects.filter(request_id__icontains=word) if _PART_OF_UUID.fullmatch(word) else Turn.objects.none()
+
+
+def messages_found(word: str) -> QuerySet[Message]:
+    """Return the messages that hold a word.
+
+    Where they are few they are looked up here, once: a Chinese word is a phrase, which the database reads the texts
+    for, and a list asks several times.
+    """
+    found = queries.messages_saying(word)
+    ids = list(found.values_list("pk", flat=True)[: _FEW + 1])
+    return found if len(ids) > _FEW else Message.objects.filter(pk__in=ids)
+
+
+class WordSearch(ModelAdmin):
+    """Finds what meets `found_by` for every word; its conditions are sets of ids, so that no join is read whole."""
+
+    found_by: ClassVar[Any]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Return the records that every word finds; what stands between quotes is one."""
+        for part in list(smart_split(search_term))[:_MOST_WORDS]:
+            word = unescape_string_literal(part) if part[0] in "\"'" and part[0] == part[-1] and len(part) > 1 else part
+            queryset = queryset.filter(self.found_by(word))
+        return queryset, False
