@@ -152,6 +152,15 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert served.index(few[1].pk) <= PER_LOOK + 2
 
 
+def test_who_comes_waits_for_one_document_that_may_take_seconds(base: KnowledgeBase, stranger: User) -> None:
+    for _ in range(9):
+        factories.make_document(base, status="queued")
+    turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
+    _take(turns)
+    late = factories.make_document(factories.make_knowledge_base(stranger), status="queued")
+    assert _take(turns) == late.pk
+
+
 def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase, owner: User, stranger: User) -> None:
     def waiting(knowledge_base: KnowledgeBase, count: int) -> list[int]:
         return [factories.make_document(knowledge_base, status="queued").pk for _ in range(count)]
