@@ -28,8 +28,7 @@ class Turns:
     """
 
     waiting: Callable[[], QuerySet[Document]]
-    # Whether to look at the queue before each document: for where one may take seconds, and those who come wait for none
-    # but that one.
+    # Whether to look at the queue before each document: where one may take seconds, who comes waits for that one only.
     looks_each_time: bool = False
     _lines: dict[Line, deque[int]] = field(default_factory=dict)
     _served: dict[Line, int] = field(default_factory=dict)  # the number of the turn
