@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -137,7 +137,8 @@ def guarded(held: Claim) -> Iterator[None]:
     except DatabaseError as error:
         if is_away(error):  # the document goes stale, and is taken up again
             held.lost.set()
-            close_old_connections()
+            if not connection.in_atomic_block:
+                close_old_connections()
             logger.warning("The database went away under document %s: %s", held.document_id, error)
             return
         logger.exception("Ingestion of document %s met a database error", held.document_id)

@@ -28,12 +28,16 @@ class Turns:
     """
 
     waiting: Callable[[], QuerySet[Document]]
+    # Whether to look at the queue before each document: where one may take seconds, who comes waits for that one only.
+    looks_each_time: bool = False
     _lines: dict[Line, deque[int]] = field(default_factory=dict)
     _served: dict[Line, int] = field(default_factory=dict)  # the number of the turn
     _turn: int = 0
 
     def next(self) -> int | None:
         """Return the number of the next document, or None when none waits. Another worker may have it by now."""
+        if self.looks_each_time:
+            self._lines.clear()
         if not self._lines:
             self._look()
         if not self._lines:

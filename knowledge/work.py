@@ -104,7 +104,7 @@ class _SmallFiles:
         self._thread.join()
 
     def _run(self) -> None:
-        turns = Turns(claims.small_waiting_to_be_read)
+        turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
         try:
             while not self._over.is_set():
                 try:

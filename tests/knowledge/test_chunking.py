@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise, takewhile
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.chunking import ChunkDraft, chunk
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
 from knowledge.sentences import cut_long, split_sentences
+from ragsite.llm.tokens import count_tokens
 
 
 def words(text: str) -> int:
@@ -163,6 +165,21 @@ def test_an_endless_word_is_cut_though_the_tokenizer_counts_one() -> None:
 
     assert len(found) > 10
     assert "".join(item.content for item in found) == "x" * 5000
+
+
+@pytest.mark.parametrize("text", ["中文没有句号" * 4000, "x7" * 12_000, "&lol;" * 5000, "no full stop " * 2000])
+@pytest.mark.parametrize("kind", [Paragraph, Code])
+def test_each_character_is_counted_a_few_times_at_most(text: str, kind: type[Paragraph | Code]) -> None:
+    given: list[str] = []
+
+    def count(piece: str) -> int:
+        given.append(piece)
+        return count_tokens(piece)
+
+    drafts = list(chunk([kind(text=text)], size=200, overlap=30, count_tokens=count))
+    assert len(drafts) > 10
+    assert sum(map(len, given)) < 3.5 * len(text)
+    assert max(map(len, given)) <= 4000
 
 
 def test_a_lead_repeats_whole_sentences_of_the_same_section_only() -> None:

@@ -7,16 +7,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from django.db import DatabaseError, connections
+from django.conf import settings
+from django.db import DatabaseError, OperationalError, connections
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
+from django_q.tasks import async_task
 
 from knowledge import claims, ingestion, passages, schedules, services
 from knowledge.chunking import ChunkDraft
 from knowledge.claims import Claim
 from knowledge.models import Document, KnowledgeBase
-from knowledge.parsing.elements import Element, PageBreak, Paragraph
+from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph
 from knowledge.parsing.errors import ParseError
 from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from ragsite.llm.errors import Unreachable
@@ -137,6 +140,76 @@ def test_every_failure_is_stored(
     assert (document.status, document.error_code) == ("failed", code)
     assert words in document.error_message and "http://models" not in document.error_message
     assert not document.chunks.exists()
+
+
+def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(base: KnowledgeBase) -> None:
+    away = [True]
+
+    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+        for held in claims:
+            with ingestion.guarded(held):
+                if away.pop():
+                    raise OperationalError("server closed the connection unexpectedly") from psycopg.OperationalError()
+                ingestion.finish(held)
+
+    indexing_due.connect(index)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("indexing", "")
+    _let_time_pass(document)
+    away.append(False)
+    assert ingestion.requeue_stalled() == 1
+    assert ingestion.ingest(document.pk)
+
+
+@pytest.mark.parametrize("refusal", [psycopg.errors.DiskFull, psycopg.errors.ProgramLimitExceeded])
+def test_what_the_database_refuses_is_not_tried_for_ever(
+    base: KnowledgeBase, parse: Callable[[Parse], None], refusal: type[psycopg.Error]
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text="A beginning.")
+        raise OperationalError("no room") from refusal()
+
+    parse(fail)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", "database")
+
+
+def test_what_was_left_out_is_kept_with_the_document(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+    def read(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text="A beginning.")
+        for number in (2000, 3000, 2000):
+            yield Notice(text=f"A table has {number:,} columns; only the first 1,000 were read.")
+
+    parse(read)
+    document = add(base)
+    assert ingestion.read(document.pk)
+    document.refresh_from_db()
+    assert [line[:17] for line in document.notice.splitlines()] == ["A table has 2,000", "A table has 3,000"]
+    assert document.chunks.get().content == "A beginning."
+
+
+def test_calls_that_nobody_needs_leave_the_queue() -> None:
+    now = timezone.now()
+    retry = timedelta(seconds=settings.Q_CLUSTER["retry"])
+    for _ in range(3):
+        async_task("knowledge.tasks.requeue_stalled")
+        async_task("knowledge.tasks.ingest_waiting")
+    async_task("retrieval.tasks.run_evaluation", 1)
+    killed, running = OrmQ.objects.order_by("pk")[:2]
+    OrmQ.objects.filter(pk=killed.pk).update(lock=now + retry - timedelta(minutes=2))
+    OrmQ.objects.filter(pk=running.pk).update(lock=now + retry)
+    schedules.worker_started()
+    left = OrmQ.objects.order_by("pk")
+    assert [task.func().rpartition(".")[2] for task in left] == [
+        "ingest_waiting",  # in a worker's hands
+        "requeue_stalled",
+        "ingest_waiting",
+        "run_evaluation",
+    ]
 
 
 def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase) -> None:

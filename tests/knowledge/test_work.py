@@ -7,17 +7,26 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django_q.models import OrmQ
 
 from knowledge import claims, ingestion, services, work
 from knowledge.claims import Claim
 from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.elements import Element, Paragraph
+from knowledge.parsing.runner import ParseStopped
 from knowledge.signals import indexing_due
 from knowledge.turns import PER_LOOK, Turns
 from tests import factories
 from tests.knowledge.conftest import add
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_index")]
+
+
+@pytest.fixture
+def parse(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Put a function in the place of the parser's child process."""
+    return lambda function: monkeypatch.setattr(ingestion, "parse_file", function)
 
 
 def test_everything_that_waits_becomes_ready(base: KnowledgeBase) -> None:
@@ -143,6 +152,15 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert served.index(few[1].pk) <= PER_LOOK + 2
 
 
+def test_who_comes_waits_for_one_document_that_may_take_seconds(base: KnowledgeBase, stranger: User) -> None:
+    for _ in range(9):
+        factories.make_document(base, status="queued")
+    turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
+    _take(turns)
+    late = factories.make_document(factories.make_knowledge_base(stranger), status="queued")
+    assert _take(turns) == late.pk
+
+
 def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase, owner: User, stranger: User) -> None:
     def waiting(knowledge_base: KnowledgeBase, count: int) -> list[int]:
         return [factories.make_document(knowledge_base, status="queued").pk for _ in range(count)]
@@ -180,3 +198,80 @@ def _until(condition: Any) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: User, parse: Any) -> None:
+    theirs = factories.make_knowledge_base(stranger)
+    late: list[Document] = []
+
+    def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text=filename)
+        if filename == "giant.md":
+            late.extend(add(theirs, f"{number}.md", f"# {number}".encode()) for number in range(3))
+            _until(lambda: theirs.documents.filter(status__in=("chunked", "indexing", "ready")).count() == 3)
+            yield Paragraph(text="The end.")
+
+    parse(read)
+    giant = add(base, "giant.md", b"# Giant")
+    assert work.work() == 4
+    giant.refresh_from_db()
+    assert giant.status == "ready"
+    assert all(Document.objects.get(pk=one.pk).finished_at < giant.finished_at for one in late)
+
+
+def test_what_takes_long_gives_up_the_place_of_small_files(
+    base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "SMALL_SECONDS", 0.2)
+    bomb: list[Document] = []
+    ends: list[str] = []
+
+    def read(path: Any, filename: str, *args: Any, should_stop: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text=filename)
+        if filename == "giant.md":
+            bomb.append(add(base, "bomb.md", b"# Bomb"))
+            _until(lambda: Document.objects.get(pk=bomb[0].pk).is_slow)
+            late = add(base, "late.md", b"# Late")
+            _until(lambda: Document.objects.get(pk=late.pk).status not in ("queued", "parsing"))
+        elif filename == "bomb.md" and not ends:
+            _until(should_stop)
+            ends.append("stopped")
+            raise ParseStopped
+
+    parse(read)
+    add(base, "giant.md", b"# Giant")
+    assert work.work() == 3
+    assert ends == ["stopped"]
+    bomb[0].refresh_from_db()
+    assert (bomb[0].status, bomb[0].attempt, bomb[0].error_code) == ("ready", 1, "")
+
+
+def test_large_and_slow_files_have_no_claim_to_the_place_of_small_ones(base: KnowledgeBase) -> None:
+    small, large, slow = (factories.make_document(base, status="queued") for _ in range(3))
+    Document.objects.filter(pk=small.pk).update(size=claims.SMALL_BYTES)
+    Document.objects.filter(pk=large.pk).update(size=claims.SMALL_BYTES + 1)
+    Document.objects.filter(pk=slow.pk).update(is_slow=True)
+    assert list(_all(Turns(claims.small_waiting_to_be_read))) == [small.pk]
+
+
+def test_small_files_are_read_again_after_the_database_was_away(
+    base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = iter([OperationalError("the connection is closed")])
+    looked = claims.small_waiting_to_be_read
+
+    def waiting() -> Any:
+        for error in failures:
+            raise error
+        return looked()
+
+    def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text=filename)
+        if filename == "giant.md":
+            small = add(base, "small.md", b"# Small")
+            _until(lambda: Document.objects.get(pk=small.pk).status not in ("queued", "parsing"))
+
+    monkeypatch.setattr(claims, "small_waiting_to_be_read", waiting)
+    parse(read)
+    add(base, "giant.md", b"# Giant")
+    assert work.work() == 2

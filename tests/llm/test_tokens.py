@@ -26,6 +26,13 @@ def test_no_text_weighs_nothing(text: str) -> None:
     assert count_tokens(text) >= len(text) / 8
 
 
+def test_a_word_above_the_longest_weighs_no_less_than_its_parts() -> None:
+    word = "aGVsbG8gd29ybGQ" * 700
+    parts = sum(count_tokens(word[start : start + 40]) for start in range(0, len(word), 40))
+    assert parts <= count_tokens(f"before {word} after") - 2 == len(word)
+    assert len(truncate_to_tokens(word, 100)) == 100
+
+
 def test_truncation_keeps_the_beginning() -> None:
     assert truncate_to_tokens("one two three four", 2) == "one two"
     assert truncate_to_tokens("one two", 2) == "one two"
