@@ -2,17 +2,21 @@
 
 A record is `~PLACE[,DROP[,FINISHED[,EVENTS]]]~HTML`. The page takes `DROP` characters (`*` for all) from the end of
 what it was last sent for the place, adds the HTML, and moves the first `FINISHED` characters (`*` for all, which closes
-the place) before it: they don't change any more. `EVENTS` is how far the answer's `seq` goes on, 1 where it is left
-out. Characters are UTF-16's units, which scripts count in. Records in one message stand between `SEPARATOR`s.
+the place) before it: they don't change any more. Where `DROP` is left out the HTML goes before the closing tags at the
+end instead. `EVENTS` is how far the answer's `seq` goes on, 1 where it is left out. Characters are UTF-16's units, in
+which scripts count. Records in one message stand between `SEPARATOR`s.
 """
+
+import re
 
 MARK = "~"
 SEPARATOR = "\x1e"
+_CLOSING_TAGS = re.compile(r"(?:</\w+>\n?)*\Z", re.ASCII)
 
 
-def record(place: str, html: str, events: int, drop: int | str = 0, finished: int | str = 0) -> str:
+def record(place: str, html: str, events: int, drop: int | str = "", finished: int | str = "") -> str:
     """Return a record; `place` is the message's id and the block's, `12-b1`."""
-    fields = [place, *(str(value or "") for value in (drop, finished)), "" if events == 1 else str(events)]
+    fields = [place, str(drop), str(finished or ""), "" if events == 1 else str(events)]
     while not fields[-1]:
         fields.pop()
     return f"{MARK}{','.join(fields)}{MARK}{html}"
@@ -27,10 +31,22 @@ class Tail:
     def becomes(self, place: str, html: str, events: int, finished: str | None = "") -> str:
         """Return the record that makes it `html`, of which `finished` is the beginning; None closes it."""
         known = self._shown
+        if known and finished == "" and (new := _inserted(known, html)) is not None:
+            self._shown = html
+            return record(place, new, events)
         kept = 0 if known is None else _common(known, html)
         drop: int | str = "*" if known is None else _units(known[kept:])
         self._shown = html[len(finished or "") :]
         return record(place, html[kept:], events, drop, "*" if finished is None else _units(finished))
+
+
+def _inserted(before: str, after: str) -> str | None:
+    """Return what has come before the closing tags at the end, or None where anything else is different."""
+    match = _CLOSING_TAGS.search(before)
+    end = match.start() if match else len(before)
+    if len(after) < len(before) or after[:end] != before[:end] or not after.endswith(before[end:]):
+        return None
+    return after[end : len(after) - len(before) + end]
 
 
 def _common(first: str, second: str) -> int:

@@ -6,6 +6,7 @@ const chat = document.getElementById("chat");
 const MARK = "~";
 const SEPARATOR = "\x1e";
 const RECORD = /^~(\d+)-(\w+)(?:,([\d*]*))?(?:,([\d*]*))?(?:,(\d*))?~/;
+const CLOSING_TAGS = /(?:<\/\w+>\n?)*$/;
 const APPENDED = ["code", "rows", "text"];
 
 const count = (field, most) => (field === "*" ? most : Number(field || 0));
@@ -14,7 +15,8 @@ function splice(open, html, drop, finished) {
   // What was shown is kept as it was sent: the element would give it back in a spelling of its own.
   if (drop !== "*" && open.sent === undefined) return catchUp();
   const before = open.sent ?? "";
-  const all = before.slice(0, before.length - count(drop, before.length)) + html;
+  const kept = drop ? before.length - count(drop, before.length) : before.search(CLOSING_TAGS);
+  const all = before.slice(0, kept) + html + (drop ? "" : before.slice(kept));
   const end = count(finished, all.length);
   if (end > 0) open.insertAdjacentHTML("beforebegin", all.slice(0, end));
   if (finished === "*") return open.remove();

@@ -40,8 +40,11 @@ class Page:
             return
         if drop == "*":
             self._sent[place] = ""
-        kept = self._sent[place].encode("utf-16-le")
-        kept = kept[: len(kept) - 2 * int(drop.replace("*", "") or 0)] + html.encode("utf-16-le")
+        before = self._sent[place].encode("utf-16-le")
+        closing = re.search(r"(?:</\w+>\n?)*\Z", self._sent[place])
+        dropped = 2 * int(drop.replace("*", "") or 0) if drop else len(closing[0]) * 2 if closing else 0
+        place_of_new = len(before) - dropped
+        kept = before[:place_of_new] + html.encode("utf-16-le") + (b"" if drop else before[place_of_new:])
         end = len(kept) if finished == "*" else 2 * int(finished or 0)
         target.insert_before(*_parsed(kept[:end].decode("utf-16-le")))
         self._sent[place] = kept[end:].decode("utf-16-le")

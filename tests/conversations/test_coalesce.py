@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from conversations.coalesce import Coalescer
-from conversations.events import BlockEnd, BlockStart, Delta, Event
+from conversations.coalesce import Coalescer, joined
+from conversations.events import BlockEnd, BlockStart, Delta, Event, ThinkEvent, fold
 
 
 async def source(*items: Event | float | Exception) -> AsyncIterator[Event]:
@@ -68,3 +68,22 @@ async def test_what_was_held_at_a_cancellation_is_still_there() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert coalescer.pending == delta("b")
+
+
+def test_what_a_listener_missed_is_joined_in_its_place() -> None:
+    events: list[Event] = [
+        ThinkEvent(seq=1, text="a"),
+        ThinkEvent(seq=2, text="b"),
+        BlockStart(seq=3, id="b1", kind="text"),
+        Delta(seq=4, id="b1", text="c"),
+        Delta(seq=5, id="b1", text="d"),
+        Delta(seq=6, id="b2", text="e"),
+        BlockEnd(seq=7, id="b1"),
+        Delta(seq=8, id="b2", text="f"),
+        Delta(seq=9, id="b3", row=["1"]),
+        Delta(seq=10, id="b3", row=["2"]),
+    ]
+    told = joined(events)
+    assert [event.seq for event in told] == [2, 3, 5, 6, 7, 8, 9, 10]
+    assert told[2] == Delta(seq=5, id="b1", text="cd")
+    assert fold(told) == fold(events)

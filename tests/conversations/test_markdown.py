@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversations import markdown
 from conversations.markdown import Context, Incremental, Marker, cited_numbers, render, render_inline
 
 CONTEXT = Context(
@@ -109,6 +110,28 @@ def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: 
         position, turn = position + size, turn + 1
     html += stream.close()
     assert html == render(text, CONTEXT)
+
+
+PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_size=8) | st.sampled_from(
+    ["- ", "\n\n", "1. ", "    ", "```", "[1]", "[x](", "https://example.org/handbook", "**", "a word", " and two",
+     "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> "]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=20))
+@settings(max_examples=600)
+def test_words_written_on_make_what_reading_the_block_again_would(pieces: list[str]) -> None:
+    stream = Incremental(CONTEXT)
+    for piece in pieces:
+        assert stream.feed(piece).open == render(stream._tail, CONTEXT)
+
+
+def test_words_written_on_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Incremental()
+    stream.feed("A list:\n\n- **one** and")
+    monkeypatch.setattr(markdown, "render", None)
+    assert stream.feed(" two ").open.endswith("<strong>one</strong> and two</li>\n</ul>\n")
+    assert stream.feed("and three").open.endswith("and two and three</li>\n</ul>\n")
 
 
 def test_only_the_open_block_is_read_again() -> None:

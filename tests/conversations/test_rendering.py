@@ -24,7 +24,7 @@ from conversations.events import (
     fold,
 )
 from conversations.progress import duration
-from conversations.rendering import Stream, answer_html
+from conversations.rendering import Stream, answer_html, messages
 from tests.conversations.oob import Page, squeeze
 
 REQUEST = uuid.uuid4()
@@ -174,9 +174,32 @@ def test_a_delta_sends_only_what_it_changes() -> None:
     stream = Stream(page_of(Answer()))
     stream.feed(BlockStart(seq=1, id="b1", kind="text"))
     stream.feed(Delta(seq=2, id="b1", text="A long first paragraph.\n\nSecond\nline"))
-    assert stream.feed(Delta(seq=3, id="b1", text=" ends")) == ["~4-b1,5~ ends</p>\n"]
-    assert stream.feed(Delta(seq=4, id="b1", text=" **so")) == ["~4-b1,5~ **so</p>\n"]
+    assert stream.feed(Delta(seq=3, id="b1", text=" ends")) == ["~4-b1~ ends"]
+    assert stream.feed(Delta(seq=4, id="b1", text=" **so")) == ["~4-b1~ **so"]
     assert stream.feed(Delta(seq=6, id="b1", text="**.")) == ["~4-b1,9,,2~<strong>so</strong>.</p>\n"]
+
+
+def test_a_page_receives_little_more_than_the_text() -> None:
+    """Tokens one by one, a citation for each two hundred characters: paragraphs, and a list of many items."""
+    items = [f"- **item {number}** holds words and more words of its own, as items do\n" for number in range(60)]
+    sentence = "A sentence of an answer has about this many words, and a good many letters in each of them. "
+    text = "".join([*([sentence * 2 + "It is so [1].\n\n"] * 40), *items, "\nThe *end*."])
+    stream = Stream(page_of(fold([SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text")])))
+    pieces = re.findall(r"\s*\S{1,7}", text)
+    frames = [
+        frame for seq, piece in enumerate(pieces, 1) for frame in stream.feed(Delta(seq=seq, id="b1", text=piece))
+    ]
+    assert len(frames) == len(pieces)
+    assert sum(map(len, frames)) < 4 * len(text)
+
+
+def test_rows_and_text_that_come_together_are_one_message() -> None:
+    stream = Stream(page_of(Answer()))
+    stream.feed(BlockStart(seq=1, id="b1", kind="table", columns=["a"]))
+    rows = [Delta(seq=seq, id="b1", row=[str(seq)]) for seq in range(2, 102)]
+    told = [*(frame for row in rows for frame in stream.feed(row)), *stream.feed(BlockEnd(seq=102, id="b1"))]
+    table, mark = messages(told)
+    assert table.count("<tr>") == 100 and 'data-seq="102"' in mark
 
 
 def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:

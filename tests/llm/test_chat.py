@@ -4,14 +4,17 @@ import asyncio
 import gc
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
+import httpx
 import pytest
 
+from ragsite.llm import connection
 from ragsite.llm.chat import ChatClient, plain_prompt
 from ragsite.llm.errors import ModelNotFound
-from ragsite.llm.types import ChatMessage, FinishPiece, TextPiece, ThinkPiece, Usage, UsagePiece
+from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, TextPiece, ThinkPiece, Usage, UsagePiece
 from tests.fakes.provider import FakeProvider, Script, Style
 from tests.llm.conftest import MakeClient
 from tests.llm.helpers import QUESTION, collect, text_of, thinking_of
@@ -247,3 +250,47 @@ async def test_thinking_in_both_field_and_content(provider: FakeProvider, client
     pieces, error = await collect(client)
     assert error is None
     assert pieces == [ThinkPiece("a"), ThinkPiece("b"), TextPiece("c"), FinishPiece("stop")]
+
+
+async def test_what_one_read_holds_is_one_piece(provider: FakeProvider, client: ChatClient) -> None:
+    frames = [
+        b'data: {"choices":[{"delta":{"%b":"%b"}}]}\n\n' % (name, text)
+        for name, text in ((b"reasoning", b"a"), (b"reasoning", b"b"), (b"content", b"c"), (b"content", b"d"))
+    ]
+    provider.garbage(b"".join(frames), b"data: [DONE]\n\n")
+    assert (await collect(client))[0] == [ThinkPiece("ab"), TextPiece("cd"), FinishPiece("stop")]
+
+
+async def test_the_first_piece_comes_at_once_and_the_rest_in_its_pace(provider: FakeProvider) -> None:
+    words = [f"w{number} " for number in range(20)]
+    provider.reply("".join(words), delay=0.005)
+    began, client = time.monotonic(), ChatClient(Endpoint(provider.base_url, model="fake-model"))
+    pieces: list[str] = []
+    async with aclosing(client.stream(QUESTION, pace=0.4)) as stream:
+        async for piece in stream:
+            if isinstance(piece, TextPiece):
+                pieces.append(piece.text)
+    taken = time.monotonic() - began
+    assert "".join(pieces).split() == "".join(words).split()
+    assert pieces[0].startswith("w0") and len(pieces) <= 2 + taken / 0.4
+    # The connection is kept, and keeps no pace for the next who asks.
+    assert (await collect(client))[1] is None and provider.connections == 1
+
+
+async def test_a_server_that_runs_ahead_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_MAX_WAITING", 1000)
+    written = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal written
+        for _number in range(100):
+            written += 1
+            yield b'data: {"choices":[{"delta":{"content":"%b"}}]}\n\n' % (b"x" * 400)
+        yield b"data: [DONE]\n\n"
+
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, content=body()))
+    async with aclosing(ChatClient(Endpoint("http://127.0.0.1/v1"), transport).stream(QUESTION)) as stream:
+        first = await anext(stream)
+        assert written < 20
+        pieces = [first, *[piece async for piece in stream]]
+    assert text_of(pieces) == "x" * 40_000

@@ -1,0 +1,46 @@
+"""`manage.py bench_stream`: every way runs in processes of its own, loses nothing, and is in the table."""
+
+from contextlib import nullcontext
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conversations.benchmarks.streaming import measuring, provider
+from retrieval.benchmarks import scratch
+from retrieval.benchmarks.scratch import NoDatabase
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_way_is_measured_beside_the_relay(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In the tests' own database: making another takes longer than all the rest.
+    monkeypatch.setattr(scratch, "database", lambda name, keep: nullcontext())
+    monkeypatch.setattr(scratch, "empty", lambda: None)
+    out = StringIO()
+    call_command("bench_stream", streams="2", seconds=1.0, stdout=out)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.getvalue().splitlines() if "|" in line]
+    heads, *rest = [row for row in rows if not row[0].startswith("-")]
+    found = {row[0]: dict(zip(heads, row, strict=True)) for row in rest}
+    assert list(found) == ["relay", "sse", "websocket"]
+    assert [row["lost"] for row in found.values()] == ["0", "0", "0"]
+    assert all(float(row["frames/s"]) > 0 for row in found.values())
+
+
+def test_an_answer_numbers_its_words() -> None:
+    text = "".join(provider.text(300)).encode()
+    assert [int(number) for number in provider.WORD.findall(text)] == list(range(1, 301))
+
+
+@pytest.mark.parametrize("options", [{"streams": "0"}, {"streams": "x"}, {"ways": "pigeon"}, {"seconds": 0.0}])
+def test_what_it_can_t_do_is_told(options: dict[str, object]) -> None:
+    with pytest.raises(CommandError, match="--streams takes whole numbers from 1, --ways of relay, sse, websocket"):
+        call_command("bench_stream", **options)
+
+
+def test_without_a_database_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(plan: object, say: object) -> None:
+        raise NoDatabase("permission denied")
+
+    monkeypatch.setattr(measuring, "run", fail)
+    with pytest.raises(CommandError, match="permission denied"):
+        call_command("bench_stream")
