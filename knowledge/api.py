@@ -157,7 +157,7 @@ class DocumentList(generics.ListAPIView[Document]):
         A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
         """
         base = access.get_editable_knowledge_base(request.user, pk)
-        uploads, folder = request.FILES.getlist("file"), request.data.get("folder", "")
+        uploads, folder = request.FILES.getlist("file"), request.POST.get("folder", "")
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         for upload in uploads:

@@ -16,7 +16,7 @@ class ApiErrorSerializer(serializers.Serializer[Any]):
 
     detail = serializers.CharField()
     code = serializers.CharField()
-    errors = serializers.JSONField(
+    errors = serializers.JSONField(  # type: ignore[assignment]  # fields are no attributes
         required=False, help_text="What is wrong with which field, where fields are: lists of messages by their names."
     )
 

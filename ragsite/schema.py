@@ -34,19 +34,21 @@ class ApiSchema(AutoSchema):
 
     def map_parsers(self) -> list[Any]:
         """Return the media types of bodies: JSON, unless the view chooses its own; forms can't hold every value."""
-        if self.view.parser_classes == api_settings.DEFAULT_PARSER_CLASSES:
+        parsers: Any = self.view.parser_classes
+        if parsers == api_settings.DEFAULT_PARSER_CLASSES:
             return [JSONParser.media_type]
         return [name for name in super().map_parsers() if name != FormParser.media_type]
 
     def _get_paginator(self) -> Any:
-        return super()._get_paginator() if self.method == "GET" else None
+        return super()._get_paginator() if self.method == "GET" else None  # type: ignore[no-untyped-call]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
-        responses = super()._get_response_bodies(direction)
+        responses: Any = super()._get_response_bodies(direction)
         for code in self._error_codes():
-            declared = responses.setdefault(
-                code, self._get_response_for_code(ApiErrorSerializer, code, None, direction)
+            error: Any = self._get_response_for_code(  # type: ignore[no-untyped-call]
+                ApiErrorSerializer, code, None, direction
             )
+            declared = responses.setdefault(code, error)
             declared["content"] = {"application/json": next(iter(declared["content"].values()))}
             declared["description"] = declared["description"] or _ERRORS[code]
             if code in ("429", "503"):
@@ -56,7 +58,7 @@ class ApiSchema(AutoSchema):
     def _error_codes(self) -> set[str]:
         codes = {"401", "429", "503"}
         parameters = self._get_parameters()
-        has_body = self._get_request_body() is not None
+        has_body = self._get_request_body() is not None  # type: ignore[no-untyped-call]
         if self.method in ("POST", "PUT", "PATCH") or any(given["in"] != "path" for given in parameters):
             codes.add("400")
         if "{" in self.path or any(given["name"] == "page" for given in parameters):
@@ -71,7 +73,9 @@ class ApiSchema(AutoSchema):
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         """Add what is refused but isn't said: a text of spaces, and an empty list."""
-        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        schema = super()._map_serializer_field(  # type: ignore[no-untyped-call]
+            field, direction, bypass_extensions
+        )
         if direction != "request" or not isinstance(schema, dict):
             return schema
         if getattr(field, "trim_whitespace", False) and not field.allow_blank and schema.get("type") == "string":

@@ -16,6 +16,7 @@ class _Parser(DjangoMultiPartParser):
     """Django's, which gives each file the `folder` that its name began with, with slashes; untrusted as the name is."""
 
     _folder = ""
+    _files: Any
 
     def sanitize_file_name(self, file_name: str) -> str | None:
         self._folder = html.unescape(file_name).replace("\\", "/").rpartition("/")[0]
