@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django_q.conf import Conf
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
@@ -297,7 +298,7 @@ def tidy_queue() -> int:
     adds one a minute while all workers are busy. Of those that wait the first of each kind is kept. Those that are held
     have been answered, or are made anew by `queue_lost`.
     """
-    held_since = timezone.now() + timedelta(seconds=settings.Q_CLUSTER["retry"]) - claims.STALE_AFTER
+    held_since = timezone.now() + timedelta(seconds=Conf.RETRY) - claims.STALE_AFTER
     kept: set[str] = set()
     gone: list[int] = []
     with transaction.atomic():
@@ -308,7 +309,8 @@ def tidy_queue() -> int:
                 gone.append(row.pk)
             elif call in _CALLS and not is_held:
                 kept.add(call)
-        return OrmQ.objects.filter(pk__in=gone).delete()[0]
+        OrmQ.objects.filter(pk__in=gone).delete()
+    return len(gone)
 
 
 def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:

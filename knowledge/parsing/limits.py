@@ -169,7 +169,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield text
 
 
-def _tables(table: Table) -> Iterator[Table]:
+def _tables(table: Table) -> Iterator[Table | Notice]:
     columns = _cells(table.columns)
     caption = clean(table.caption)[:MAX_CELL]
     batch: list[tuple[str, ...]] = []

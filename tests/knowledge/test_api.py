@@ -87,6 +87,7 @@ def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, bas
         "stage": "",
         "progress": 0,
         "error": None,
+        "notice": "",
         "pages": None,
         "chunks": 0,
         "url": f"/api/documents/{good['id']}",

@@ -9,9 +9,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.db import DatabaseError, OperationalError, connections
 from django.utils import timezone
+from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 from django_q.tasks import async_task
 
@@ -194,7 +194,7 @@ def test_what_was_left_out_is_kept_with_the_document(base: KnowledgeBase, parse:
 
 def test_calls_that_nobody_needs_leave_the_queue() -> None:
     now = timezone.now()
-    retry = timedelta(seconds=settings.Q_CLUSTER["retry"])
+    retry = timedelta(seconds=Conf.RETRY)
     for _ in range(3):
         async_task("knowledge.tasks.requeue_stalled")
         async_task("knowledge.tasks.ingest_waiting")
