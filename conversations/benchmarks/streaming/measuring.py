@@ -20,6 +20,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.db import connections
+from django.utils.module_loading import import_string
 
 from conversations import services
 from conversations.benchmarks.overhead import fill
@@ -200,12 +201,10 @@ def _line(item: Figures) -> str:
 
 def _serve(listener: socket.socket, base_url: str) -> None:
     """Serve the site as its web process does."""
-    from ragsite import http_server
-
     settings.LLM_BASE_URL, settings.LLM_MODEL, settings.LLM_CONCURRENCY = base_url, "steady", 0
     settings.MAX_CONCURRENT_TURNS, settings.API_REQUESTS_PER_MINUTE = 10_000, 0
     logging.getLogger("ragsite.qa").disabled = True
-    http_server.serve(listener, lambda: None)
+    import_string("ragsite.http_server.serve")(listener, lambda: None)  # which lies above, and loads this app
 
 
 def _listener() -> socket.socket:
