@@ -14,7 +14,7 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
-from conversations import llm, orphans  # noqa: E402
+from conversations import llm  # noqa: E402
 from conversations.routing import websockets  # noqa: E402
 from retrieval import spaces  # noqa: E402
 
@@ -33,4 +33,3 @@ def _warm_up() -> None:
 
 # In the background: the site answers at once, and the first question finds what it needs loaded.
 threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
-orphans.start()

@@ -64,9 +64,11 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 
     `when_loaded` is called once the site is loaded, and may wait for what the site needs before it answers.
     """
+    from conversations import orphans
     from ragsite.asgi import application  # which begins to load the embedding model in the background
 
     when_loaded()
+    orphans.start()
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
     daphne.serverFromString = lambda _reactor, _description: endpoint  # text can't tell of an IPv6 socket
     http_protocol.WebRequest = Request  # what Daphne's factory makes of each request

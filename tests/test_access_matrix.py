@@ -18,7 +18,7 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
-from conversations import orphans, services, turns
+from conversations import services, turns
 from conversations.models import ChatSession, ContextEntry, MemoryFact, Message, ShareLink
 from conversations.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
@@ -371,10 +371,7 @@ async def test_a_stranger_gets_404_from_every_route(owner: User, colleague: User
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("route", SOCKETS)
-async def test_a_stranger_is_refused_at_every_socket(
-    owner: User, colleague: User, stranger: User, route: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(orphans, "start", lambda: None)  # which would end what later tests leave unfinished
+async def test_a_stranger_is_refused_at_every_socket(owner: User, colleague: User, stranger: User, route: str) -> None:
     from ragsite.asgi import application
 
     world = await in_database(make_world, owner, colleague)

@@ -128,11 +128,19 @@ async def test_a_command_reaches_the_sockets_of_other_processes(redis_server: Re
         channel = await member(here, "a")
         await until_heard(here, here, channel, "a")
         await until(lambda: here._pubsub is not None)
-        thread = threading.Thread(target=lambda: async_to_sync(command.group_send)("a", {"type": "changed"}))
+        heard = threading.Event()
+
+        def send() -> None:
+            while not heard.is_set():  # until the server has taken in who listens
+                async_to_sync(command.group_send)("a", {"type": "changed"})
+                heard.wait(0.05)
+
+        thread = threading.Thread(target=send)
         thread.start()
         while (await received(here, channel))["type"] != "changed":
             pass
-        thread.join()
+        heard.set()
+        await asyncio.to_thread(thread.join)
 
 
 @pytest.fixture

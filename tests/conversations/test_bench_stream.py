@@ -1,24 +1,20 @@
 """`manage.py bench_stream`: every way runs in processes of its own, loses nothing, and is in the table."""
 
-from contextlib import nullcontext
-from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.benchmarks.streaming import measuring, provider
-from retrieval.benchmarks import scratch
 from retrieval.benchmarks.scratch import NoDatabase
+from tests.site import run_command
 
 
-@pytest.mark.django_db(transaction=True)
-def test_each_way_is_measured_beside_the_relay(monkeypatch: pytest.MonkeyPatch) -> None:
-    # In the tests' own database: making another takes longer than all the rest.
-    monkeypatch.setattr(scratch, "database", lambda name, keep: nullcontext())
-    monkeypatch.setattr(scratch, "empty", lambda: None)
-    out = StringIO()
-    call_command("bench_stream", streams="2", seconds=1.0, stdout=out)
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.getvalue().splitlines() if "|" in line]
+def test_each_way_is_measured_beside_the_relay(tmp_path: Path) -> None:
+    # In a process of its own, as it forks the processes that it measures.
+    done = run_command(tmp_path, "bench_stream", "--streams", "2", "--seconds", "1")
+    assert done.returncode == 0, done.stderr
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
     heads, *rest = [row for row in rows if not row[0].startswith("-")]
     found = {row[0]: dict(zip(heads, row, strict=True)) for row in rest}
     assert list(found) == ["relay", "sse", "websocket"]
