@@ -81,14 +81,14 @@ _TEMPLATES = r"""
 <svg></p><style><a id="</style><img data-injected src=1 onerror=caught(№)>">
 <div data-injected hx-on::load="caught(№)" hx-get="//CANARY/№" hx-trigger=load>x</div>
 <template data-injected shadowrootmode=open><img src=x onerror=caught(№)></template>
-{{ 7919|add:7919 }}{% debug %}
-{{ 7919*2 }}<%= 7919*2 %>#{7919*2}
+{{ 414674475|add:414674476 }}{% debug %}
+{{ 7919*104729 }}<%= 7919*104729 %>#{7919*104729}
 ${caught(№)} {{constructor.constructor('caught(№)')()}}
 "-caught(№)-" '-caught(№)-' `${caught(№)}`
 javascript:caught(№)
 """
 # What a template would make of the sums above.
-_RECKONED = "15838"
+_RECKONED = "829348951"
 
 _TRACES = """([canary, reckoned]) => {
   const found = [];
