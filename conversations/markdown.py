@@ -28,11 +28,16 @@ _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
 # Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
 LONG_CELL = 16
-# What Markdown, HTML and citations know nothing of; a line in which it is decided what it is; and the ends of blocks of
-# words that a block's HTML ends with.
+# What Markdown, HTML and citations know nothing of; such words with whole markers and bold words among them; a line in
+# which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#&)*;<=>\[\\\]_`{|}~【】［］]+")
+_BOLD = re.compile(rf"(?<= )\*\*([^\W_](?:{_PLAIN.pattern[:-1]}*[^\W_])?)\*\*")
+_SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}|{MARKER.pattern}|{_BOLD.pattern})+")
+_AFTER_BOLD = " .,:。，：、"
 _SETTLED = re.compile(r"[^\W\d_]")
 _BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
+# Characters of a block's HTML in which its ends are looked for.
+_ENDS_WITHIN = 200
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
 
@@ -152,20 +157,39 @@ class Incremental:
         return html
 
     def _lengthened(self, text: str) -> SafeString | None:
-        """Return the open block's HTML with plain words written on, or None where it has to be read again.
+        """Return the open block's HTML with simple words written on, or None where it has to be read again.
 
-        Words that follow words within a line end nothing, begin nothing and close nothing that waits for its end.
+        Words that follow words within a line end nothing, begin nothing and close nothing that waits for its end; nor
+        do markers and bold words that come whole.
         """
         line = self._tail[self._tail.rfind("\n") + 1 :]
         written = line.rstrip()
-        ends = _BLOCK_ENDS.search(self._open)
-        if self._judged or not _PLAIN.fullmatch(text) or not ends or not _SETTLED.search(line):
+        ends = _BLOCK_ENDS.search(self._open, max(0, len(self._open) - _ENDS_WITHIN))
+        if self._judged or not ends or not _SETTLED.search(line) or not _SIMPLE.fullmatch(text):
             return None
-        place = ends.start()
-        if not _PLAIN.fullmatch(written[-1:]) or self._open[place - 1 : place] != written[-1]:
-            return None
-        new = (line[len(written) :] + text).rstrip()
-        return mark_safe(self._open[:place] + new + self._open[place:])
+        shown = self._open[: ends.start()]
+        last, following = written[-1], (line[len(written) :] + text)[0]
+        if last in "]】":
+            follows = following != "(" and shown.endswith("</sup>")
+        elif last == "*":
+            follows = following in _AFTER_BOLD and shown.endswith("</strong>")
+        else:
+            follows = bool(_PLAIN.fullmatch(last)) and shown[-1] == last
+        new = self._simple((line[len(written) :] + text).rstrip())
+        return mark_safe(shown + new + self._open[ends.start() :]) if follows and new is not None else None
+
+    def _simple(self, text: str) -> str | None:
+        """Return the HTML of words with whole markers and bold words, or None where a number is not known."""
+        known = self._context.markers
+        parts, end = [], 0
+        for match in MARKER.finditer(text):
+            numbers = numbers_of(match)
+            if not all(number in known for number in numbers):
+                return None
+            parts.append(text[end : match.start()].rstrip(" "))
+            parts += (_cleaner.clean(_marker(known[number], number, Verdict())) for number in numbers)
+            end = match.end()
+        return _BOLD.sub(r"<strong>\1</strong>", "".join([*parts, text[end:]]))
 
     def _finish(self) -> SafeString:
         complete = self._tail[: self._tail.rindex("\n") + 1]

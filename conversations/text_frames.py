@@ -11,7 +11,7 @@ import re
 
 MARK = "~"
 SEPARATOR = "\x1e"
-_CLOSING_TAGS = re.compile(r"(?:</\w+>\n?)*\Z", re.ASCII)
+_CLOSING_TAG = re.compile(r"</\w+>\n?", re.ASCII)
 
 
 def record(place: str, html: str, events: int, drop: int | str = "", finished: int | str = "") -> str:
@@ -42,8 +42,9 @@ class Tail:
 
 def _inserted(before: str, after: str) -> str | None:
     """Return what has come before the closing tags at the end, or None where anything else is different."""
-    match = _CLOSING_TAGS.search(before)
-    end = match.start() if match else len(before)
+    end = len(before)
+    while (start := before.rfind("</", 0, end)) >= 0 and _CLOSING_TAG.fullmatch(before, start, end):
+        end = start
     if len(after) < len(before) or after[:end] != before[:end] or not after.endswith(before[end:]):
         return None
     return after[end : len(after) - len(before) + end]

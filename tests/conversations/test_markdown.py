@@ -114,7 +114,8 @@ def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: 
 
 PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_size=8) | st.sampled_from(
     ["- ", "\n\n", "1. ", "    ", "```", "[1]", "[x](", "https://example.org/handbook", "**", "a word", " and two",
-     "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> "]
+     "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> ", " said [1]", " 【2, 1】, so", " **bold** and", " a **b c**",
+     " unknown [9]", "(x)", "*", " **x [1]** y"]
 )  # fmt: skip
 
 
@@ -132,6 +133,16 @@ def test_words_written_on_are_not_read_again(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(markdown, "render", None)
     assert stream.feed(" two ").open.endswith("<strong>one</strong> and two</li>\n</ul>\n")
     assert stream.feed("and three").open.endswith("and two and three</li>\n</ul>\n")
+
+
+def test_markers_and_bold_words_that_come_whole_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = render("It is **red** and so [1, 2]. Then **more** 【2】 it is", CONTEXT)
+    stream = Incremental(CONTEXT)
+    stream.feed("It is")
+    monkeypatch.setattr(markdown, "render", None)
+    for piece in (" **red** and", " so [1, 2]", ". Then **more** 【2】", " it is"):
+        change = stream.feed(piece)
+    assert change.open == whole
 
 
 def test_only_the_open_block_is_read_again() -> None:
