@@ -32,7 +32,7 @@ LONG_CELL = 16
 # which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#&)*;<=>\[\\\]_`{|}~【】［］]+")
 _BOLD = re.compile(rf"(?<= )\*\*([^\W_](?:{_PLAIN.pattern[:-1]}*[^\W_])?)\*\*")
-_SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}|{MARKER.pattern}|{_BOLD.pattern})+")
+_SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}+|{MARKER.pattern}|{_BOLD.pattern})++")
 _AFTER_BOLD = " .,:。，：、"
 _SETTLED = re.compile(r"[^\W\d_]")
 _BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")

@@ -114,8 +114,8 @@ def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: 
 
 PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_size=8) | st.sampled_from(
     ["- ", "\n\n", "1. ", "    ", "```", "[1]", "[x](", "https://example.org/handbook", "**", "a word", " and two",
-     "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> ", " said [1]", " 【2, 1】, so", " **bold** and", " a **b c**",
-     " unknown [9]", "(x)", "*", " **x [1]** y"]
+     "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> ", " said [1]", " 【2, 1】, so",
+     " **bold** and", " a **b c**", " unknown [9]", "(x)", "*", " **x [1]** y"]
 )  # fmt: skip
 
 
@@ -143,6 +143,13 @@ def test_markers_and_bold_words_that_come_whole_are_not_read_again(monkeypatch: 
     for piece in (" **red** and", " so [1, 2]", ". Then **more** 【2】", " it is"):
         change = stream.feed(piece)
     assert change.open == whole
+
+
+def test_a_long_piece_is_looked_at_in_time() -> None:
+    # Were each way of cutting its words tried, this would take longer than the world will stand.
+    stream = Incremental(CONTEXT)
+    stream.feed("so")
+    assert stream.feed(" word" * 1000 + " [1]" * 1000 + " **b**" * 1000 + " &").open.endswith("&amp;</p>\n")
 
 
 def test_only_the_open_block_is_read_again() -> None:
