@@ -17,6 +17,8 @@ from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 PIECE = 256 * 1024
 # Seconds for which requests that are being answered may come to their end once the process is asked to stop.
 FAREWELL = 1.5
+# Seconds in which a WebSocket has to be open: all pages come at once when the process has been away.
+HANDSHAKE = 20
 
 
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
@@ -77,6 +79,7 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
         endpoints=["listener"],
         server_name="ragsite",
         request_buffer_size=PIECE,
+        websocket_handshake_timeout=HANDSHAKE,
         before_stop=_interrupt_turns,
     )
     server.run()
