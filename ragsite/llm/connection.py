@@ -14,10 +14,14 @@ from ragsite.llm.types import Endpoint
 _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
+# Seconds that each reply which is read at the same time adds to the pace: whoever reads many takes in more at once.
+CROWD = 0.0004
 
 
 class Incoming:
     """A reply whose body is still arriving. `deadline` is in the event loop's time."""
+
+    _read_now = 0  # how many are read in this process
 
     def __init__(self, response: httpx.Response, endpoint: Endpoint, deadline: float) -> None:
         self._response = response
@@ -40,7 +44,10 @@ class Incoming:
         self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
 
     def pace(self, seconds: float) -> None:
-        """Read from the socket once in so many seconds from now on: what has come until then is one chunk."""
+        """Read from the socket once in so many seconds from now on: what has come until then is one chunk.
+
+        The more replies are read at the same time, the longer: by half a second where 1,250 are.
+        """
         self._pace = seconds
 
     async def chunks(self) -> AsyncGenerator[bytes]:
@@ -78,16 +85,19 @@ class Incoming:
 
         async def read_in_time(max_bytes: int, timeout: float | None = None) -> bytes:
             nonlocal last
-            if self._pace and (early := last + self._pace - loop.time()) > 0:
+            pace = self._pace and self._pace + CROWD * Incoming._read_now
+            if (early := last + pace - loop.time()) > 0:
                 await asyncio.sleep(early)
             data: bytes = await read(max_bytes, timeout)
             last = loop.time()
             return data
 
         stream.read = read_in_time
+        Incoming._read_now += 1
         try:
             yield
         finally:
+            Incoming._read_now -= 1
             del stream.read  # the connection goes on without it
 
     async def read(self, limit: int) -> bytes:

@@ -36,6 +36,20 @@ async def test_answer_and_thinking_come_apart(
     assert pieces[-1] == FinishPiece("stop")
 
 
+@pytest.mark.parametrize(
+    ("pace", "crowd", "least", "most"), [(0.0, 0.0, 25, 99), (0.05, 0.0, 4, 20), (0.05, 0.2, 2, 5)]
+)
+async def test_what_came_within_the_pace_is_one_piece_and_the_pace_slows_with_the_crowd(
+    provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch,
+    pace: float, crowd: float, least: int, most: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(connection, "CROWD", crowd)
+    provider.reply("word " * 60, delay=0.008, tokens_per_chunk=1)
+    pieces = [piece.text async for piece in client.stream(QUESTION, pace=pace) if isinstance(piece, TextPiece)]
+    assert "".join(pieces) == "word " * 60
+    assert least <= len(pieces) <= most
+
+
 async def test_request_as_the_protocol_has_it(provider: FakeProvider, make_client: MakeClient) -> None:
     client = make_client(api_key="secret", max_tokens=77, temperature=0.5)
     await collect(client)
