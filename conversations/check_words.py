@@ -10,6 +10,9 @@ from django.utils.translation import ngettext
 
 from conversations.doubted import Verdict
 
+# Reasons that stand beside a sentence; the list of all has the rest.
+_SHOWN = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -35,7 +38,7 @@ def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
             item["text"],
             item["status"],
             label(item["status"]),
-            tuple(reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+            _first_reasons(item["problems"]),
             tuple(dict.fromkeys(item["sources"])),
         )
         for item in checks
@@ -73,6 +76,11 @@ def reason(kind: str, what: str) -> str:
             return _("Little of it stands in the source.")
 
 
+def _first_reasons(problems: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    reasons = (reason(problem["kind"], problem["what"]) for problem in problems[:_SHOWN])
+    return (*reasons, "…") if len(problems) > _SHOWN else tuple(reasons)
+
+
 def summary(checks: Sequence[dict[str, Any]]) -> str:
     """Return the verdicts in one line, or nothing where nothing was checked."""
     if not checks:
@@ -97,8 +105,9 @@ def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[Verdict]]:
     found: dict[int, list[Verdict]] = defaultdict(list)
     for item in checks:
         name = label(item["status"])
-        reasons = " ".join(reason(problem["kind"], problem["what"]) for problem in item["problems"])
-        verdict = Verdict(item["status"], name, " · ".join(filter(None, (name, reasons))))
+        verdict = Verdict(
+            item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item["problems"])))))
+        )
         for number in item["sources"]:
             found[number].append(verdict)
     return found

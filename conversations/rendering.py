@@ -26,7 +26,7 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
 )
-from conversations.text_frames import MARK, SEPARATOR, Tail, record
+from conversations.text_frames import MARK, SEPARATOR, Records, Tail
 
 
 def turn_html(page: AnswerPage) -> str:
@@ -52,6 +52,7 @@ class Stream:
         self.page = page
         self._open: dict[str, markdown.Incremental] = {}
         self._tails: dict[str, Tail] = {}
+        self._records = Records()
         self._events = 0
         self._context = page.context()
         self._tone = page.tone
@@ -92,7 +93,7 @@ class Stream:
             case ErrorEvent():
                 return [_part(self.page, "foot")]
             case DoneEvent():
-                return [*self._ends(still_open), self._done()]
+                return [*self._ends(still_open), *self._done()]
         return []
 
     def _text(self, block_id: str) -> markdown.Incremental:
@@ -149,21 +150,21 @@ class Stream:
         return [self._tail(block_id, text.close() if text is not None else "", None)]
 
     def _appended(self, place: str, html: str) -> str:
-        return record(f"{self.page.message_id}-{place}", html, self._events)
+        return self._records.record(f"{self.page.message_id}-{place}", html, self._events)
 
     def _tail(self, block_id: str, html: str, finished: str | None) -> str:
-        tail = self._tails.setdefault(block_id, Tail())
+        tail = self._tails.setdefault(block_id, Tail(self._records))
         return tail.becomes(f"{self.page.message_id}-{block_id}", html, self._events, finished)
 
     def _ends(self, still_open: Iterable[str]) -> list[str]:
         return [frame for block_id in still_open for frame in self._end(block_id)]
 
-    def _done(self) -> str:
+    def _done(self) -> list[str]:
         """Show how it ended, and at each citation what the check made of it."""
         parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
         if not self.page.answer.checks and self.page.tone == self._tone:
-            return parts
-        return _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html()) + parts
+            return [parts]
+        return [self._records.record(f"{self.page.message_id}-blocks", self.page.blocks_html(), 0, "*"), parts]
 
 
 def messages(frames: Iterable[str]) -> list[str]:

@@ -4,28 +4,46 @@ A record is `~PLACE[,DROP[,FINISHED[,EVENTS]]]~HTML`. The page takes `DROP` char
 what it was last sent for the place, adds the HTML, and moves the first `FINISHED` characters (`*` for all, which closes
 the place) before it: they don't change any more. Where `DROP` is left out the HTML goes before the closing tags at the
 end instead. `EVENTS` is how far the answer's `seq` goes on, 1 where it is left out. Characters are UTF-16's units, in
-which scripts count. Records in one message stand between `SEPARATOR`s.
+which scripts count. Records in one message stand between `SEPARATOR`s. A citation that the page was sent before is only
+named, between `NAMED`s: its number and its classes but the first.
 """
 
 import re
 
 MARK = "~"
 SEPARATOR = "\x1e"
+NAMED = "\x1f"
+_RESERVED = str.maketrans(dict.fromkeys((SEPARATOR, NAMED), " "))
+_CITATION = re.compile(r'<sup class="citation([^"]*)"><a [^<>]*?data-citation="(\d+)".*?</sup>', re.DOTALL)
 _CLOSING_TAG = re.compile(r"</\w+>\n?", re.ASCII)
 
 
-def record(place: str, html: str, events: int, drop: int | str = "", finished: int | str = "") -> str:
-    """Return a record; `place` is the message's id and the block's, `12-b1`."""
-    fields = [place, str(drop), str(finished or ""), "" if events == 1 else str(events)]
-    while not fields[-1]:
-        fields.pop()
-    return f"{MARK}{','.join(fields)}{MARK}{html}"
+class Records:
+    """Makes the records of one answer, and knows which citations the page was sent."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, str] = {}
+
+    def record(self, place: str, html: str, events: int, drop: int | str = "", finished: int | str = "") -> str:
+        """Return a record; `place` is the message's id and the block's, `12-b1`."""
+        fields = [place, str(drop), str(finished or ""), "" if events == 1 else str(events)]
+        while not fields[-1]:
+            fields.pop()
+        return f"{MARK}{','.join(fields)}{MARK}{_CITATION.sub(self._named, html.translate(_RESERVED))}"
+
+    def _named(self, citation: re.Match[str]) -> str:
+        name = citation[2] + citation[1]
+        if self._sent.get(name) == citation[0]:
+            return f"{NAMED}{name}{NAMED}"
+        self._sent[name] = citation[0]
+        return citation[0]
 
 
 class Tail:
     """The open end of a text block as the page has it, unknown (None) until it was sent whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, records: Records) -> None:
+        self._record = records.record
         self._shown: str | None = None
 
     def becomes(self, place: str, html: str, events: int, finished: str | None = "") -> str:
@@ -33,11 +51,11 @@ class Tail:
         known = self._shown
         if known and finished == "" and (new := _inserted(known, html)) is not None:
             self._shown = html
-            return record(place, new, events)
+            return self._record(place, new, events)
         kept = 0 if known is None else _common(known, html)
         drop: int | str = "*" if known is None else _units(known[kept:])
         self._shown = html[len(finished or "") :]
-        return record(place, html[kept:], events, drop, "*" if finished is None else _units(finished))
+        return self._record(place, html[kept:], events, drop, "*" if finished is None else _units(finished))
 
 
 def _inserted(before: str, after: str) -> str | None:

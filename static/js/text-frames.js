@@ -6,8 +6,19 @@ const chat = document.getElementById("chat");
 const MARK = "~";
 const SEPARATOR = "\x1e";
 const RECORD = /^~(\d+)-(\w+)(?:,([\d*]*))?(?:,([\d*]*))?(?:,(\d*))?~/;
+const CITATION = /\x1f([^\x1f]*)\x1f|<sup class="citation([^"]*)"><a [^<>]*?data-citation="(\d+)".*?<\/sup>/gs;
 const CLOSING_TAGS = /(?:<\/\w+>\n?)*$/;
 const APPENDED = ["code", "rows", "text"];
+
+const citations = new Map();
+
+function citationsIn(html, message) {
+  return html.replace(CITATION, (sent, name, classes, number) => {
+    if (name !== undefined) return citations.get(`${message} ${name}`) ?? "";
+    citations.set(`${message} ${number}${classes}`, sent);
+    return sent;
+  });
+}
 
 const count = (field, most) => (field === "*" ? most : Number(field || 0));
 
@@ -28,11 +39,12 @@ function take(record) {
   const [head, message, block, drop, finished, events] = record.match(RECORD);
   const name = `answer-${message}-${block}`;
   const mark = document.getElementById(`answer-${message}-mark`);
-  const html = record.slice(head.length);
+  const html = citationsIn(record.slice(head.length), message);
   const open = document.getElementById(`${name}-open`);
   // What was sent for an answer that the page no longer shows goes past it.
   if (!mark) return;
   if (open) splice(open, html, drop, finished);
+  else if (block === "blocks") document.getElementById(name).innerHTML = html;
   else APPENDED.map((part) => document.getElementById(`${name}-${part}`)).find(Boolean)?.insertAdjacentHTML("beforeend", html);
   mark.dataset.seq = Number(mark.dataset.seq) + Number(events || 1);
 }

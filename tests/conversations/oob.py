@@ -5,7 +5,11 @@ import re
 from bs4 import BeautifulSoup, Tag
 from bs4.element import PageElement
 
-from conversations.text_frames import MARK, SEPARATOR
+from conversations.text_frames import MARK, NAMED, SEPARATOR
+
+_CITATION = re.compile(
+    rf'{NAMED}([^{NAMED}]*){NAMED}|<sup class="citation([^"]*)"><a [^<>]*?data-citation="(\d+)".*?</sup>', re.DOTALL
+)
 
 
 class Page:
@@ -13,6 +17,7 @@ class Page:
 
     def __init__(self, html: str) -> None:
         self.soup = BeautifulSoup(html, "html.parser")
+        self._citations: dict[str, str] = {}
         self._sent: dict[str, str] = {}  # what the open end of a block was sent as
 
     def apply(self, frame: str) -> None:
@@ -29,12 +34,20 @@ class Page:
 
     def _take(self, record: str) -> None:
         """Do what `text-frames.js` does."""
-        _empty, head, html = record.split(MARK, 2)
+        _empty, head, short = record.split(MARK, 2)
+        html = _CITATION.sub(self._cited, short)
         place, drop, finished, events = [*head.split(","), "", "", ""][:4]
         mark = self.soup.select_one(f"#answer-{place.partition('-')[0]}-mark")
         assert mark is not None
         mark["data-seq"] = str(int(str(mark["data-seq"])) + int(events or 1))
-        if (target := self.soup.select_one(f"#answer-{place}-open")) is None:
+        target = self.soup.select_one(f"#answer-{place}-open")
+        if place.endswith("-blocks"):
+            whole = self.soup.select_one(f"#answer-{place}")
+            assert whole is not None
+            whole.clear()
+            whole.extend(_parsed(html))
+            return
+        if target is None:
             found = [self.soup.select_one(f"#answer-{place}-{part}") for part in ("code", "rows", "text")]
             next(filter(None, found)).extend(_parsed(html))
             return
@@ -52,6 +65,12 @@ class Page:
         target.extend(_parsed(self._sent[place]))
         if finished == "*":
             target.decompose()
+
+    def _cited(self, match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return self._citations[match[1]]
+        self._citations[match[3] + match[2]] = match[0]
+        return match[0]
 
     def _swap(self, element: Tag) -> None:
         style, colon, selector = str(element.attrs.pop("hx-swap-oob")).partition(":")

@@ -193,6 +193,27 @@ def test_a_page_receives_little_more_than_the_text() -> None:
     assert sum(map(len, frames)) < 4 * len(text)
 
 
+def test_a_page_is_told_the_verdicts_on_a_long_answer_within_four_times_its_text() -> None:
+    sentence = (
+        "The reset button is to be held for {} seconds, and the light blinks twice before the switch starts [1]. "
+    )
+    texts = [sentence.format(number) for number in range(180)]
+    found = {"sources": [1], "coverage": 1.0, "problems": [], "status": "supported"}
+    missing = found | {
+        "status": "partly",
+        "problems": [{"kind": "number", "what": f"{number}"} for number in range(20)],
+    }
+    checks = [{"text": text[:-5], **(missing if number % 10 == 0 else found)} for number, text in enumerate(texts)]
+    events: list[Event] = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text")]
+    for number, text in enumerate(texts):
+        events += [Delta(id="b1", text=text[place : place + 20]) for place in range(0, len(text), 20)]
+        events += [Delta(id="b1", text="\n\n")] if number % 6 == 5 else []
+    events += [BlockEnd(id="b1"), DoneEvent(status="completed", ms=1, checks=checks)]
+    stream = Stream(page_of(Answer()))
+    sent = sum(len(frame.encode()) for event in numbered(events) for frame in stream.feed(event))
+    assert sent <= 4 * len("".join(texts))
+
+
 def test_rows_and_text_that_come_together_are_one_message() -> None:
     stream = Stream(page_of(Answer()))
     stream.feed(BlockStart(seq=1, id="b1", kind="table", columns=["a"]))

@@ -53,7 +53,8 @@ class Figures:
     """What one level came to by one way. Lags are milliseconds, memory bytes.
 
     `processor` is the serving process's milliseconds for each token, `busy` its share of one core; `bytes` are those
-    sent for each byte of text, `frames` the messages a second of the stream that had most; `lost` are tokens.
+    sent for each byte of text, `end` those of a page's end; `frames` the messages a second of the stream that had most;
+    `lost` are tokens.
     """
 
     way: str
@@ -62,6 +63,7 @@ class Figures:
     processor: float = 0.0
     busy: float = 0.0
     bytes: float = 0.0
+    end: float = 0.0
     frames: float = 0.0
     lost: int = 0
     memory: tuple[int, int] = (0, 0)
@@ -166,6 +168,7 @@ def _judge(figures: Figures, level: Level, written: Written, reads: list[Read]) 
             seconds = max(read.frames[-1] - read.frames[0], 1.0)
             figures.frames = max(figures.frames, len(read.frames) / seconds)
         figures.bytes += read.bytes / len(text.encode()) / level.streams
+        figures.end += read.end / level.streams
 
 
 def _whole(read: Read, text: str) -> bool:
@@ -181,12 +184,13 @@ def _table(figures: list[Figures]) -> str:
         before, after = (size / 2**20 for size in item.memory)
         rows.append(
             [item.way, str(item.streams), f"{p50:.0f}", f"{p95:.0f}", f"{max(item.lags, default=0.0):.0f}",
-             f"{item.processor:.3f}", ratio, f"{item.busy:.0%}", f"{item.bytes:.1f}", f"{item.frames:.1f}",
+             f"{item.processor:.3f}", ratio, f"{item.busy:.0%}", f"{item.bytes:.1f}",
+             f"{item.end / 1024:.0f}", f"{item.frames:.1f}",
              str(item.lost), f"{before:.0f} → {after:.0f}"]
         )  # fmt: skip
     return table(
         ["way", "streams", "lag p50 ms", "p95", "most", "processor ms per token", "× relay", "of a core",
-         "bytes × text", "frames/s", "lost", "memory MB"],
+         "bytes × text", "end KB", "frames/s", "lost", "memory MB"],
         rows,
     )  # fmt: skip
 

@@ -27,11 +27,13 @@ class Call:
 class Read:
     """What one reader got: when each word was there first, bytes and messages from the first word on.
 
-    `text` is the answer where the protocol tells it (server-sent events); times are monotonic seconds.
+    `end` is the bytes of how a page is told the end: what became of the citations, sources, buttons. `text` is the
+    answer where the protocol tells it (server-sent events); times are monotonic seconds.
     """
 
     words: dict[int, float] = field(default_factory=dict)
     bytes: int = 0
+    end: int = 0
     frames: list[float] = field(default_factory=list)
     text: str | None = None
     ended: bool = False
@@ -50,18 +52,19 @@ async def _all(calls: list[Call]) -> list[Read]:
 
 async def _one(call: Call) -> Read:
     reader, writer = await asyncio.open_connection("127.0.0.1", call.port)
-    writer.write(call.request)
-    if call.message:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(_masked(call.message.encode()))
     came: list[tuple[float, bytes]] = []
     ends = _WEBSOCKET_ENDS.search if call.message else _http_ends
     tail = b""
-    while data := await reader.read(65536):
-        came.append((time.monotonic(), data))
-        tail = tail[-200:] + data
-        if ends(tail):
-            break
+    with suppress(ConnectionError, asyncio.IncompleteReadError):  # what didn't come then is lost
+        writer.write(call.request)
+        if call.message:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(_masked(call.message.encode()))
+        while data := await reader.read(65536):
+            came.append((time.monotonic(), data))
+            tail = tail[-200:] + data
+            if ends(tail):
+                break
     writer.close()
     return _messages(came) if call.message else _events(came)
 
@@ -104,9 +107,12 @@ def _messages(came: list[tuple[float, bytes]]) -> Read:
             head, end = size
             message = bytes(buffer[head:end])
             read.ended = read.ended or bool(_WEBSOCKET_ENDS.search(message))
-            if _note(read, at, message) and not read.ended:
-                read.bytes += end
-                read.frames.append(at)
+            if _note(read, at, message):
+                if read.ended:
+                    read.end += end
+                else:
+                    read.bytes += end
+                    read.frames.append(at)
             del buffer[:end]
     return read
 
