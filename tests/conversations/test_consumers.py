@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,8 +19,10 @@ from django.http import HttpRequest
 from django.test import Client
 
 from conversations import pages, services, turns
+from conversations.coalesce import INTERVAL
 from conversations.models import ChatSession, Message
 from conversations.routing import websocket_urlpatterns, websockets
+from conversations.text_frames import MARK
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -152,6 +155,22 @@ async def test_a_question_streams_to_the_page_that_a_reload_shows(
         assert text(here.page, "#announcer").startswith("Quoted from 1 passage")
         assert "factory settings" in text(here.page, "#session-title")
         assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_words_come_at_most_once_in_an_interval(
+    owner: User, session: ChatSession, fake_llm: FakeLLM, handbook: KnowledgeBase
+) -> None:
+    fake_llm.enqueue([piece for number in range(150) for piece in (TextPiece(f"word{number} "), 0.004)])
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        times: list[float] = []
+        async with asyncio.timeout(PATIENCE):
+            while "word149" not in here.page.html("#turns"):
+                frame = await here.socket.receive_from(timeout=PATIENCE)
+                here.page.apply(frame)
+                times += [time.monotonic()] if frame.startswith(MARK) else []
+    assert len(times) > 3
+    assert len(times) <= (times[-1] - times[0]) / INTERVAL + 3  # the first and the last needn't wait
 
 
 async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
