@@ -85,7 +85,10 @@ class Coalescer:
         return []
 
     def _give_due(self) -> Delta:
-        self._due = time.monotonic() + self._interval
+        now = time.monotonic()
+        # From when it was due, not from when it was given a little later: a source that is as slow as this would be
+        # waited for a little more each time.
+        self._due = (self._due if now - self._due < self._interval / 4 else now) + self._interval
         return self._give()
 
     def _give(self) -> Delta:

@@ -21,7 +21,7 @@ from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
 
 # Seconds between two looks at what the model has written. A little more than deltas are kept apart, so that none waits.
-PACE = INTERVAL + 0.002
+PACE = INTERVAL + 0.004
 
 
 class Generate(Node):
