@@ -149,7 +149,7 @@ def bounded(element: Element) -> Iterator[Element]:
     """Yield the element with clean text, cut into several where it is longer than one line of the pipe may be."""
     match element:
         case Heading() | Paragraph() | Code() | Title():
-            for piece in _pieces(clean(element.text)):
+            for piece in pieces(clean(element.text), MAX_TEXT):
                 yield replace(element, text=piece)
         case Table():
             yield from _tables(element)
@@ -159,14 +159,18 @@ def bounded(element: Element) -> Iterator[Element]:
             yield element
 
 
-def _pieces(text: str) -> Iterator[str]:
-    while len(text) > MAX_TEXT:
-        cut = max(text.rfind(" ", MAX_TEXT // 2, MAX_TEXT), text.rfind("\n", MAX_TEXT // 2, MAX_TEXT))
-        cut = cut if cut > 0 else MAX_TEXT
-        yield text[:cut]
-        text = text[cut:]
-    if text.strip():
-        yield text
+def pieces(text: str, length: int) -> Iterator[str]:
+    """Cut a text into pieces of at most `length` characters, where white space is near there; none is blank."""
+    start = 0
+    while len(text) - start > length:
+        half, end = start + length // 2, start + length
+        cut = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
+        end = cut if cut > 0 else end
+        if not text[start:end].isspace():
+            yield text[start:end]
+        start = end
+    if text[start:].strip():
+        yield text[start:]
 
 
 def _tables(table: Table) -> Iterator[Table | Notice]:
