@@ -10,8 +10,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
@@ -21,6 +22,8 @@ from knowledge.claims import Claim, Heart
 from knowledge.turns import Turns
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 # A document in hand for longer than this holds up the others; the small ones pass it by.
 _PATIENCE_SECONDS = 1.0
@@ -48,6 +51,28 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     return count + small.count
 
 
+def beside(task: Callable[[], T]) -> T:
+    """Do another long task in a thread of its own, read and index what waits meanwhile, and return its result."""
+    with ThreadPoolExecutor(1, thread_name_prefix="task") as executor:
+        doing = executor.submit(_with_own_connection, task)
+        while not doing.done():
+            try:
+                if _something_waits():
+                    work()
+            except DatabaseError:  # restarting, perhaps
+                logger.warning("No documents are read for a moment: the database is away", exc_info=True)
+                close_old_connections()
+            wait([doing], _PATIENCE_SECONDS)
+        return doing.result()
+
+
+def _with_own_connection(task: Callable[[], T]) -> T:
+    try:
+        return task()
+    finally:
+        connection.close()
+
+
 def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
     count = 0
     turns = Turns(claims.waiting_to_be_read)
@@ -72,9 +97,13 @@ def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
 
 def _wake_for_the_rest() -> None:
     """Queue a task for what waits; it costs nothing when another worker is quicker."""
-    if claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists():
+    if _something_waits():
         with transaction.atomic():
             services.wake_worker()
+
+
+def _something_waits() -> bool:
+    return claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists()
 
 
 class _SmallFiles:

@@ -275,3 +275,29 @@ def test_small_files_are_read_again_after_the_database_was_away(
     parse(read)
     add(base, "giant.md", b"# Giant")
     assert work.work() == 2
+
+
+def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> None:
+    def evaluate() -> str:
+        for number in range(2):
+            late = add(base, f"{number}.md", f"# {number}".encode())
+            _until(lambda late=late: Document.objects.get(pk=late.pk).status == "ready")
+        return "done"
+
+    assert work.beside(evaluate) == "done"
+
+
+def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = threading.Event()
+
+    def away() -> bool:
+        looked.set()
+        raise OperationalError("the connection is closed")
+
+    def fail() -> None:
+        assert looked.wait(60)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(work, "_something_waits", away)
+    with pytest.raises(ZeroDivisionError):
+        work.beside(fail)
