@@ -189,9 +189,8 @@ class HtmlWalker:
                     self._children(cell, depth + 2)
                     self._end_paragraph()
             return
-        table = read_table(node, inline_text)
-        if table is not None:
-            self._emit(table)
+        for element in read_table(node, inline_text):
+            self._emit(element)
         for image in node.iter("img"):
             self._image(image)
 

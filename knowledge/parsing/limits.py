@@ -22,6 +22,8 @@ MAX_ROW = 100_000  # characters of one table row
 MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
 
+TOO_DEEP = Notice(text="Parts of the file are nested too deeply to be read; they were left out.")
+
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
@@ -189,6 +191,9 @@ def _tables(table: Table) -> Iterator[Table | Notice]:
         yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
     yield from columns_left_out(max(map(len, (table.columns, *table.rows))))
     longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
+    cell = max((len(cell) for row in (table.columns, *table.rows) for cell in row[:MAX_COLUMNS]), default=0)
+    if cell > MAX_CELL:
+        yield Notice(text=f"A table cell holds {cell:,} characters; only the first {MAX_CELL:,} were read.")
     if longest > MAX_ROW:
         yield Notice(text=f"A table row holds {longest:,} characters; only the first {MAX_ROW:,} were read.")
 
