@@ -3,7 +3,7 @@
 Reading is the work of the parser's process, of the database and of Python; indexing is that of the embedding model,
 which needs neither. Side by side they keep all cores busy, and every document is found by its words long before the
 model is through with all. While a document keeps the reading busy, small ones are read beside it: nobody's single page
-waits for another's archive.
+waits for another's archive. Nor does it wait for other tasks that take long: a round goes on beside them.
 """
 
 import logging
@@ -30,7 +30,7 @@ _PATIENCE_SECONDS = 1.0
 # A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
-_STALLED_SECONDS = 10.0  # between two looks for documents of killed workers
+_STALLED_SECONDS = 10.0  # between two looks for what killed workers left behind
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
@@ -80,6 +80,7 @@ def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
     while time.monotonic() < until:
         if time.monotonic() - looked > _STALLED_SECONDS:
             looked = time.monotonic()
+            services.tidy_queue()
             ingestion.take_back_stalled()
         number = turns.next()
         if number is not None:
