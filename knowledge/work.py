@@ -3,15 +3,16 @@
 Reading is the work of the parser's process, of the database and of Python; indexing is that of the embedding model,
 which needs neither. Side by side they keep all cores busy, and every document is found by its words long before the
 model is through with all. While a document keeps the reading busy, small ones are read beside it: nobody's single page
-waits for another's archive.
+waits for another's archive. Nor does it wait for other tasks that take long: a round goes on beside them.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
@@ -22,12 +23,14 @@ from knowledge.turns import Turns
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 # A document in hand for longer than this holds up the others; the small ones pass it by.
 _PATIENCE_SECONDS = 1.0
 # A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
-_STALLED_SECONDS = 10.0  # between two looks for documents of killed workers
+_STALLED_SECONDS = 10.0  # between two looks for what killed workers left behind
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
@@ -48,6 +51,28 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     return count + small.count
 
 
+def beside(task: Callable[[], T]) -> T:
+    """Do another long task in a thread of its own, read and index what waits meanwhile, and return its result."""
+    with ThreadPoolExecutor(1, thread_name_prefix="task") as executor:
+        doing = executor.submit(_with_own_connection, task)
+        while not doing.done():
+            try:
+                if _something_waits():
+                    work()
+            except DatabaseError:  # restarting, perhaps
+                logger.warning("No documents are read for a moment: the database is away", exc_info=True)
+                close_old_connections()
+            wait([doing], _PATIENCE_SECONDS)
+        return doing.result()
+
+
+def _with_own_connection(task: Callable[[], T]) -> T:
+    try:
+        return task()
+    finally:
+        connection.close()
+
+
 def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
     count = 0
     turns = Turns(claims.waiting_to_be_read)
@@ -55,6 +80,7 @@ def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
     while time.monotonic() < until:
         if time.monotonic() - looked > _STALLED_SECONDS:
             looked = time.monotonic()
+            services.tidy_queue()
             ingestion.take_back_stalled()
         number = turns.next()
         if number is not None:
@@ -72,9 +98,13 @@ def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
 
 def _wake_for_the_rest() -> None:
     """Queue a task for what waits; it costs nothing when another worker is quicker."""
-    if claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists():
+    if _something_waits():
         with transaction.atomic():
             services.wake_worker()
+
+
+def _something_waits() -> bool:
+    return claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists()
 
 
 class _SmallFiles:

@@ -8,7 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 
 import psutil
@@ -16,6 +19,13 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds after which what should happen is given up; nothing here measures time, and the machine may be busy.
 PATIENCE = 120.0
+
+
+@contextmanager
+def data_folder() -> Iterator[Path]:
+    """Yield a data folder apart from pytest's, which each start of pytest closes to others, as the database's user."""
+    with TemporaryDirectory(prefix="ragsite-site-", ignore_cleanup_errors=True) as name:
+        yield Path(name) / "data"
 
 
 def run_up(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -7,22 +7,20 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
 import pytest
 
-from tests.site import PATIENCE, Site, processes, run_up
+from tests.site import PATIENCE, Site, data_folder, processes, run_up
 
 pytestmark = pytest.mark.xdist_group("up")
 
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
-    """A folder apart from pytest's, which each start of pytest closes to others: the server may run as another."""
-    with TemporaryDirectory(prefix="ragsite-up-", ignore_cleanup_errors=True) as name:
-        yield Path(name) / "data"
+    with data_folder() as data_dir:
+        yield data_dir
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,19 @@
 """The processes of a site of several machines, each by itself: `manage.py web` and `manage.py worker`."""
 
 import json
+import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.site import PATIENCE, Site, Web, Worker, run_command
+from tests.site import PATIENCE, Site, Web, Worker, data_folder, run_command
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -23,9 +23,9 @@ ENDED = re.compile("The cluster has ended; another is started")
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A folder whose database is prepared, and has the account `demo`; its server runs as long as the tests."""
-    with TemporaryDirectory(prefix="ragsite-web-", ignore_cleanup_errors=True) as name:
-        with Site(Path(name) / "data") as site:
-            data_dir = site.data_dir
+    with data_folder() as data_dir:
+        with Site(data_dir):
+            pass
         yield data_dir
 
 
@@ -49,19 +49,33 @@ def api(data_dir: Path, web: Web) -> Iterator[httpx.Client]:
         yield client
 
 
+def _upload(api: httpx.Client, name: str, text: str) -> str:
+    """Upload a document, and return the path of what the API tells of it."""
+    base = api.get("/knowledge-bases").json()["results"][0]["id"]
+    uploaded = api.post(f"/knowledge-bases/{base}/documents", files={"file": (name, text.encode())})
+    assert uploaded.status_code == 202, uploaded.text
+    return f"/documents/{uploaded.json()[0]['id']}"
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def _becomes_searchable(api: httpx.Client, name: str) -> bool:
     """Upload a document, and wait until a worker has read it."""
-    base = api.get("/knowledge-bases").json()["results"][0]["id"]
-    files = {"file": (name, f"What {name} says.".encode())}
-    uploaded = api.post(f"/knowledge-bases/{base}/documents", files=files)
-    assert uploaded.status_code in (200, 201, 202), uploaded.text
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        status = api.get(f"/knowledge-bases/{base}/documents", params={"q": name}).json()["results"][0]["status"]
-        if status in ("ready", "failed"):
-            return bool(status == "ready")
-        time.sleep(0.1)
-    return False
+    path = _upload(api, name, f"What {name} says.")
+    _wait_for(lambda: api.get(path).json()["status"] in ("ready", "failed"))
+    return bool(api.get(path).json()["status"] == "ready")
+
+
+def _in_shell(data_dir: Path, *lines: str) -> str:
+    """Run lines of Python with the site's models, and return what they print."""
+    done = run_command(data_dir, "shell", "-v", "0", "-c", "\n".join(lines))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _sentinel(worker: Worker) -> psutil.Process:
@@ -111,6 +125,32 @@ def test_a_worker_whose_sentinel_is_killed_goes_on_and_is_killed_without_a_rest(
         _wait_until_gone(everything)
 
 
+def test_a_document_survives_the_death_of_the_database_while_vectors_are_written(
+    data_dir: Path, api: httpx.Client
+) -> None:
+    text = "\n\n".join(f"Fan {n} turns. " + f"Then fan {n} turns left or right, {n} times. " * 35 for n in range(130))
+    with Worker(data_dir) as worker:
+        path = _upload(api, "long.txt", text)
+        _wait_for(lambda: (told := api.get(path).json())["status"] == "indexing" and told["progress"] > 40)
+        os.kill(int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        _wait_for(lambda: api.get(path).status_code == 200)  # the next to ask starts it again
+        assert api.get(path).json()["status"] == "indexing"
+        worker.stop()
+    document = f"Document.objects.filter(pk={path.rpartition('/')[2]})"
+    _in_shell(data_dir, f"{document}.update(heartbeat_at='2026-01-01T00:00Z')")
+    with Worker(data_dir):
+        _wait_for(lambda: api.get(path).json()["status"] in ("ready", "failed"))
+    status, *held = _in_shell(
+        data_dir,
+        f"document = {document}.get(); chunks = document.chunks.all(); print(document.status)",
+        "print(chunks.values('content').distinct().count(), chunks.count())",
+        "print(*[rows.count() for rows in (IndexEntry.objects.filter(document_id=document.pk),"
+        " Vector.objects.filter(entry__document=document))])",
+    ).split()
+    assert status == "ready"
+    assert int(held[0]) > 100 and len(set(held)) == 1, held
+
+
 def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
     data_dir: Path, web: Web, api: httpx.Client, provider: FakeProvider
 ) -> None:
@@ -128,9 +168,9 @@ def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
     assert last["step"] == "done", frames[-3:]
 
 
-def test_a_database_that_is_not_prepared_is_told(tmp_path: Path) -> None:
+def test_a_database_that_is_not_prepared_is_told() -> None:
     for command in ("web", "worker"):
-        with TemporaryDirectory(prefix="ragsite-new-", ignore_cleanup_errors=True) as name:
-            refused = run_command(Path(name) / "data", command)
+        with data_folder() as data_dir:
+            refused = run_command(data_dir, command)
         assert refused.returncode == 1
         assert "run `manage.py migrate` first" in refused.stderr

@@ -1,20 +1,22 @@
 """The data behind a chart in an Office file, as a table."""
 
+from collections.abc import Iterator
+
 from lxml import etree
 
-from knowledge.parsing.elements import Table
+from knowledge.parsing.elements import Notice, Table
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MOST_POINTS = 1000
 
 
-def chart_table(data: bytes, page: int | None = None) -> Table | None:
-    """Return a chart's categories and series as a table under its title; None when it holds no data."""
+def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]:
+    """Yield a chart's categories and series as a table under its title, if it holds any data."""
     try:
         root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:
-        return None
+        return
     series = list(root.iter(f"{_C}ser"))
     names: list[str] = []
     values: list[dict[int, str]] = []
@@ -25,16 +27,18 @@ def chart_table(data: bytes, page: int | None = None) -> Table | None:
         if points:
             names.append(" ".join(_texts(item.find(f"{_C}tx"))) or str(number))
             values.append(points)
-    places = sorted({place for points in (categories, *values) for place in points})[:_MOST_POINTS]
+    places = sorted({place for points in (categories, *values) for place in points})
     if not values or not places:
-        return None
+        return
     rows = tuple(
         (categories.get(place, str(place + 1)), *(_short(points.get(place, "")) for points in values))
-        for place in places
+        for place in places[:_MOST_POINTS]
     )
     title = root.find(f"{_C}chart/{_C}title")
     caption = "" if title is None else "".join(node.text or "" for node in title.iter(f"{_A}t"))
-    return Table(page=page, columns=("", *names), rows=rows, caption=" ".join(caption.split()))
+    yield Table(page=page, columns=("", *names), rows=rows, caption=" ".join(caption.split()))
+    if len(places) > _MOST_POINTS:
+        yield Notice(text=f"A chart has {len(places):,} points; only the first {_MOST_POINTS:,} were read.")
 
 
 def _points(series: etree._Element, name: str) -> dict[int, str]:

@@ -17,6 +17,7 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
 _LONGEST_FIELD = 1_000_000  # characters
 _LONG_RECORD = 20  # lines; a longer one is looked at twice
+_PATIENCE = 10  # times the lines of a file that are looked at for where quotations end, in vain
 _QUOTED = re.compile(r'"[^"\n]*"')
 
 
@@ -41,8 +42,10 @@ def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterato
 def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """Yield the rows; a quotation mark that is never closed is text, instead of taking in all that follows."""
     start = 0
+    patience = _PATIENCE * len(lines)
     while start < len(lines):
-        reader = csv.reader((lines[number] for number in range(start, len(lines))), delimiter=delimiter)
+        end = len(lines) if patience > 0 else min(len(lines), start + _LONG_RECORD + 1)
+        reader = csv.reader((lines[number] for number in range(start, end)), delimiter=delimiter)
         try:
             row: list[str] | None = next(reader)
         except csv.Error as error:
@@ -51,6 +54,7 @@ def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
             row = None
         record = lines[start : start + reader.line_num]
         if row is None or (len(record) > _LONG_RECORD and not _is_sound(record, delimiter)):
+            patience -= len(record)
             record = record[:1]
             row = next(csv.reader(record, delimiter=delimiter, quoting=csv.QUOTE_NONE))
         yield row

@@ -11,16 +11,17 @@ from docx.oxml.exceptions import InvalidXmlError
 from docx.oxml.ns import qn
 from lxml import etree
 
-from knowledge.parsing.charts import chart_table
+from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.docx_runs import Run, RunReader, children, plain_text
 from knowledge.parsing.docx_styles import Numbering, Styles, list_place, outline_level, value
-from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import Cell, grid, make_table, with_captions
+from knowledge.parsing.tables import Cell, table_of, with_captions
 from knowledge.parsing.text import chapter_level, looks_like_title
 
 _DEEPEST = 8  # tables within tables
@@ -36,7 +37,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         found = list(_join_code(with_captions(reader.run())))
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
         raise broken(error) from error
-    if not found:
+    if all(element is TOO_DEEP for element in found):
         raise ParseError("no_text", "The document holds no text, tables or pictures.")
     return iter(found)
 
@@ -85,6 +86,10 @@ class _Reader:
             yield Paragraph(text=caption)
 
     def _blocks(self, parent: etree._Element, depth: int) -> Iterator[tuple[Element, bool]]:
+        if depth > _DEEPEST:
+            if plain_text(parent).strip():
+                yield TOO_DEEP, False
+            return
         for node in children(parent):
             if node.tag == qn("w:p"):
                 yield from self._paragraph(node, depth)
@@ -108,12 +113,10 @@ class _Reader:
             if picture is not None:
                 yield picture, False
         for relation in run.charts:
-            chart = self._chart(relation)
-            if chart is not None:
-                yield chart, False
-        if depth < _DEEPEST:
-            for box in run.boxes:
-                yield from self._blocks(box, depth + 1)
+            for element in self._chart(relation):
+                yield element, False
+        for box in run.boxes:
+            yield from self._blocks(box, depth + 1)
 
     def _text(self, node: etree._Element, style: str, text: str, run: Run) -> Element:
         marker, indent = self._marker(node, style)
@@ -165,18 +168,15 @@ class _Reader:
             for cell in (cell for row in cells for cell in row):
                 yield from self._blocks(cell, depth + 1)
             return
-        pictures: list[Element] = []
-        lines = [_indent(row) + self._cells(line, pictures, depth) for row, line in zip(rows, cells, strict=True)]
+        others: list[Element] = []
+        lines = [_indent(row) + self._cells(line, others, depth) for row, line in zip(rows, cells, strict=True)]
         header = 0
         while header < len(rows) - 1 and rows[header].find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None:
             header += 1
-        table = make_table(grid(_merge_down(lines)), header_rows=header or None)
-        if table is not None:
-            yield table, False
-        for picture in pictures:
-            yield picture, False
+        for element in (*table_of(_merge_down(lines), header_rows=header or None), *others):
+            yield element, False
 
-    def _cells(self, row: list[etree._Element], pictures: list[Element], depth: int) -> list[tuple[Cell, str]]:
+    def _cells(self, row: list[etree._Element], others: list[Element], depth: int) -> list[tuple[Cell, str]]:
         """Return a row's cells and how each is merged with the one above: "restart", "continue" or ""."""
         line = []
         for cell in row:
@@ -184,24 +184,24 @@ class _Reader:
             span = value(properties.find(qn("w:gridSpan"))) if properties is not None else ""
             merge = properties.find(qn("w:vMerge")) if properties is not None else None
             kind = "" if merge is None else (value(merge) or "continue")
-            text = "" if kind == "continue" else self._cell_text(cell, pictures, depth)
+            text = "" if kind == "continue" else self._cell_text(cell, others, depth)
             line.append((Cell(text, int(span) if span.isdigit() and len(span) < 4 else 1), kind))
         return line
 
-    def _cell_text(self, cell: etree._Element, pictures: list[Element], depth: int) -> str:
+    def _cell_text(self, cell: etree._Element, others: list[Element], depth: int) -> str:
         lines = []
-        for element, _ in self._blocks(cell, depth + 1) if depth < _DEEPEST else ():
-            if isinstance(element, Picture):
-                pictures.append(element)
+        for element, _ in self._blocks(cell, depth + 1):
+            if isinstance(element, Picture | Notice):
+                others.append(element)
             elif isinstance(element, Table):
                 lines += [" | ".join(row) for row in (element.columns, *element.rows) if any(row)]
             elif isinstance(element, Heading | Paragraph | Code):
                 lines.append(element.text)
         return "\n".join(lines)
 
-    def _chart(self, relation: str) -> Table | None:
+    def _chart(self, relation: str) -> Iterator[Table | Notice]:
         data = blob(self.part, relation)
-        return chart_table(data) if data else None
+        return read_chart(data) if data else iter(())
 
 
 def _is_layout(cells: list[list[etree._Element]]) -> bool:

@@ -62,9 +62,11 @@ class RunReader:
     def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
         for child in node:
             tag = child.tag
-            if tag in _SKIPPED or not isinstance(tag, str) or depth > _DEEPEST:
+            if tag in _SKIPPED or not isinstance(tag, str):
                 continue
-            if tag == qn("w:t") or tag == f"{_MATH}t":
+            if depth > _DEEPEST:
+                parts.append(plain_text(child))
+            elif tag == qn("w:t") or tag == f"{_MATH}t":
                 parts.append(child.text or "")
             elif tag in _SIGNS:
                 if child.get(qn("w:type")) != "page":

@@ -126,9 +126,11 @@ def _is_choice(parent: etree._Element) -> bool:
 
 
 def _drop_furniture(root: etree._Element) -> None:
-    for node in list(root.iter(etree.Element)):
-        if node.getparent() is not None and _is_furniture(node):
-            _remove(node)
+    found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
+    gone = set(found)
+    for parent in {node.getparent(): None for node in found}:
+        if parent is not None:
+            _remove(parent, gone)
 
 
 def _is_furniture(node: etree._Element) -> bool:
@@ -159,18 +161,26 @@ def _holds_most(node: etree._Element) -> bool:
     return node.find(".//h1") is not None or next(node.iter("main", "article"), None) is not None
 
 
-def _remove(node: etree._Element) -> None:
-    """Take a node out but leave the text after it."""
-    parent = node.getparent()
-    if parent is None:
-        return
-    previous = node.getprevious()
-    tail = node.tail or ""
-    if previous is not None:
-        previous.tail = (previous.tail or "") + tail
+def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:
+    """Take children out but leave the text after them, joined once: there may be very many."""
+    texts = [parent.text or ""]
+    kept: etree._Element | None = None
+    for child in [*parent, None]:
+        if child is not None and child in gone:
+            texts.append(child.tail or "")
+            parent.remove(child)
+            continue
+        if len(texts) > 1:
+            _set_text(parent, kept, "".join(texts))
+        if child is not None:
+            kept, texts = child, [child.tail or ""]
+
+
+def _set_text(parent: etree._Element, child: etree._Element | None, text: str) -> None:
+    if child is None:
+        parent.text = text
     else:
-        parent.text = (parent.text or "") + tail
-    parent.remove(node)
+        child.tail = text
 
 
 def _main(root: etree._Element) -> etree._Element:

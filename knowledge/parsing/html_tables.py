@@ -1,11 +1,11 @@
 """Reads an HTML table: its caption, header rows and spanning cells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from lxml import etree
 
-from knowledge.parsing.elements import Table
-from knowledge.parsing.tables import Cell, grid, make_table
+from knowledge.parsing.elements import Notice, Table
+from knowledge.parsing.tables import Cell, table_of
 
 
 def rows_of(table: etree._Element) -> list[list[etree._Element]]:
@@ -14,13 +14,13 @@ def rows_of(table: etree._Element) -> list[list[etree._Element]]:
     return [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
 
 
-def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Table | None:
-    """Build the table, or None when it is empty."""
+def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Iterator[Table | Notice]:
+    """Yield the table, if it isn't empty, and what was left out of it."""
     rows = [row for row in rows_of(node) if row]
     cells = [[_cell(cell, text_of) for cell in row] for row in rows]
     caption = node.find("caption")
     declared = _header_rows(rows)
-    return make_table(grid(cells), header_rows=declared or None, caption="" if caption is None else text_of(caption))
+    return table_of(cells, header_rows=declared or None, caption="" if caption is None else text_of(caption))
 
 
 def _cell(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Cell:

@@ -100,11 +100,14 @@ class HtmlWalker:
             self._image(node)
         elif node.tag == "sup" and _is_reference(node):
             return
-        elif node.tag == "sup" and "".join(self._inline)[-1:].isalnum() and not len(node):
+        elif node.tag == "sup" and not len(node) and self._last_character().isalnum():
             self._inline.append("^")
             self._children(node, depth)
         else:
             self._children(node, depth)
+
+    def _last_character(self) -> str:
+        return next((text[-1] for text in reversed(self._inline) if text), "")
 
     # Blocks
 
@@ -149,7 +152,8 @@ class HtmlWalker:
         """A list of terms: long definitions become sections under their term, short ones "term: definition"."""
         self._end_paragraph()
         before = list(self._path)
-        definitions = [child for child in node.iter("dd") if child.getparent() in (node, *node.findall("div"))]
+        groups = {node, *node.findall("div")}
+        definitions = [child for child in node.iter("dd") if child.getparent() in groups]
         length = sum(len(inline_text(child)) for child in definitions)
         as_sections = bool(before) and bool(definitions) and length / len(definitions) > _TERM_TEXT
         terms: list[str] = []
@@ -185,9 +189,8 @@ class HtmlWalker:
                     self._children(cell, depth + 2)
                     self._end_paragraph()
             return
-        table = read_table(node, inline_text)
-        if table is not None:
-            self._emit(table)
+        for element in read_table(node, inline_text):
+            self._emit(element)
         for image in node.iter("img"):
             self._image(image)
 

@@ -22,6 +22,8 @@ MAX_ROW = 100_000  # characters of one table row
 MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
 
+TOO_DEEP = Notice(text="Parts of the file are nested too deeply to be read; they were left out.")
+
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
@@ -149,7 +151,7 @@ def bounded(element: Element) -> Iterator[Element]:
     """Yield the element with clean text, cut into several where it is longer than one line of the pipe may be."""
     match element:
         case Heading() | Paragraph() | Code() | Title():
-            for piece in _pieces(clean(element.text)):
+            for piece in pieces(clean(element.text), MAX_TEXT):
                 yield replace(element, text=piece)
         case Table():
             yield from _tables(element)
@@ -159,14 +161,18 @@ def bounded(element: Element) -> Iterator[Element]:
             yield element
 
 
-def _pieces(text: str) -> Iterator[str]:
-    while len(text) > MAX_TEXT:
-        cut = max(text.rfind(" ", MAX_TEXT // 2, MAX_TEXT), text.rfind("\n", MAX_TEXT // 2, MAX_TEXT))
-        cut = cut if cut > 0 else MAX_TEXT
-        yield text[:cut]
-        text = text[cut:]
-    if text.strip():
-        yield text
+def pieces(text: str, length: int) -> Iterator[str]:
+    """Cut a text into pieces of at most `length` characters, where white space is near there; none is blank."""
+    start = 0
+    while len(text) - start > length:
+        half, end = start + length // 2, start + length
+        cut = max(text.rfind(" ", half, end), text.rfind("\n", half, end))
+        end = cut if cut > 0 else end
+        if not text[start:end].isspace():
+            yield text[start:end]
+        start = end
+    if text[start:].strip():
+        yield text[start:]
 
 
 def _tables(table: Table) -> Iterator[Table | Notice]:
@@ -185,6 +191,9 @@ def _tables(table: Table) -> Iterator[Table | Notice]:
         yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
     yield from columns_left_out(max(map(len, (table.columns, *table.rows))))
     longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
+    cell = max((len(cell) for row in (table.columns, *table.rows) for cell in row[:MAX_COLUMNS]), default=0)
+    if cell > MAX_CELL:
+        yield Notice(text=f"A table cell holds {cell:,} characters; only the first {MAX_CELL:,} were read.")
     if longest > MAX_ROW:
         yield Notice(text=f"A table row holds {longest:,} characters; only the first {MAX_ROW:,} were read.")
 

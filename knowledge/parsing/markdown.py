@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
@@ -12,6 +13,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from knowledge.parsing.decoding import read_text
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph
 from knowledge.parsing.html import elements_of
+from knowledge.parsing.limits import pieces
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import make_table, with_captions
@@ -19,15 +21,26 @@ from knowledge.parsing.text import join_lines
 
 _FRONT_MATTER_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.M)
 _LONGEST_ADDRESS = 100  # characters; longer ones say nothing to a reader
-_TAG = re.compile(r"</?[A-Za-z][^>]*>|<!--.*?-->", re.S)
+_LONGEST_INLINE = 20_000  # characters; what is never closed is looked for up to the end of a text, from each place
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?(?:-->|\Z)", re.S)
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the elements of a Markdown file; raises `ParseError` for an empty or a binary one."""
     text = read_text(path)
     parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
     tokens = parser.use(front_matter_plugin).use(footnote_plugin).parse(text)
     return with_captions(_Reader(tokens, PictureStore(context.output_dir)).run())
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse running text as markdown-it does, but piece by piece where it is very long."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = token.children or []
+            for piece in pieces(token.content, _LONGEST_INLINE):
+                state.md.inline.parse(piece, state.md, state.env, token.children)
 
 
 class _Reader:

@@ -9,14 +9,15 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
-from knowledge.parsing.charts import chart_table
+from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import Cell, grid, make_table
+from knowledge.parsing.tables import Cell, table_of
 from knowledge.parsing.text import looks_like_title
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -42,7 +43,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
             for element in _Slide(slide, number, pictures).run():
-                found = True
+                found = found or element is not TOO_DEEP
                 yield element
     except (*BROKEN, PythonPptxError) as error:
         raise broken(error) from error
@@ -93,7 +94,10 @@ class _Slide:
         if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
             return
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
-            for inner in _in_reading_order(shape.shapes) if depth < _DEEPEST else ():
+            if depth >= _DEEPEST:
+                yield TOO_DEEP
+                return
+            for inner in _in_reading_order(shape.shapes):
                 yield from self._shape(inner, depth + 1)
         elif shape.has_text_frame:
             yield from self._text(shape.text_frame)
@@ -101,8 +105,7 @@ class _Slide:
         elif getattr(shape, "has_table", False) and shape.has_table:
             yield from self._table(shape.table)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
-            table = chart_table(shape.part.related_part(shape._element.chart_rId).blob, self.page)
-            yield from [table] if table is not None else []
+            yield from read_chart(shape.part.related_part(shape._element.chart_rId).blob, self.page)
         else:
             yield from self._diagram(shape)
             yield from self._pictures(shape)
@@ -133,9 +136,8 @@ class _Slide:
                     width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
                     cells.append(Cell(text, width, height))
             rows.append(cells)
-        made = make_table(grid(rows), header_rows=1 if table.first_row and len(rows) > 1 else None, page=self.page)
-        if made is not None:
-            yield made
+        header = 1 if table.first_row and len(rows) > 1 else None
+        yield from table_of(rows, header_rows=header, page=self.page)
 
     def _pictures(self, shape: Any) -> Iterator[Element]:
         properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)

@@ -5,12 +5,13 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from knowledge.parsing.elements import Element, Paragraph, Table
+from knowledge.parsing.elements import Element, Notice, Paragraph, Table
+from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?\s*%?\)?$|\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*")
 _CAPTION = re.compile(r"(?:Table|Tab\.|表格?)\s*(?:\d|[A-Z]\b|[一二三四五六七八九十])")
 _LONGEST_CAPTION = 300  # characters
-_MOST_COLUMNS = 500
+_MOST_SPAN_COLUMNS = 500
 _BATCH = 500  # rows
 _MOST_SPAN_ROWS = 5000
 
@@ -25,30 +26,44 @@ class Cell:
     header: bool = False
 
 
-def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
-    """Lay spanning cells out as equally wide rows.
+def table_of(
+    rows: Iterable[Sequence[Cell]], *, header_rows: int | None = None, caption: str = "", page: int | None = None
+) -> Iterator[Table | Notice]:
+    """Yield the table of some cells, if it isn't empty, and what was left out of it; see `grid` and `make_table`."""
+    lines, width = grid(rows)
+    table = make_table(lines, header_rows=header_rows, caption=caption, page=page)
+    if table is not None:
+        yield table
+    yield from columns_left_out(width)
+
+
+def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], int]:
+    """Lay spanning cells out as equally wide rows, and tell how wide they would be with the cells left out.
 
     A cell's text stands in every row it covers, so that each row can be read alone, and in every column it covers
     where it is a header's.
     """
     result: list[list[str]] = []
+    width = 0
     waiting: dict[int, tuple[str, int]] = {}  # column → text from above and for how many rows more
     for cells in rows:
         line: list[str] = []
-        for cell in cells:
+        for number, cell in enumerate(cells):
             _fill(line, waiting)
-            for place in range(max(1, min(cell.columns, _MOST_COLUMNS - len(line)))):
+            if len(line) >= MAX_COLUMNS:
+                left = [place for place, other in enumerate(cells[number:], 1) if other.text.strip()]
+                width = max(width, len(line) + max(left, default=0))
+                break
+            for place in range(max(1, min(cell.columns, _MOST_SPAN_COLUMNS - len(line)))):
                 text = cell.text if place == 0 or cell.header or not result else ""
                 if cell.rows > 1:
                     waiting[len(line)] = (text, min(cell.rows, _MOST_SPAN_ROWS))
                 line.append(text)
-            if len(line) >= _MOST_COLUMNS:
-                break
         _fill(line, waiting)
         waiting = {column: (text, left - 1) for column, (text, left) in waiting.items() if left > 1}
         result.append(line)
-    width = max(map(len, result), default=0)
-    return [line + [""] * (width - len(line)) for line in result]
+    shown = max(map(len, result), default=0)
+    return [line + [""] * (shown - len(line)) for line in result], max(width, shown)
 
 
 def make_table(
@@ -123,7 +138,7 @@ def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
 
 
 def _fill(line: list[str], waiting: dict[int, tuple[str, int]]) -> None:
-    while len(line) in waiting and len(line) < _MOST_COLUMNS:
+    while len(line) in waiting and len(line) < MAX_COLUMNS:
         line.append(waiting[len(line)][0])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from knowledge.parsing.charts import chart_table
+from knowledge.parsing.charts import read_chart
 from knowledge.parsing.elements import Element
 from knowledge.parsing.pictures import PictureStore
 
@@ -50,9 +50,7 @@ def _charts(
 ) -> Iterator[Element]:
     for item in root.iter(f"{_C}chart"):
         _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
-        table = chart_table(_read(package, target), page)
-        if table is not None:
-            yield table
+        yield from read_chart(_read(package, target), page)
 
 
 def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
@@ -15,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from tests.browser import chromium
 from tests.fakes.provider import FakeProvider
-from tests.site import Site
+from tests.site import Site, data_folder
 
 PASSWORD = "browser-tests-7"
 # Milliseconds. The machine may be busy; nothing here measures time.
@@ -31,11 +30,8 @@ def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def running_site(**environment: str) -> Iterator[Site]:
-    """Run a site on a folder apart from pytest's, which each start of pytest closes to others: the database's user."""
-    with (
-        TemporaryDirectory(prefix="ragsite-browser-", ignore_cleanup_errors=True) as folder,
-        Site(Path(folder) / "data", RAGSITE_DEMO_PASSWORD=PASSWORD, **environment) as site,
-    ):
+    """Run a site on a folder of its own."""
+    with data_folder() as data_dir, Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD, **environment) as site:
         yield site
 
 

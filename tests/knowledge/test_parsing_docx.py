@@ -240,3 +240,30 @@ def test_a_document_nested_too_deeply_says_so(tmp_path: Path) -> None:
     nested = f"<w:document {nsdecls('w')}>{'<w:sdt>' * 3000}{'</w:sdt>' * 3000}</w:document>".encode()
     with pytest.raises(ParseError, match="nested too deeply"):
         read(with_part(good, tmp_path / "bad.docx", "word/document.xml", nested))
+
+
+def test_what_is_left_out_of_tables_is_told(tmp_path: Path) -> None:
+    document = docx.Document()
+    cell = document.add_table(1, 2).cell(0, 0)
+    for number in range(12):
+        cell.text = f"Level {number}"
+        cell = cell.add_table(1, 2).cell(0, 0)
+    cell.text = "The innermost."
+    columns = "".join(f"<w:tc><w:p><w:r><w:t>c{number}</w:t></w:r></w:p></w:tc>" for number in range(1100))
+    document.element.body.append(parse_xml(f"<w:tbl {nsdecls('w')}><w:tr>{columns}</w:tr></w:tbl>"))
+
+    found = lines(document, tmp_path)
+    assert "The innermost." not in "".join(found)
+    assert [line for line in found if line.startswith("notice")] == [
+        "notice: Parts of the file are nested too deeply to be read; they were left out.",
+        "notice: A table has 1,100 columns; only the first 1,000 were read.",
+    ]
+
+
+def test_text_that_is_nested_deeply_within_a_line_is_kept(tmp_path: Path) -> None:
+    document = docx.Document()
+    inner = "<w:r><w:t>deep</w:t></w:r>"
+    for _ in range(100):
+        inner = f"<w:smartTag>{inner}</w:smartTag>"
+    document.element.body.insert(0, parse_xml(f"<w:p {nsdecls('w')}>{inner}</w:p>"))
+    assert lines(document, tmp_path) == ["deep"]

@@ -218,3 +218,14 @@ def test_a_name_of_no_character_set_is_passed_over(tmp_path: Path, name: str) ->
     for text in ("C:\\new: 数据库 +AGE-", "Plain - text."):
         page = f'<html><head><meta charset="{name}"></head><body><p>{text}</p></body></html>'
         assert outline(read_bytes(tmp_path, "a.html", page)) == [text]
+
+
+def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
+    def row(cells: int) -> str:
+        return "<tr>" + "".join(f"<td>c{number}" for number in range(cells))
+
+    *_, table, notice = read_bytes(tmp_path, "a.html", f"<p>Wide</p><table>{row(1200)}{row(3)}{row(1000)}</table>")
+    assert isinstance(table, Table) and len(table.rows[0]) == 1000
+    assert outline([notice]) == ["notice: A table has 1,200 columns; only the first 1,000 were read."]
+    (table,) = read_bytes(tmp_path, "b.html", f"<table>{row(1000)}<td> {row(2)}</table>")
+    assert isinstance(table, Table) and table.columns[-1] == "c999"  # nothing is missing

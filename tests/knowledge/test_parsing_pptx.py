@@ -112,3 +112,21 @@ def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
     assert refused(with_part(good, bad, "ppt/slides/slide1.xml", b"<p:sld>")) == "broken"
     assert refused(good, max_pages=0) == "too_many_pages"
     assert refused(saved(Presentation(), tmp_path)) == "no_text"
+
+
+def test_groups_that_are_nested_too_deeply_and_points_that_are_too_many_are_told(tmp_path: Path) -> None:
+    show = Presentation()
+    slide = slide_of(show, "Plan")
+    shapes = slide.shapes
+    for _ in range(14):
+        shapes = shapes.add_group_shape().shapes
+    add_text(shapes, "The innermost.", 1, 1)
+    data = CategoryChartData()
+    data.categories = [f"point {number}" for number in range(1300)]
+    data.add_series("Load", range(1300))
+    slide.shapes.add_chart(XL_CHART_TYPE.LINE, Inches(1), Inches(1), Inches(3), Inches(3), data)
+
+    assert sorted(line for line in outline(read(saved(show, tmp_path))) if line.startswith("notice")) == [
+        "notice: A chart has 1,300 points; only the first 1,000 were read.",
+        "notice: Parts of the file are nested too deeply to be read; they were left out.",
+    ]

@@ -14,7 +14,7 @@ import pytest
 
 from knowledge.parsing import limits as limits_module
 from knowledge.parsing import processes, runner
-from knowledge.parsing.elements import Element, PageBreak, Paragraph, Table
+from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import check_file
 from knowledge.parsing.registry import Format
@@ -173,6 +173,13 @@ def test_long_elements_come_in_pieces(misbehaving: Path) -> None:
     assert len(tables) > 1
     assert all(table.columns == ("a", "b") for table in tables)
     assert [row[0] for table in tables for row in table.rows] == [str(i) for i in range(20_000)]
+
+
+def test_cells_that_are_cut_are_told() -> None:
+    long = "x" * (limits_module.MAX_CELL + 1)
+    table, notice = limits_module.bounded(Table(columns=("a", "b"), rows=(("short", long),)))
+    assert isinstance(table, Table) and len(table.rows[0][1]) == limits_module.MAX_CELL
+    assert notice == Notice(text="A table cell holds 20,001 characters; only the first 20,000 were read.")
 
 
 def test_the_child_sees_no_secrets_and_no_django(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,16 @@
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
+from django.utils import timezone
+from django_q.conf import Conf
 from django_q.models import OrmQ
+from django_q.tasks import async_task
 
 from knowledge import claims, ingestion, services, work
 from knowledge.claims import Claim
@@ -275,3 +279,47 @@ def test_small_files_are_read_again_after_the_database_was_away(
     parse(read)
     add(base, "giant.md", b"# Giant")
     assert work.work() == 2
+
+
+def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> None:
+    def evaluate() -> str:
+        for number in range(2):
+            late = add(base, f"{number}.md", f"# {number}".encode())
+            _until(lambda late=late: Document.objects.get(pk=late.pk).status == "ready")
+        return "done"
+
+    assert work.beside(evaluate) == "done"
+
+
+def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = threading.Event()
+
+    def away() -> bool:
+        looked.set()
+        raise OperationalError("the connection is closed")
+
+    def fail() -> None:
+        assert looked.wait(60)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(work, "_something_waits", away)
+    with pytest.raises(ZeroDivisionError):
+        work.beside(fail)
+
+
+def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
+    base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_STALLED_SECONDS", 0.0)
+    left: list[int] = []
+
+    def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        left.append(OrmQ.objects.filter(lock__gt=timezone.now()).count())
+        yield Paragraph(text=filename)
+
+    parse(read)
+    add(base, "1.md", b"# One")
+    async_task("knowledge.tasks.requeue_stalled")
+    OrmQ.objects.update(lock=timezone.now() + timedelta(seconds=Conf.RETRY - 120))  # taken two minutes ago
+    assert work.work() == 1
+    assert left == [0]

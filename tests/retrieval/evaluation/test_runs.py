@@ -1,14 +1,17 @@
 """Runs: what is asked, what is kept, and how they end when something goes wrong."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from knowledge import services
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks
@@ -212,6 +215,27 @@ def test_a_run_is_queued_once_and_done_by_a_worker(golden: EvaluationSet, collea
     run.refresh_from_db()
     assert run.status == "done" and run.figures["recall@10"] == 0.75
     assert runs.start(golden, WORDS, golden.owner).pk != run.pk
+
+
+def test_a_run_does_not_keep_a_worker_from_reading_documents(
+    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_all = asking.ask_all
+    run = runs.start(golden, WORDS, golden.owner)
+    base = golden.knowledge_base
+
+    async def ask_once_a_file_is_found(*args: Any) -> Any:
+        file = SimpleUploadedFile("late.md", b"# Late")
+        document = (await in_database(services.add_document, base, base.owner, "late.md", file)).document
+        for _ in range(600):
+            await document.arefresh_from_db()
+            if document.status not in ("queued", "parsing"):
+                return await ask_all(*args)
+            await asyncio.sleep(0.1)
+        raise RunFailed("the file still waits")
+
+    monkeypatch.setattr(runs, "ask_all", ask_once_a_file_is_found)
+    assert tasks.run_evaluation(run.pk)
 
 
 def test_an_empty_set_and_too_many_runs_are_refused(

@@ -1,0 +1,38 @@
+"""What is repeated many thousand times is read in a time that grows with it, not with its square."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from knowledge.parsing.errors import ParseError
+from tests.knowledge.reading import read_bytes
+
+FEW, MANY = 25_000, 200_000  # characters
+
+
+@pytest.mark.parametrize(
+    ("name", "repeated"),
+    [
+        pytest.param("a.md", "<!--", id="comments without an end"),
+        pytest.param("a.md", "<div <", id="tags without an end"),
+        pytest.param("a.md", "a[", id="brackets without an end"),
+        pytest.param("a.html", "<svg></svg>word ", id="furniture between words"),
+        pytest.param("a.html", "word<sup>2</sup> ", id="raised numbers"),
+        pytest.param("a.html", "<div><dt>a<dd>b</div>", id="grouped terms"),
+        pytest.param("a.csv", 'a",""",\n', id="quotations without an end"),
+    ],
+)
+def test_time_is_linear(tmp_path: Path, name: str, repeated: str) -> None:
+    start = "<dl>" if "<dt>" in repeated else ""
+    few, many = (_seconds(tmp_path, name, start + repeated * (length // len(repeated))) for length in (FEW, MANY))
+    assert many < 0.5 + 3 * few * MANY / FEW  # where it is the square, eight times more
+
+
+def _seconds(folder: Path, name: str, text: str) -> float:
+    begun = time.process_time()
+    try:
+        read_bytes(folder, name, text, max_rows=MANY)
+    except ParseError as error:
+        assert error.code == "no_text"
+    return time.process_time() - begun
