@@ -13,11 +13,12 @@ _ENGLISH = (
     " settings if page power version firmware device one factory each before cable reset button warranty seconds user"
     " default table document manual rack years mounting kit address which hold restore answer question time more years"
     " file model number light green amber blinks connected update release password administrator isolation traffic"
-).split()
+)
 _HAN = (
-    "的 是 在 和 可以 交换机 端口 设置 默认 网络 以后 如果 电源 版本 固件 设备 恢复 出厂 按钮 保修 秒 用户 页面 文档 手册 机架 安装"
-    " 地址 按住 回答 问题 时间 文件 型号 数量 指示灯 绿色 闪烁 连接 更新 发布 密码 管理员 隔离 流量 配置 启用 关闭 需要 支持"
-).split()
+    "的 是 在 和 可以 交换机 端口 设置 默认 网络 以后 如果 电源 版本 固件 设备 恢复 出厂 按钮 保修 秒 用户 页面"
+    " 文档 手册 机架 安装 地址 按住 回答 问题 时间 文件 型号 数量 指示灯 绿色 闪烁 连接 更新 发布 密码 管理员"
+    " 隔离 流量 配置 启用 关闭 需要 支持"
+)
 _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 _LONG_TAIL = 20_000
 
@@ -27,8 +28,8 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
-        self._english = self._vocabulary(_ENGLISH, _SYLLABLES, 4)
-        self._han = self._vocabulary(_HAN, [chr(0x4E00 + 7 * number) for number in range(1500)], 2)
+        self._english = self._vocabulary(_ENGLISH.split(), _SYLLABLES, 4)
+        self._han = self._vocabulary(_HAN.split(), [chr(0x4E00 + 7 * number) for number in range(1500)], 2)
 
     def text(self, least: int, most: int) -> str:
         """Return a text of about so many characters, in one of the languages or in both, now and then with a rare word.
