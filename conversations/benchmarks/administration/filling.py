@@ -44,7 +44,7 @@ def fill(messages: int) -> None:
     people = _people(max(4, messages // 400))
     chunks = _knowledge(people, max(4, messages // 20), random, writer)
     talks.fill(people, chunks, messages, random, writer)
-    _evaluation(people, max(2, messages // 5000), random, writer)
+    _evaluation(people, max(4, messages // 5000), random, writer)
     _tasks(min(_TASKS, messages))
     _models(max(3, min(30, messages // 10)), writer)
 

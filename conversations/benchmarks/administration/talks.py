@@ -14,6 +14,7 @@ from tqdm import tqdm
 from conversations.benchmarks.administration.texts import Writer
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, ShareLink, TraceStep, Turn
 from knowledge.models import Chunk
+from retrieval.snippets import SNIPPET_CHARACTERS
 from retrieval.types import AnswerState
 
 _YEARS = timedelta(days=3 * 365)
@@ -143,7 +144,7 @@ class _Talk:
             title=chunk.document.title,
             heading=chunk.heading,
             page=index,
-            snippet=chunk.content,
+            snippet=chunk.content[:SNIPPET_CHARACTERS],
             score=self._random.random(),
             sources=[{"type": "bm25", "rank": index, "score": 7.5, "rrf_score": 0.016}],
         )
