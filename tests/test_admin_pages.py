@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
@@ -16,6 +17,7 @@ from django.urls import reverse
 
 from conversations.benchmarks.administration import filling, measuring
 from conversations.benchmarks.administration.texts import FREQUENT
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 MODELS = [*admin.site._registry]
@@ -54,3 +56,30 @@ def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None
     many = counts(as_staff)
     assert {name: count for name, count in many.items() if count > measuring.MOST_QUERIES} == {}
     assert {name: (few[name], count) for name, count in many.items() if count > few[name] + 1} == {}
+
+
+def test_who_may_only_look_opens_every_page_and_changes_nothing() -> None:
+    filling.fill(12)
+    looker = factories.make_user("looker", is_staff=True)
+    looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client, found = Client(), []
+    client.force_login(looker)
+    for model in MODELS:
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None
+        for page, status in (("changelist", 200), ("change", 200), ("history", 200), ("add", 403), ("delete", 403)):
+            address = url(model, page, *([row.pk] if page in ("change", "history", "delete") else []))
+            response = client.get(address)
+            if response.status_code != status:
+                found.append(f"{address}: {response.status_code}")
+            if page == "change" and 'name="_save"' in response.content.decode():
+                found.append(f"{address} has a button to save")
+        for query in ("_facets=True", "o=-1", "q=quetzal", "p=1"):
+            response = client.get(f"{url(model, 'changelist')}?{query}")
+            if response.status_code != 200:
+                found.append(f"{response.request['PATH_INFO']}?{query}: {response.status_code}")
+        if client.post(url(model, "change", row.pk), {"name": "changed"}).status_code != 403:
+            found.append(f"{url(model, 'change', row.pk)} takes changes")
+        client.post(url(model, "changelist"), {"action": "delete_selected", "_selected_action": row.pk, "post": "yes"})
+        assert model._default_manager.filter(pk=row.pk).exists(), f"{model._meta.label} can be deleted"
+    assert found == []
