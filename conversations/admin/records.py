@@ -29,12 +29,13 @@ def _entries_found(word: str) -> Q:
 
 
 def _citations_found(word: str) -> Q:
-    said = having_word(Citation.objects.all(), word, *CITATION_TEXTS)
-    return Q(pk__in=looked_up(said)) | Q(message__turn__in=turns_requested(word).values("pk"))
+    said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
+    return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
 
 
 def _steps_found(word: str) -> Q:
-    return Q(key__icontains=word) | Q(turn__in=turns_requested(word).values("pk"))
+    named = Q(key__icontains=word)
+    return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
 
 
 def _feedback_found(word: str) -> Q:
