@@ -68,8 +68,10 @@ def having_word(rows: QuerySet[Row], word: str, *fields: str) -> QuerySet[Row]:
     query, pattern = word_query(word), word_pattern(word)
     if query is None:
         return rows.none()
-    found = rows.alias(words=word_vector(*fields)).filter(words=query)
-    return found.alias(text=_text(fields)).filter(text__iregex=pattern) if pattern else found
+    found: QuerySet[Row] = rows.alias(words=word_vector(*fields)).filter(words=query)
+    if pattern is not None:
+        found = found.alias(text=_text(fields)).filter(text__iregex=pattern)
+    return found
 
 
 def _text(fields: tuple[str, ...]) -> Expression | F:

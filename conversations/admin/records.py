@@ -24,8 +24,8 @@ from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 def _entries_found(word: str) -> Q:
     """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
     said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
-    told = Q(content__icontains=word) & ~Q(type=ContextEntry.Type.CHAT)
-    return said | told | Q(session__in=sessions_named(word).values("pk"))
+    told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
+    return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
 
 
 def _citations_found(word: str) -> Q:

@@ -134,9 +134,9 @@ def _ways(shown: ChangeList) -> Iterator[tuple[str, str, str]]:
     for spec in shown.filter_specs:
         choices = [choice for choice in spec.choices(shown) if choice.get("query_string")]
         for choice in choices[1:2] + choices[2:][-1:]:
-            yield "filter", f"{spec.title}: {choice['display']}", choice["query_string"].removeprefix("?")
+            yield "filter", f"{spec.title}: {choice['display']}", str(choice["query_string"]).removeprefix("?")
         if shown.search_fields and choices[1:]:
-            query = choices[1]["query_string"].removeprefix("?") + "&" + urlencode({"q": FREQUENT})
+            query = str(choices[1]["query_string"]).removeprefix("?") + "&" + urlencode({"q": FREQUENT})
             yield "filter", f"{spec.title}: {choices[1]['display']}, with a frequent word", query
     if shown.filter_specs:
         yield "counts", "counts beside the filters", "_facets=True"

@@ -177,9 +177,9 @@ def _times_as_given() -> Iterator[None]:
     models = (ChatSession, Turn, Message, ContextEntry, Feedback, ShareLink)
     fields = [model._meta.get_field("created_at") for model in models]
     for field in fields:
-        field.auto_now_add = False  # type: ignore[union-attr]
+        field.auto_now_add = False
     try:
         yield
     finally:
         for field in fields:
-            field.auto_now_add = True  # type: ignore[union-attr]
+            field.auto_now_add = True
