@@ -11,13 +11,11 @@ takes twenty times as long.
 
 import re
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any
 
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
-from django.db.models import Expression, F, Func, Model, QuerySet, TextField, Value
+from django.db.models import Expression, F, Func, QuerySet, TextField, Value
 from django.db.models.functions import Concat
-
-Row = TypeVar("Row", bound=Model)
 
 _PARTS = r"([㐀-鿿])|\]\(/[^)\s]*\)|[!-/:-@[-`{-~]"
 _HAN_OR_WORD = re.compile(r"[㐀-鿿]|[^\s㐀-鿿!-/:-@\[-`{-~]+")
@@ -63,12 +61,12 @@ def word_pattern(word: str) -> str | None:
     return pattern
 
 
-def having_word(rows: QuerySet[Row], word: str, *fields: str) -> QuerySet[Row]:
+def having_word(rows: QuerySet[Any], word: str, *fields: str) -> QuerySet[Any]:
     """Return the rows in whose fields, by their index, a word occurs, which may be only begun."""
     query, pattern = word_query(word), word_pattern(word)
     if query is None:
         return rows.none()
-    found: QuerySet[Row] = rows.alias(words=word_vector(*fields)).filter(words=query)
+    found: QuerySet[Any] = rows.alias(words=word_vector(*fields)).filter(words=query)
     if pattern is not None:
         found = found.alias(text=_text(fields)).filter(text__iregex=pattern)
     return found
