@@ -17,6 +17,7 @@ from conversations.words import word_vector
 from retrieval.types import AnswerState
 
 __all__ = [
+    "CITATION_TEXTS",
     "ChatSession",
     "Citation",
     "ContextEntry",
@@ -31,6 +32,10 @@ __all__ = [
     "TraceStep",
     "Turn",
 ]
+
+
+# The texts of a citation that are searched by their words.
+CITATION_TEXTS = ("title", "filename", "heading", "snippet")
 
 
 class ChatSession(models.Model):
@@ -268,6 +273,7 @@ class Citation(models.Model):
         verbose_name_plural = _("citations")
         ordering = ["message_id", "index"]
         constraints = [models.UniqueConstraint(fields=["message", "index"], name="citation_index_unique")]
+        indexes = [GinIndex(word_vector(*CITATION_TEXTS), name="citation_words")]
 
     def __str__(self) -> str:
         return f"[{self.index}] {self.filename}"

@@ -10,7 +10,7 @@ from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
 from conversations import access, store
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
 from conversations.tree import TurnTree
-from conversations.words import word_query, word_vector
+from conversations.words import having_word
 
 T = TypeVar("T")
 
@@ -57,11 +57,7 @@ def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
 
 def messages_saying(word: str) -> QuerySet[Message]:
     """Return the messages that hold a word, also one that is only begun; not answers that are being written."""
-    query = word_query(word)
-    if query is None:
-        return Message.objects.none()
-    ended = Message.objects.exclude(status=Message.Status.STREAMING)
-    return ended.alias(words=word_vector("content")).filter(words=query)
+    return having_word(Message.objects.exclude(status=Message.Status.STREAMING), word, "content")
 
 
 def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:

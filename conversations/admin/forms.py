@@ -49,6 +49,8 @@ class PromptTemplateForm(PromptForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not self.fields:  # of someone who may only look
+            return
         purpose = self.instance.purpose if self.instance.pk else ""
         known = _listed(purpose) if purpose else variables_help()
         for name in ("system", "user"):
@@ -86,6 +88,8 @@ class ModelProfileForm(ProfileForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "purpose" not in self.fields:  # of someone who may only look
+            return
         stored = bool(self.instance.encrypted_key)
         self.fields["key"].help_text = (
             _("A key is stored. Leave this empty to keep it.")

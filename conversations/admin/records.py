@@ -8,16 +8,44 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.admin.word_search import WordSearch, messages_found, sessions_named
-from conversations.models import Citation, ContextEntry, Feedback, ShareLink, TraceStep
+from conversations.admin.word_search import (
+    WordSearch,
+    is_part_of_uuid,
+    looked_up,
+    messages_found,
+    sessions_named,
+    turns_requested,
+)
+from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep
+from conversations.words import having_word
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
 
 def _entries_found(word: str) -> Q:
     """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
-    said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word).values("turn_id"))
-    told = Q(content__icontains=word) & ~Q(type=ContextEntry.Type.CHAT)
-    return said | told | Q(session__in=sessions_named(word).values("pk"))
+    said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
+    told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
+    return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
+
+
+def _citations_found(word: str) -> Q:
+    said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
+    return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
+
+
+def _steps_found(word: str) -> Q:
+    named = Q(key__icontains=word)
+    return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
+
+
+def _feedback_found(word: str) -> Q:
+    own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
+    return own | Q(message__in=messages_found(word))
+
+
+def _links_found(word: str) -> Q:
+    named = Q(session__in=sessions_named(word).values("pk"))
+    return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
 
 
 @admin.register(ContextEntry)
@@ -57,13 +85,14 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
 
 
 @admin.register(Citation)
-class CitationAdmin(RecordAdmin):
+class CitationAdmin(WordSearch, RecordAdmin):
     """Sources of answers, as they were when cited."""
 
     ordering = ("-message_id", "index")
     list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
+    found_by = staticmethod(_citations_found)
     fields = readonly_fields = (
         "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "reason", "score",
         "retrievers", "request_id",
@@ -81,7 +110,7 @@ class CitationAdmin(RecordAdmin):
 
 
 @admin.register(TraceStep)
-class TraceStepAdmin(RecordAdmin):
+class TraceStepAdmin(WordSearch, RecordAdmin):
     """Nodes that ran, the slow and the failed ones easily found."""
 
     ordering = ("-turn_id", "order")
@@ -89,6 +118,7 @@ class TraceStepAdmin(RecordAdmin):
     list_filter = ["key", "status", "started_at"]
     list_select_related = ["turn"]
     search_fields = ["key", "turn__request_id"]
+    found_by = staticmethod(_steps_found)
     fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
 
     @admin.display(description=gettext_lazy("turn"))
@@ -103,13 +133,14 @@ class TraceStepAdmin(RecordAdmin):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(RecordAdmin):
+class FeedbackAdmin(WordSearch, RecordAdmin):
     """Thumbs, with the answers they are about."""
 
     list_display = ["created_at", "value", "reason", "said", "user"]
     list_filter = ["value", "reason", "created_at"]
     list_select_related = ["user", "message"]
     search_fields = ["comment", "reason", "user__username", "message__content"]
+    found_by = staticmethod(_feedback_found)
     date_hierarchy = "created_at"
     fields = readonly_fields = ("message_page", "turn_page", "user", "value", "reason", "comment", "created_at")
 
@@ -130,13 +161,14 @@ class FeedbackAdmin(RecordAdmin):
 
 
 @admin.register(ShareLink)
-class ShareLinkAdmin(RecordAdmin):
+class ShareLinkAdmin(WordSearch, RecordAdmin):
     """Read-only links to sessions; they can be revoked here."""
 
     list_display = ["uuid", "session", "created_at", "revoked_at"]
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["session"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
+    found_by = staticmethod(_links_found)
     fields = readonly_fields = ("uuid", "session", "last_turn", "created_at", "revoked_at")
     actions = ["revoke"]
 

@@ -22,12 +22,11 @@ NEWEST_TURNS = 50
 
 
 def _sessions_found(word: str) -> Q:
-    said = Turn.objects.filter(pk__in=messages_found(word).values("turn_id"))
-    return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=said.values("session_id"))
+    return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=messages_found(word, "turn__session_id"))
 
 
 def _turns_found(word: str) -> Q:
-    said = Q(pk__in=messages_found(word).values("turn_id"))
+    said = Q(pk__in=messages_found(word, "turn_id"))
     named = Q(session__in=ChatSession.objects.filter(title__icontains=word).values("pk"))
     return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
 
@@ -35,7 +34,7 @@ def _turns_found(word: str) -> Q:
 def _messages_found(word: str) -> Q:
     named = Turn.objects.filter(session__in=sessions_named(word).values("pk"))
     turns = Q(turn__in=named.values("pk")) | Q(turn__in=turns_requested(word).values("pk"))
-    return turns | Q(pk__in=messages_found(word).values("pk"))
+    return turns | Q(pk__in=messages_found(word))
 
 
 class TurnInline(RecordInline):

@@ -4,20 +4,26 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 
 from conversations import queries
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import ChatSession, Turn
 from ragsite.admin_base import ModelAdmin
 
 _MOST_WORDS = 8
-_FEW = 5000
 _PART_OF_UUID = re.compile(r"[0-9a-fA-F-]{4,36}")
 
 # What a record is found by: of a word of the search, the condition.
 Condition = Callable[[str], Q]
+
+
+def is_part_of_uuid(word: str) -> bool:
+    """Whether a request id, or a link's id, may hold a word."""
+    return _PART_OF_UUID.fullmatch(word) is not None
 
 
 def sessions_named(word: str) -> QuerySet[ChatSession]:
@@ -27,18 +33,19 @@ def sessions_named(word: str) -> QuerySet[ChatSession]:
 
 def turns_requested(word: str) -> QuerySet[Turn]:
     """Return the turns whose request id holds a word."""
-    return Turn.objects.filter(request_id__icontains=word) if _PART_OF_UUID.fullmatch(word) else Turn.objects.none()
+    return Turn.objects.filter(request_id__icontains=word) if is_part_of_uuid(word) else Turn.objects.none()
 
 
-def messages_found(word: str) -> QuerySet[Message]:
-    """Return the messages that hold a word.
+def messages_found(word: str, key: str = "pk") -> RawSQL:
+    """Return the ids of the messages that hold a word, or those that a key of messages names, such as "turn_id"."""
+    return looked_up(queries.messages_saying(word), key)
 
-    Where they are few they are looked up here, once: a Chinese word is a phrase, which the database reads the texts
-    for, and a list asks several times.
-    """
-    found = queries.messages_saying(word)
-    ids = list(found.values_list("pk", flat=True)[: _FEW + 1])
-    return found if len(ids) > _FEW else Message.objects.filter(pk__in=ids)
+
+def looked_up(rows: QuerySet[Any], key: str = "pk") -> RawSQL:
+    """Return the ids of rows, which are looked up here, once: a list asks several times, for its count and its page."""
+    # An id that a key names many times is sent as often: a sort takes longer, and one process does it alone.
+    ids = rows.order_by().aggregate(ids=ArrayAgg(key))["ids"]
+    return RawSQL("SELECT unnest(%s::bigint[])", [ids or []])
 
 
 class WordSearch(ModelAdmin):

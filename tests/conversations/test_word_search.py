@@ -19,6 +19,7 @@ def session(owner: User) -> ChatSession:
     make_turn(session, "How many ports has the TL-SE2109?", "It's nine; see /etc/hosts and 10.0.0.1 [1].")
     make_turn(session, "Where is it?", "Behind ![The back](/pictures/4711), see [a page](https://example.org/manual).")
     make_turn(session, "端口隔离默认是打开的吗？", "默认情况下端口隔离是关闭的。")
+    make_turn(session, "VLAN 隔离呢？", "也是关闭，\n于此。")
     return session
 
 
@@ -26,7 +27,8 @@ def session(owner: User) -> ChatSession:
     "words",
     [
         "ports", "port", "PORTS", "nine ports", "hosts", "TL-SE2109", "se21", "tl-se", "TL_SE2109", "10.0", "it's",
-        "back", "back see", "example.org/manual", "端口", "离是关", "隔离 ports", "hard", "hardware nine",
+        "back", "back see", "example.org/manual", "端口", "离是关", "隔离 ports", "hard", "hardware nine", "关闭于此",
+        "VLAN隔离", "nine/see", "10/0/0",
     ],
 )  # fmt: skip
 def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:
@@ -35,7 +37,22 @@ def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> No
 
 
 @pytest.mark.parametrize(
-    "words", ["orts", "pictures", "4711", "离端", "2109se", "nine zebra", "ports | zebra", "zebra:*", "!?", "\\'"]
+    "words",
+    [
+        "orts",
+        "pictures",
+        "4711",
+        "离端",
+        "2109se",
+        "nine zebra",
+        "ports | zebra",
+        "zebra:*",
+        "!?",
+        "\\'",
+        "口默",
+        "nine/hosts",
+        "ine/see",
+    ],
 )
 def test_a_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -> None:
     assert not queries.search_sessions(owner, words)

@@ -1,0 +1,61 @@
+"""`manage.py bench_admin`: every way of looking at a list is in the table, and what takes too long is named."""
+
+from contextlib import nullcontext
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conversations.benchmarks.administration import filling, measuring
+from conversations.models import Message
+from retrieval.benchmarks import scratch
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def own_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In the tests' own database: making another takes longer than all the rest.
+    monkeypatch.setattr(scratch, "database", lambda name, keep: nullcontext())
+    monkeypatch.setattr(scratch, "empty", lambda: None)
+    monkeypatch.setattr(scratch, "set_stamp", lambda text: None)
+    monkeypatch.setattr(filling, "analyse", lambda: None)  # no VACUUM in a transaction
+
+
+def printed(**options: Any) -> list[list[str]]:
+    """Return the cells of all lines of the tables."""
+    out = StringIO()
+    call_command("bench_admin", messages=240, rounds=1, stdout=out, **options)
+    lines = [line for line in out.getvalue().splitlines() if line.startswith("|") and "--" not in line]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def test_every_way_of_looking_at_a_list_is_measured() -> None:
+    lists, *rest = printed(lists="conversations.message,auth.Group", every=True)
+    assert lists[2:-1] == list(measuring._KINDS)
+    (message, group), pages = sorted(rest[:2], reverse=True), rest[3:]
+    assert message[:2] == ["conversations.Message", f"{Message.objects.count()}"] and all(message[2:])
+    assert group[0] == "auth.Group" and group[lists.index("dates")] == ""
+    names = {(page[0], page[1], page[2]) for page in pages}
+    for kind, name in (
+        ("list", "as it is"), ("search", "a rare word, in Chinese"), ("search", "the beginning of an id"),
+        ("filter", "status: Interrupted"), ("filter", "role: User, with a frequent word"), ("dates", "a month"),
+        ("sort", "by duration_ms, downwards"), ("counts", "counts beside the filters"), ("row", "the first row"),
+    ):  # fmt: skip
+        assert ("conversations.Message", kind, name) in names
+
+
+def test_only_what_is_above_the_bounds_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "MOST_QUERIES", 0)
+    monkeypatch.setattr(measuring, "MOST_SECONDS", 600.0)
+    assert len(printed(lists="auth.group")) > 4
+    monkeypatch.setattr(measuring, "MOST_QUERIES", 600)
+    assert len(printed(lists="auth.group")) == 3
+
+
+def test_what_it_can_t_do_is_told() -> None:
+    with pytest.raises(CommandError, match=r"no list auth\.grup, but: auth\.group"):
+        call_command("bench_admin", lists="auth.Grup")
+    with pytest.raises(CommandError, match="whole numbers from 1"):
+        call_command("bench_admin", messages=0)

@@ -1,0 +1,85 @@
+"""Every list and every page of the admin, read from its registry: how much each asks, whatever there is to show.
+
+The lists are those of a small site made by the same filling as the one that `bench_admin` measures.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from conversations.benchmarks.administration import filling, measuring
+from conversations.benchmarks.administration.texts import FREQUENT
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+MODELS = [*admin.site._registry]
+FEW, MORE = 60, 300
+
+
+def url(model: type[Model], page: str, *args: Any) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
+
+
+def counts(client: Client) -> dict[str, int]:
+    """Open every list, as it is and searched, and the page of its newest row; return how many queries each asked."""
+    found = {}
+    for model in MODELS:
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None, f"the filling makes no {model._meta.label}"
+        searched = f"{url(model, 'changelist')}?{urlencode({'q': FREQUENT})}"
+        for address, name in (
+            (url(model, "changelist"), "list"),
+            (searched, "search"),
+            (url(model, "change", row.pk), "change"),
+        ):
+            with CaptureQueriesContext(connection) as asked:
+                response = client.get(address)
+            assert response.status_code == 200, address
+            found[f"{model._meta.label} {name}"] = len(asked)
+    return found
+
+
+def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None:
+    filling.fill(FEW)
+    rows = {model: model._default_manager.count() for model in MODELS}
+    few = counts(as_staff)
+    filling.fill(MORE)
+    assert [model for model in MODELS if model._default_manager.count() < rows[model] + 4] == []
+    many = counts(as_staff)
+    assert {name: count for name, count in many.items() if count > measuring.MOST_QUERIES} == {}
+    assert {name: (few[name], count) for name, count in many.items() if count > few[name] + 1} == {}
+
+
+def test_who_may_only_look_opens_every_page_and_changes_nothing() -> None:
+    filling.fill(12)
+    looker = factories.make_user("looker", is_staff=True)
+    looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client, found = Client(), []
+    client.force_login(looker)
+    for model in MODELS:
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None
+        for page, status in (("changelist", 200), ("change", 200), ("history", 200), ("add", 403), ("delete", 403)):
+            address = url(model, page, *([row.pk] if page in ("change", "history", "delete") else []))
+            response = client.get(address)
+            if response.status_code != status:
+                found.append(f"{address}: {response.status_code}")
+            if page == "change" and 'name="_save"' in response.content.decode():
+                found.append(f"{address} has a button to save")
+        for query in ("_facets=True", "o=-1", "q=quetzal", "p=1"):
+            response = client.get(f"{url(model, 'changelist')}?{query}")
+            if response.status_code != 200:
+                found.append(f"{response.request['PATH_INFO']}?{query}: {response.status_code}")
+        if client.post(url(model, "change", row.pk), {"name": "changed"}).status_code != 403:
+            found.append(f"{url(model, 'change', row.pk)} takes changes")
+        client.post(url(model, "changelist"), {"action": "delete_selected", "_selected_action": row.pk, "post": "yes"})
+        assert model._default_manager.filter(pk=row.pk).exists(), f"{model._meta.label} can be deleted"
+    assert found == []
