@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.api import Refused
+from conversations.api import TurnNotBegun
 from conversations.models import ChatSession, Message
 from conversations.turns import TurnRefused
 from knowledge.models import Document, KnowledgeBase
@@ -92,9 +92,9 @@ def test_an_unknown_host_is_told_in_the_shape_of_errors() -> None:
 
 
 def test_a_turn_above_the_limit_says_when_to_come_back() -> None:
-    response = exception_handler(Refused(TurnRefused("too_many_turns", "Wait.")), {})
+    response = exception_handler(TurnNotBegun(TurnRefused("too_many_turns", "Wait.")), {})
     assert response is not None and response.status_code == 429 and int(response["Retry-After"]) > 0
-    other = exception_handler(Refused(TurnRefused("request_id_taken", "Taken.")), {})
+    other = exception_handler(TurnNotBegun(TurnRefused("request_id_taken", "Taken.")), {})
     assert other is not None and other.status_code == 409 and "Retry-After" not in other
 
 
