@@ -5,6 +5,7 @@ A stream only listens. The turn runs apart from it, so that a client that goes a
 """
 
 import contextlib
+import re
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any
@@ -39,6 +40,7 @@ Frames = Callable[[Event], Iterable[str]]
 _STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
 _PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
 _TAKEN = {409: ApiErrorSerializer}
+_EVENT_ID = "[0-9]{1,18}"
 _ORDERINGS = ("created_at", "-created_at")
 
 
@@ -129,7 +131,7 @@ class ContentStream(AsyncAPIView):
         parameters=[
             OpenApiParameter(
                 "Last-Event-ID",
-                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": f"^{_EVENT_ID}$"},
                 OpenApiParameter.HEADER,
                 description="last event seen",
             )
@@ -156,7 +158,7 @@ class ContentStream(AsyncAPIView):
 
 def _last_event_id(request: Request) -> int:
     given = request.headers.get("Last-Event-ID", "").strip()
-    if given and not (given.isascii() and given.isdecimal()):
+    if given and not re.fullmatch(_EVENT_ID, given):
         raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
     return int(given or 0)
 

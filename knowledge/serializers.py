@@ -96,6 +96,10 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     """A passage."""
 
     heading = serializers.CharField(read_only=True)
+    table_columns = serializers.ListField(child=serializers.CharField(), allow_null=True, read_only=True)
+    table_rows = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()), allow_null=True, read_only=True
+    )
     picture_url = serializers.SerializerMethodField()
 
     class Meta:

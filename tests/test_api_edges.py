@@ -78,6 +78,18 @@ def test_a_malformed_body_gets_the_error_in_json(as_owner: Client, content_type:
     assert response.status_code == 400 and set(response.json()) == {"detail", "code"}
 
 
+@pytest.mark.parametrize("body", ['{"query": "x", "mode": "\\uD800"}', '{"query": "\\udc00"}', '{"\\ud800": 1}'])
+def test_halves_of_characters_are_no_json(as_owner: Client, body: str) -> None:
+    response = as_owner.post("/api/search", body, content_type="application/json")
+    assert response.status_code == 400 and response.json()["code"] == "parse_error"
+
+
+def test_a_form_is_read_by_what_its_texts_spell(as_owner: Client) -> None:
+    form = {"query": "x", "k": "3", "merge_neighbours": "true", "mode": "fulltext", "vector_weight": "0.5"}
+    assert as_owner.post("/api/search", form).status_code == 200
+    assert as_owner.post("/api/search", form, content_type="application/json").status_code == 400
+
+
 @pytest.mark.parametrize("address", ["/api", "/api/", "/api/documents/1/", "/api/documents/-1", "/api/chat"])
 def test_unknown_routes_answer_in_json(as_owner: Client, anonymous: Client, address: str) -> None:
     for client in (as_owner, anonymous):
