@@ -18,6 +18,7 @@ from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
 from ragsite.api import ID, ApiErrorSerializer, Refused, counted
+from ragsite.async_api import FirstRenderer
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
@@ -129,11 +130,14 @@ class QuestionDetail(APIView):
 class SetExport(APIView):
     """A set as a file."""
 
-    @extend_schema(responses={(200, "application/jsonl"): OpenApiTypes.BINARY})
+    content_negotiation_class = FirstRenderer
+
+    # Programs made from the document know what to do with a text, and nothing of JSON lines, which have no type.
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return JSON lines that another site, or `manage.py evaluate`, takes."""
         found = access.get_set(request.user, pk)
-        response = HttpResponse("".join(sets.export(found)), content_type="application/jsonl")
+        response = HttpResponse("".join(sets.export(found)), content_type="text/plain; charset=utf-8")
         response.headers["Content-Disposition"] = content_disposition_header(True, f"{found.name}.jsonl")
         return response
 
