@@ -2,6 +2,7 @@
 
 import json
 import logging
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite import env
 from ragsite.api import exception_handler
 from ragsite.logs import TracebackOfFaults
+from ragsite.uploads import InUtf8
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -132,6 +134,37 @@ def test_several_files_keep_each_its_own_folder(as_owner: Client, base: Knowledg
     body = one.removesuffix(f"--{BOUNDARY}--\r\n".encode()) + two
     response = as_owner.post(reverse("api-documents", args=[base.pk]), body, content_type=MULTIPART_CONTENT)
     assert [(item["folder"], item["filename"]) for item in response.json()] == [("a", "one.md"), ("", "two.md")]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("Übersicht für Größen.md", "latin-1"),
+        ("naïve/été.md", "latin-1"),
+        ("交换机手册.md", "gbk"),
+        ("手册/端口镕.md", "gbk"),
+        ("手册.md", "utf-8"),
+    ],
+)
+def test_files_whose_names_are_not_in_utf8_are_kept(
+    as_owner: Client, base: KnowledgeBase, name: str, encoding: str
+) -> None:
+    body = form("NAME", folder="told").replace(b'"NAME"', b'"' + name.encode(encoding) + b'"')
+    response = as_owner.post(reverse("api-documents", args=[base.pk]), body, content_type=MULTIPART_CONTENT)
+    assert response.status_code == 202, response.content
+    (added,) = response.json()
+    assert Document.objects.get(pk=added["id"]).path == (name if "/" in name else f"told/{name}")
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100_000])
+def test_headers_are_mended_wherever_a_read_cuts_them_and_nothing_else_is(size: int) -> None:
+    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n'
+    content = bytes(range(256)) * 30 + b"\r\n--edg\r\n\r\n\xe9"
+    sent = part % ("é.md".encode("latin-1"), content) + part % ("文.md".encode("gbk"), content) + b"--edge--\r\n"
+    stream = InUtf8(BytesIO(sent), b"edge")
+    assert b"".join(iter(lambda: stream.read(size), b"")) == (
+        part % ("é.md".encode(), content) + part % ("文.md".encode(), content) + b"--edge--\r\n"
+    )
 
 
 def test_messages_are_listed_newest_first_on_request(owner: Any, as_owner: Client) -> None:
