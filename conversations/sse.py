@@ -40,7 +40,7 @@ Frames = Callable[[Event], Iterable[str]]
 _STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
 _PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
 _TAKEN = {409: ApiErrorSerializer}
-_EVENT_ID = "[0-9]{1,18}"
+_EVENT_ID = "[0-9]{0,18}"  # empty where none was seen
 _ORDERINGS = ("created_at", "-created_at")
 
 
@@ -158,7 +158,7 @@ class ContentStream(AsyncAPIView):
 
 def _last_event_id(request: Request) -> int:
     given = request.headers.get("Last-Event-ID", "").strip()
-    if given and not re.fullmatch(_EVENT_ID, given):
+    if not re.fullmatch(_EVENT_ID, given):
         raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
     return int(given or 0)
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
@@ -78,10 +79,12 @@ class Pagination(PageNumberPagination):
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields."""
+    """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields; in JSON always."""
     response = drf_exception_handler(error, context)
     if response is None:
         return None
+    if request := context.get("request"):
+        request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
     codes = error.get_codes() if isinstance(error, APIException) else None
     if isinstance(response.data, dict) and "detail" in response.data:
         response.data = {"detail": str(response.data["detail"]), "code": _code(codes, response.status_code)}

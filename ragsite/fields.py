@@ -107,8 +107,10 @@ class UUIDField(serializers.UUIDField):
 class IdsField(serializers.ListField):
     """Ids of things; whether the caller has such, is the view's to say."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"child": IntegerField(min_value=1), "max_length": 1000} | kwargs)
+    child = IntegerField(min_value=1)
+
+    def __init__(self, *, max_length: int = 1000, **kwargs: Any) -> None:
+        super().__init__(max_length=max_length, **kwargs)
 
 
 _STRICT: dict[type, type] = {

@@ -59,7 +59,7 @@ def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any
     command = [
         str(Path(sys.executable).with_name("schemathesis")), "run", "schema.json", "--url", api.url, "--no-color",
         "--checks", "all", "--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES), "--seed", "1",
-        "--generation-database", "none", "--warnings", "off", "--continue-on-failure",
+        "--generation-database", "none", "--workers", "2", "--warnings", "off", "--continue-on-failure",
     ]  # fmt: skip
     environment = os.environ | {"SCHEMATHESIS_HOOKS": "tests.contract_hooks", "PYTHONPATH": str(ROOT)}
     asked = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

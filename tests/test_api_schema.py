@@ -114,6 +114,9 @@ def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> 
 
 def test_the_schema_and_its_page_stand_odd_questions(as_owner: Client) -> None:
     assert "\0" not in as_owner.get("/api/schema/?version=%00")["Content-Disposition"]
+    for address, status in (("/api/docs/?script=", 405), ("/api/schema/", 405), ("/api/schema/?format=x", 404)):
+        answer = as_owner.delete(address)
+        assert answer.status_code == status and set(answer.json()) == {"detail", "code"}
     assert as_owner.options("/api/docs/?script=").status_code == 405
 
 

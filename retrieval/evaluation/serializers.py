@@ -108,9 +108,9 @@ class NewQuestionSerializer(serializers.Serializer[Any]):
     grade = IntegerField(min_value=1, max_value=1000, default=1)
 
 
-def _number(kind: type[serializers.Field[Any, Any, Any, Any]], name: str) -> Any:
-    least, most = NUMBERS[name][1], LARGEST
-    return kind(required=False, allow_null=True, min_value=least, max_value=most)
+def _number(kind: type[FloatField] | type[IntegerField], name: str) -> Any:
+    limits: dict[str, Any] = {"min_value": NUMBERS[name][1], "max_value": LARGEST}
+    return kind(required=False, allow_null=True, **limits)
 
 
 class RunOptionsSerializer(serializers.Serializer[Any]):
