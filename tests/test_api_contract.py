@@ -59,7 +59,7 @@ def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any
     command = [
         str(Path(sys.executable).with_name("schemathesis")), "run", "schema.json", "--url", api.url, "--no-color",
         "--checks", "all", "--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES), "--seed", "1",
-        "--generation-database", "none", "--workers", "2", "--warnings", "off", "--continue-on-failure",
+        "--generation-database", "none", "--warnings", "off", "--continue-on-failure",
     ]  # fmt: skip
     environment = os.environ | {"SCHEMATHESIS_HOOKS": "tests.contract_hooks", "PYTHONPATH": str(ROOT)}
     asked = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -72,7 +72,7 @@ def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any
 def _configuration(api: Api) -> str:
     """Return what schemathesis is told: who asks, what exists, and what else than 2xx answers a valid request.
 
-    That is what the state of things forbids, 404, 409, 410 and 429, and a file that is too large; never 400.
+    That is what rights and the state of things forbid, and a file that is too large; never 400.
     """
     # Deletions are of what isn't there: the others need what is.
     operations = "".join(
@@ -88,7 +88,7 @@ def _configuration(api: Api) -> str:
         f"""
         headers = {{ Authorization = "Token {api.token}" }}
         [checks.positive_data_acceptance]
-        expected-statuses = ["2xx", "404", "409", "410", "413", "429"]
+        expected-statuses = ["2xx", "403", "404", "409", "410", "413", "429"]
         [checks.negative_data_rejection]
         expected-statuses = ["400", "404", "405", "406", "409", "413", "415", "429"]
         """
