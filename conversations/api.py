@@ -10,7 +10,6 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
-from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -31,22 +30,26 @@ from conversations.serializers import (
     TraceSerializer,
 )
 from conversations.turns import Started, TurnRefused
+from knowledge.access import readable_ids
+from ragsite.api import ApiErrorSerializer, Conflict, Refused
 from ragsite.async_api import AsyncAPIView
 
 _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
     "request_id_taken": status.HTTP_409_CONFLICT,
+    "not_cut": status.HTTP_409_CONFLICT,
+    "nothing_came": status.HTTP_409_CONFLICT,
+    "unknown_parent": status.HTTP_404_NOT_FOUND,
 }
 # Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
 _WAIT_FOR_A_TURN = 5
 
 
-class Refused(APIException):
-    """A turn that does not start, as an answer: 429 over a limit, 409 for a request id of another chat, else 400."""
+class TurnNotBegun(Refused):
+    """A turn that does not start, as an answer; 429 is over a limit."""
 
     def __init__(self, refusal: TurnRefused) -> None:
-        super().__init__(refusal.message, refusal.code)
-        self.status_code = _REFUSAL_STATUS.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+        super().__init__(refusal, _REFUSAL_STATUS)
         if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
             self.wait = _WAIT_FOR_A_TURN  # sent as Retry-After
 
@@ -65,7 +68,7 @@ async def begun(start: Coroutine[Any, Any, Started]) -> Started:
     try:
         return await asyncio.shield(task)
     except TurnRefused as refusal:
-        raise Refused(refusal) from None
+        raise TurnNotBegun(refusal) from None
 
 
 def language() -> str:
@@ -93,12 +96,12 @@ class SessionList(generics.ListAPIView[ChatSession]):
         """List the sessions."""
         return super().get(request, *args, **kwargs)
 
-    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer})
+    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 404: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Make a session."""
-        given = SessionCreateSerializer(data=request.data, context={"request": request})
+        given = SessionCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        bases = [base.pk for base in given.validated_data.get("knowledge_bases", [])]
+        bases = readable_ids(request.user, given.validated_data.get("knowledge_bases", []))
         session = services.create_session(request.user, given.validated_data["chat_title"], bases)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
         return Response(body, status=status.HTTP_201_CREATED)
@@ -130,13 +133,14 @@ class SessionDetail(APIView):
 
     def _update(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
-        given = SessionUpdateSerializer(data=request.data, context={"request": request})
+        given = SessionUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         changes = given.validated_data
+        bases = readable_ids(request.user, changes.get("knowledge_bases", []))
         if "chat_title" in changes:
             services.rename_session(session, changes["chat_title"])
         if "knowledge_bases" in changes:
-            services.set_knowledge_bases(request.user, session, [base.pk for base in changes["knowledge_bases"]])
+            services.set_knowledge_bases(request.user, session, bases)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])
         return done(_("The chat is updated."))
@@ -178,16 +182,16 @@ class MessageTrace(APIView):
 class MessageFeedback(APIView):
     """The caller's thumb on an answer."""
 
-    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer})
+    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer, 409: ApiErrorSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Give feedback, replacing an earlier one."""
+        """Give feedback, replacing an earlier one; 409 for a question."""
         message = access.get_message(request.user, pk)
         given = FeedbackSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         try:
             feedback = services.give_feedback(request.user, message, **given.validated_data)
         except ValueError as error:
-            raise ValidationError({"detail": str(error)}) from None
+            raise Conflict(str(error)) from None
         return Response(FeedbackSerializer(feedback).data)
 
     @extend_schema(responses={204: None})
@@ -220,9 +224,9 @@ class MessageRegenerate(AsyncAPIView):
 class MessageContinue(AsyncAPIView):
     """Goes on with an answer that was cut."""
 
-    @extend_schema(request=None, responses={202: StartedSerializer})
+    @extend_schema(request=None, responses={202: StartedSerializer, 409: ApiErrorSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Start a turn after the answer's that goes on with it; listen to it at `stream`."""
+        """Start a turn after the answer's that goes on with it; listen to it at `stream`. 409 if it was not cut."""
         started = await begun(turns.continue_answer(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 

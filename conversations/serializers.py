@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
@@ -10,9 +11,16 @@ from rest_framework import serializers
 from conversations import queries
 from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
-from knowledge import access as knowledge_access
-from knowledge.models import KnowledgeBase
-from ragsite.api import TextField
+from conversations.turns import INVISIBLE
+from ragsite.fields import (
+    BooleanField,
+    ChoiceField,
+    IdsField,
+    IntegerField,
+    ModelSerializer,
+    TextField,
+    UUIDField,
+)
 from ragsite.links import absolute
 from retrieval.serializers import AnswerStateField, SourceSerializer
 
@@ -20,12 +28,13 @@ from retrieval.serializers import AnswerStateField, SourceSerializer
 MOST_PASSAGES = 50
 
 
-class ReadableKnowledgeBases(serializers.PrimaryKeyRelatedField[KnowledgeBase]):
-    """Ids of knowledge bases that the caller may read; any other id is an error, as one that doesn't exist."""
+class QuestionField(TextField):
+    """A question, in which there is something to see."""
 
-    def get_queryset(self) -> Any:
-        """Return what the caller may read."""
-        return knowledge_access.readable(self.context["request"].user)
+    invisible = INVISIBLE
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": settings.MAX_QUESTION_CHARACTERS} | kwargs)
 
 
 class SessionSerializer(serializers.ModelSerializer[ChatSession]):
@@ -62,15 +71,15 @@ class SessionCreateSerializer(serializers.Serializer[Any]):
     """A new session; without a title it gets one of its own."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
-    knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
+    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
 
 
 class SessionUpdateSerializer(serializers.Serializer[Any]):
     """What may be changed of a session; what is left out stays as it is."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False)
-    knowledge_bases = ReadableKnowledgeBases(many=True, required=False, queryset=KnowledgeBase.objects.none())
-    pinned = serializers.BooleanField(required=False)
+    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
+    pinned = BooleanField(required=False)
 
 
 class DoneSerializer(serializers.Serializer[Any]):
@@ -237,7 +246,7 @@ class QuotingLinkSerializer(serializers.Serializer[Any]):
 class ShareLinkCreateSerializer(serializers.Serializer[Any]):
     """Where a shared branch ends; without it, at the newest turn."""
 
-    last_turn_id = serializers.IntegerField(required=False, allow_null=True, default=None)
+    last_turn_id = IntegerField(required=False, allow_null=True, default=None, min_value=1)
 
 
 class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):
@@ -266,10 +275,10 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
         read_only_fields = fields
 
 
-class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
+class FeedbackSerializer(ModelSerializer[Feedback]):
     """A thumb: 1 (helpful) or -1 (not helpful)."""
 
-    value = serializers.ChoiceField(choices=[1, -1])
+    value = ChoiceField(choices=[1, -1])
 
     class Meta:
         """One per person and answer."""
@@ -285,17 +294,18 @@ class AskSerializer(serializers.Serializer[Any]):
     without it, it follows the newest. The same `request_id` sent twice is one turn.
     """
 
-    content = TextField(required=False, allow_blank=True)
-    question = TextField(required=False, allow_blank=True)
-    parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
-    request_id = serializers.UUIDField(required=False)
+    either = ("content", "question")
+
+    content = QuestionField(required=False)
+    question = QuestionField(required=False, help_text="Another name of `content`; one of them is needed.")
+    parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
+    request_id = UUIDField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Take the question under either of its names."""
-        attrs["question"] = attrs.get("question") or attrs.pop("content", "")
-        if not attrs["question"]:
+        if "question" not in attrs and "content" not in attrs:
             raise serializers.ValidationError({"content": _("Ask something: the question is empty.")})
-        return attrs
+        return {"question": attrs.get("content"), **attrs}
 
 
 class ConversationSerializer(serializers.Serializer[Any]):
@@ -304,23 +314,23 @@ class ConversationSerializer(serializers.Serializer[Any]):
     `model_id` is taken so that clients needn't change; which model answers is up to the administrator.
     """
 
-    question = TextField()
-    session_id = serializers.IntegerField(required=False, allow_null=True)
-    thinking = serializers.BooleanField(default=True, help_text="false leaves the THINK: frames out")
+    question = QuestionField()
+    session_id = IntegerField(required=False, allow_null=True, min_value=1)
+    thinking = BooleanField(default=True, help_text="false leaves the THINK: frames out")
     model_id = TextField(required=False, allow_null=True, allow_blank=True)
-    rerank_top_n = serializers.IntegerField(
+    rerank_top_n = IntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=MOST_PASSAGES,
         help_text="how many passages the answer is given at most; left out, as the site is set",
     )
-    use_insert_block = serializers.BooleanField(
+    use_insert_block = BooleanField(
         required=False,
         allow_null=True,
         help_text="have a model judge each passage for whether it answers; left out, as the site is set",
     )
-    parent_turn_id = serializers.IntegerField(required=False, allow_null=True)
+    parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
 
 
 class StartedSerializer(serializers.Serializer[Any]):

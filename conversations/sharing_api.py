@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, serializers, status
-from rest_framework.exceptions import ValidationError
+from rest_framework import generics, status
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -24,6 +24,7 @@ from conversations.serializers import (
 )
 from conversations.share_views import as_file, exported
 from knowledge import access as knowledge_access
+from ragsite.api import ID, ApiErrorSerializer, Conflict, counted
 from ragsite.async_api import FirstRenderer
 from ragsite.links import absolute
 
@@ -41,7 +42,7 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
         session = access.get_session(self.request.user, self.kwargs["session_id"])
         return access.share_links(self.request.user).filter(session=session)
 
-    @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer})
+    @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, session_id: int) -> Response:
         """Share a branch up to a turn; the link that it has is returned again."""
         session = access.get_session(request.user, session_id)
@@ -50,7 +51,9 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
         try:
             link = sharing.create_link(session, given.validated_data["last_turn_id"])
         except sharing.NothingToShare:
-            raise ValidationError({"detail": _("The turn to share up to is not in this chat.")}) from None
+            if given.validated_data["last_turn_id"] is None:
+                raise Conflict(_("There is nothing to share yet. Ask something first.")) from None
+            raise NotFound(_("The turn to share up to is not in this chat.")) from None
         body = ShareLinkSerializer(link, context={"request": request}).data
         return Response(body, status=status.HTTP_201_CREATED)
 
@@ -101,12 +104,12 @@ class ExportMarkdown(APIView):
     content_negotiation_class = FirstRenderer
 
     @extend_schema(
-        parameters=[OpenApiParameter("turn", int, description="a turn of the branch; without it, the newest branch")],
+        parameters=[OpenApiParameter("turn", ID, description="a turn of the branch; without it, the newest branch")],
         responses=_MARKDOWN,
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return one branch as Markdown: questions quoted, answers, their sources."""
         session = access.get_session(request.user, pk)
-        turn = serializers.IntegerField(allow_null=True).run_validation(request.query_params.get("turn"))
+        turn = counted(request, "turn")
         text = export.markdown(session, turn, absolute(request, "/").rstrip("/"))
         return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")

@@ -5,6 +5,7 @@ A stream only listens. The turn runs apart from it, so that a client that goes a
 """
 
 import contextlib
+import re
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any
@@ -39,6 +40,7 @@ Frames = Callable[[Event], Iterable[str]]
 _STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
 _PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
 _TAKEN = {409: ApiErrorSerializer}
+_EVENT_ID = "[0-9]{0,18}"  # empty where none was seen
 _ORDERINGS = ("created_at", "-created_at")
 
 
@@ -126,7 +128,14 @@ class ContentStream(AsyncAPIView):
     """The stream of one answer, from its beginning or from where a client left it."""
 
     @extend_schema(
-        parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="last event seen")],
+        parameters=[
+            OpenApiParameter(
+                "Last-Event-ID",
+                {"type": "string", "pattern": f"^{_EVENT_ID}$"},
+                OpenApiParameter.HEADER,
+                description="last event seen",
+            )
+        ],
         responses=_STEPS | {204: None, 410: ApiErrorSerializer},
     )
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
@@ -149,7 +158,7 @@ class ContentStream(AsyncAPIView):
 
 def _last_event_id(request: Request) -> int:
     given = request.headers.get("Last-Event-ID", "").strip()
-    if given and not given.isdecimal():
+    if not re.fullmatch(_EVENT_ID, given):
         raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
     return int(given or 0)
 
@@ -163,7 +172,7 @@ class Conversation(AsyncAPIView):
         given = ConversationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        session = await sync_to_async(self._session)(request.user, data.get("session_id"))
+        session = await sync_to_async(self._session)(request.user, data)
         question = Ask(
             session_id=session.pk,
             question=data["question"],
@@ -175,5 +184,9 @@ class Conversation(AsyncAPIView):
         started = await begun(turns.start_turn(request.user, question))
         return stream(started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
 
-    def _session(self, user: Any, session_id: int | None) -> ChatSession:
-        return access.get_session(user, session_id) if session_id is not None else services.create_session(user)
+    def _session(self, user: Any, data: dict[str, Any]) -> ChatSession:
+        if data.get("session_id") is not None:
+            return access.get_session(user, data["session_id"])
+        if data.get("parent_turn_id") is not None:
+            raise Http404(_("The turn to go on from is not in this chat."))
+        return services.create_session(user)

@@ -1,6 +1,7 @@
 """Starting, stopping and repeating turns; knows neither HTTP nor WebSockets."""
 
 import asyncio
+import re
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,11 @@ from ragsite.db import in_database
 from ragsite.llm.mending import whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
+
+# Spaces, controls, and characters that only join, part or turn others: what regular expressions call a class.
+INVISIBLE = (
+    r"\s\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +200,7 @@ def _prepare(user: Any, ask: Ask) -> State:
 def checked(question: str) -> str:
     """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
     question = whole(question).strip()
-    if not any(character.isprintable() and character != " " for character in question):
+    if not re.search(f"[^{INVISIBLE}]", question):
         raise TurnRefused("empty_question", _("Please write a question."))
     limit = settings.MAX_QUESTION_CHARACTERS
     if len(question) > limit:

@@ -4,6 +4,7 @@ A stranger gets `Http404`, whether the thing exists or not; a person who may rea
 `PermissionDenied`, since the thing is no secret to them.
 """
 
+from collections.abc import Collection
 from typing import TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
@@ -25,6 +26,14 @@ def readable(user: Actor) -> QuerySet[KnowledgeBase]:
     return KnowledgeBase.objects.filter(
         Q(owner_id=user.pk) | Q(visibility=KnowledgeBase.Visibility.SITE) | Exists(_memberships(user))
     )
+
+
+def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
+    """Return ids of knowledge bases, sorted; raises `Http404` where one is of none that the user may read."""
+    found = sorted(readable(user).filter(pk__in=ids).values_list("pk", flat=True))
+    if found != sorted(set(ids)):
+        raise Http404(_("There is no such knowledge base, or it is not shared with you."))
+    return found
 
 
 def editable(user: Actor) -> QuerySet[KnowledgeBase]:

@@ -6,9 +6,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, status
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -24,24 +24,15 @@ from knowledge.serializers import (
     MembershipSerializer,
     UploadSerializer,
 )
-from ragsite.api import ApiErrorSerializer
+from ragsite.api import ApiErrorSerializer, Conflict, Refused
 from ragsite.uploads import FolderKeepingParser, keep_folders
 
-
-class TooLarge(APIException):
-    """A file above the site's limit."""
-
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_code = "too_large"
+# What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATES: list[str] = Document.Status.values
 
 
-class Conflict(APIException):
-    """What is asked for doesn't fit the state of things."""
-
-    status_code = status.HTTP_409_CONFLICT
-    default_code = "conflict"
-
-
+@extend_schema_view(post=extend_schema(responses={201: KnowledgeBaseSerializer, 409: ApiErrorSerializer}))
 class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
     """The knowledge bases that the caller may read; making one of their own."""
 
@@ -58,6 +49,10 @@ class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
         serializer.instance = queries.knowledge_bases(self.request.user).get(pk=made.pk)
 
 
+@extend_schema_view(
+    put=extend_schema(responses={200: KnowledgeBaseSerializer, 409: ApiErrorSerializer}),
+    patch=extend_schema(responses={200: KnowledgeBaseSerializer, 409: ApiErrorSerializer}),
+)
 class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
     """One knowledge base; its owner changes and deletes it."""
 
@@ -82,6 +77,7 @@ class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
         services.delete_knowledge_base(instance)
 
 
+@extend_schema_view(post=extend_schema(responses={201: MembershipSerializer, 409: ApiErrorSerializer}))
 class MemberList(generics.ListCreateAPIView[Membership]):
     """With whom a base is shared; its owner shares it."""
 
@@ -134,14 +130,16 @@ class DocumentList(generics.ListAPIView[Document]):
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
         found = queries.search_documents(found, self.request.query_params.get("q", ""))
         wanted = self.request.query_params.get("status")
-        if not wanted:
+        if wanted is None:
             return found
-        return found.filter(status=wanted) if wanted in Document.Status else found.none()
+        if wanted not in Document.Status:
+            raise ValidationError({"status": [_("This takes one of: {values}.").format(values=", ".join(_STATES))]})
+        return found.filter(status=wanted)
 
     @extend_schema(
         parameters=[
             OpenApiParameter("q", str, description="Words of titles, file names or folders."),
-            OpenApiParameter("status", str, enum=Document.Status.values),
+            OpenApiParameter("status", str, enum=_STATES),
         ]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -244,10 +242,8 @@ def _owned(user: Any, pk: int) -> KnowledgeBase:
 
 
 def _accept(action: Any) -> Any:
-    """Call a service; what it refuses becomes an answer of 413 or 400."""
+    """Call a service; what it refuses becomes an answer that says why."""
     try:
         return action()
-    except services.UploadRefused as refusal:
-        raise TooLarge(refusal.message, code=refusal.code) from None
     except services.Refused as refusal:
-        raise ValidationError({"detail": refusal.message}, code=refusal.code) from None
+        raise Refused(refusal, _STATUSES) from None

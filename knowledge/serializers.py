@@ -6,9 +6,10 @@ from rest_framework import serializers
 
 from knowledge import queries
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from ragsite.fields import ModelSerializer, TextField
 
 
-class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
+class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
     """A knowledge base; `role` is what the caller is to it."""
 
     owner = serializers.CharField(source="owner.username", read_only=True)
@@ -34,10 +35,10 @@ class KnowledgeBaseSerializer(serializers.ModelSerializer[KnowledgeBase]):
         return attrs
 
 
-class MembershipSerializer(serializers.ModelSerializer[Membership]):
+class MembershipSerializer(ModelSerializer[Membership]):
     """A person with whom a base is shared."""
 
-    username = serializers.CharField(source="user.username")
+    username = TextField(source="user.username", max_length=150)
     user_id = serializers.IntegerField(read_only=True)
 
     class Meta:
@@ -95,6 +96,10 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     """A passage."""
 
     heading = serializers.CharField(read_only=True)
+    table_columns = serializers.ListField(child=serializers.CharField(), allow_null=True, read_only=True)
+    table_rows = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()), allow_null=True, read_only=True
+    )
     picture_url = serializers.SerializerMethodField()
 
     class Meta:

@@ -59,12 +59,14 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take in files. The page's script sends one at a time and gets its row; without script it is a plain form."""
+    """Take in files, which lay in `folder`. The page's script sends one at a time and gets its row; without script it
+    is a plain form.
+    """
     base = access.get_editable_knowledge_base(request.user, pk)
     rows: list[dict[str, Any]] = []
     for file in request.FILES.getlist("file"):
         try:
-            added = services.add_document(base, request.user, file.name or "", file)
+            added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
             rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
         else:

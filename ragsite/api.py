@@ -1,11 +1,13 @@
 """What all DRF endpoints share: the shape of errors and lists."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
@@ -21,14 +23,34 @@ class ApiErrorSerializer(serializers.Serializer[Any]):
     )
 
 
-class TextField(serializers.CharField):
-    """A text. What is not one, as a number, is refused rather than written out."""
+class Refused(APIException):
+    """What is well said but can't be done, with the status of its kind: not valid (400) unless told otherwise."""
 
-    def to_internal_value(self, data: Any) -> str:
-        """Read the text."""
-        if not isinstance(data, str):
-            self.fail("invalid")
-        return str(super().to_internal_value(data))
+    def __init__(self, refusal: Any, statuses: Mapping[str, int]) -> None:
+        """`refusal` has a `code` and a `message`; `statuses` has those of codes that are not 400."""
+        super().__init__(refusal.message, refusal.code)
+        self.status_code = statuses.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+
+
+class Conflict(APIException):
+    """What is asked for doesn't fit the state of things."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+
+
+# What `counted` reads, for OpenAPI.
+ID: dict[str, Any] = {"type": "integer", "minimum": 1}
+
+
+def counted(request: Request, name: str) -> int | None:
+    """Return a parameter of the address that counts from 1, None where it is left out; raises `ValidationError`."""
+    given = request.query_params.get(name)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and int(given[:20])):
+        raise ValidationError({name: [_("This takes a whole number from 1.")]})
+    return int(given[:20])
 
 
 class Pagination(PageNumberPagination):
@@ -39,13 +61,13 @@ class Pagination(PageNumberPagination):
 
     def get_page_size(self, request: Request) -> int | None:
         """Return how many are on a page; raises `ValidationError` for what is no number."""
-        self._check(request, "page_size")
+        counted(request, "page_size")
         return super().get_page_size(request)
 
     def get_page_number(self, request: Request, paginator: Any) -> int | str:
         """Return the page's number, or "last"; raises `ValidationError` for anything else."""
         if request.query_params.get("page") not in self.last_page_strings:
-            self._check(request, "page")
+            counted(request, "page")
         return super().get_page_number(request, paginator)
 
     def get_schema_operation_parameters(self, view: Any) -> list[Any]:
@@ -55,17 +77,14 @@ class Pagination(PageNumberPagination):
             parameter["schema"]["minimum"] = 1
         return parameters
 
-    def _check(self, request: Request, name: str) -> None:
-        given = request.query_params.get(name, "1")
-        if not given.isdecimal() or not int(given[:20]):
-            raise ValidationError({name: [_("This takes a whole number from 1.")]})
-
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields."""
+    """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields; in JSON always."""
     response = drf_exception_handler(error, context)
     if response is None:
         return None
+    if request := context.get("request"):
+        request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
     codes = error.get_codes() if isinstance(error, APIException) else None
     if isinstance(response.data, dict) and "detail" in response.data:
         response.data = {"detail": str(response.data["detail"]), "code": _code(codes, response.status_code)}

@@ -4,12 +4,21 @@ from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_replace
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.request import Request
 
 from ragsite import schema
 
+
+class _Schema(SpectacularAPIView):
+    """The document; there is one version of it, whatever is asked for."""
+
+    def _get_version_parameter(self, request: Request) -> None:
+        return None
+
+
 # The page of a third party, whose scripts are files and whose styles are written inline.
 _docs = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
-    SpectacularSwaggerSplitView.as_view(url_name="api-schema")
+    SpectacularSwaggerSplitView.as_view(url_name="api-schema", http_method_names=["get", "head"])
 )
 
 __all__ = ["schema", "urlpatterns"]
@@ -18,6 +27,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("knowledge.api_urls")),
     path("", include("retrieval.api_urls")),
     path("", include("conversations.api_urls")),
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema/", _Schema.as_view(), name="api-schema"),
     path("docs/", _docs, name="api-docs"),
 ]

@@ -11,6 +11,7 @@ from rest_framework.settings import api_settings
 
 from ragsite.api import ApiErrorSerializer
 from ragsite.async_api import FirstRenderer
+from ragsite.fields import TextField
 
 _RETRY_AFTER = {
     "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds until it may be tried again."}
@@ -71,18 +72,20 @@ class ApiSchema(AutoSchema):
             codes.add("406")
         return codes
 
-    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        """Add what is refused but isn't said: a text of spaces, and an empty list."""
-        schema = super()._map_serializer_field(  # type: ignore[no-untyped-call]
-            field, direction, bypass_extensions
-        )
-        if direction != "request" or not isinstance(schema, dict):
-            return schema
-        if getattr(field, "trim_whitespace", False) and not field.allow_blank and schema.get("type") == "string":
-            schema.setdefault("pattern", r"\S")
-        if not getattr(field, "allow_empty", True) and schema.get("type") == "array":
-            schema.setdefault("minItems", 1)
+    def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """Add that of the fields of `either` one is needed; not as alternatives, which clients are made types of."""
+        schema = super()._map_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        if direction == "request" and (either := getattr(serializer, "either", None)):
+            schema |= {"if": {"not": {"required": [either[0]]}}, "then": {"required": [either[1]]}}
         return schema
+
+    def _insert_field_validators(self, field: Any, schema: Any) -> None:
+        """Add what is refused but isn't said: of texts, and an empty list."""
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
+        if isinstance(field, TextField):
+            schema["pattern"] = field.pattern
+        if not getattr(field, "allow_empty", True) and schema.get("type") == "array":
+            schema["minItems"] = 1
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

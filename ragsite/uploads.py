@@ -1,6 +1,10 @@
-"""Uploads that keep the folder of a file, where a client sends its path as its name; Django drops it unseen."""
+"""Uploads that keep the folder of a file, where a client sends its path as its name; Django drops it unseen.
+
+They also keep files whose names are not in UTF-8, as old programs send them; Django drops these unseen, too.
+"""
 
 import html
+import re
 from types import MethodType
 from typing import Any
 
@@ -11,12 +15,65 @@ from django.utils.translation import gettext as _
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
+_LONGEST_HEADER = 2048  # bytes
+
+
+def _in_utf8(header: bytes) -> bytes:
+    """Return a part's header in UTF-8; one that isn't is taken for Chinese, where its characters are common, or Latin.
+
+    What is common are the 3,755 characters of GB 2312's first level, of which half the letters at least must be.
+    """
+    try:
+        header.decode()
+        return header
+    except UnicodeDecodeError:
+        pass
+    try:
+        text = header.decode("gb18030")
+    except UnicodeDecodeError:
+        return header.decode("latin-1").encode()
+    letters = [character.encode("gb18030") for character in text if not character.isascii()]
+    common = sum(b"\xb0\xa1" <= letter <= b"\xd7\xf9" and letter[1] >= 0xA1 for letter in letters)
+    return (text if 2 * common >= len(letters) else header.decode("latin-1")).encode()
+
+
+class InUtf8:
+    """A multipart form whose parts' headers are in UTF-8, whatever they were sent in."""
+
+    def __init__(self, stream: Any, boundary: bytes) -> None:
+        self._stream = stream
+        self._delimiter = b"--" + boundary + b"\r\n"
+        self._header = re.compile(re.escape(self._delimiter) + rb".{0,%d}?\r\n\r\n" % _LONGEST_HEADER, re.DOTALL)
+        self._kept = b""
+
+    def read(self, size: int) -> bytes:
+        """Return about `size` bytes, none only at the end."""
+        while True:
+            more = self._stream.read(size)
+            data = self._header.sub(lambda found: _in_utf8(found[0]), self._kept + more)
+            end = len(data) if not more else self._whole(data)
+            self._kept = data[end:]
+            if end or not more:
+                return data[:end]
+
+    def _whole(self, data: bytes) -> int:
+        """Return where a header may begin whose end hasn't come yet."""
+        last = data.rfind(self._delimiter)
+        if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
+            return last
+        return max(0, len(data) - len(self._delimiter))
+
 
 class _Parser(DjangoMultiPartParser):
     """Django's, which gives each file the `folder` that its name began with, with slashes; untrusted as the name is."""
 
     _folder = ""
     _files: Any
+    _boundary: bytes
+
+    def __init__(self, META: Any, stream: Any, handlers: Any, encoding: str | None) -> None:
+        super().__init__(META, stream, handlers, encoding)
+        self._input_data = InUtf8(stream, self._boundary)
 
     def sanitize_file_name(self, file_name: str) -> str | None:
         self._folder = html.unescape(file_name).replace("\\", "/").rpartition("/")[0]

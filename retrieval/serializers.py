@@ -1,51 +1,39 @@
 """What `/api/search` takes and answers."""
 
-import math
 from typing import Any
 
 from django.conf import settings
 from rest_framework import serializers
 
-from ragsite.api import TextField
+from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
 from retrieval.fusion import Query
 from retrieval.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest
-
-
-class FiniteFloatField(serializers.FloatField):
-    """A number; neither infinite nor none at all, which JSON's readers let pass as text."""
-
-    def to_internal_value(self, data: Any) -> float:
-        """Read the number."""
-        number = super().to_internal_value(data)
-        if not math.isfinite(number):
-            self.fail("invalid")
-        return number
 
 
 class SearchRequestSerializer(serializers.Serializer[None]):
     """A question, where to look, and how. What is left out, or null, is as the site is set to."""
 
     query = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
-    knowledge_bases = serializers.ListField(
-        child=serializers.IntegerField(min_value=1), required=False, max_length=1000, help_text="All, when left out."
-    )
-    k = serializers.IntegerField(min_value=1, max_value=100, required=False)
-    mode = serializers.ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
-    vector_threshold = FiniteFloatField(
+    knowledge_bases = IdsField(required=False, help_text="All, when left out.")
+    k = IntegerField(min_value=1, max_value=100, required=False)
+    mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
+    vector_threshold = FloatField(
         min_value=-1, max_value=1, required=False, allow_null=True, help_text="The least cosine similarity."
     )
-    bm25_threshold = FiniteFloatField(min_value=0, required=False, allow_null=True, help_text="The least BM25 score.")
-    vector_weight = FiniteFloatField(
+    bm25_threshold = FloatField(
+        min_value=0, max_value=1_000_000, required=False, allow_null=True, help_text="The least BM25 score."
+    )
+    vector_weight = FloatField(
         min_value=0, max_value=100, required=False, allow_null=True, help_text="What vectors count beside words."
     )
-    rrf_constant = serializers.IntegerField(min_value=1, max_value=1000, required=False, allow_null=True)
-    reorder = serializers.BooleanField(
+    rrf_constant = IntegerField(min_value=1, max_value=1000, required=False, allow_null=True)
+    reorder = BooleanField(
         required=False, allow_null=True, default=None, help_text="Put the first hits in order by their features."
     )
-    rerank = serializers.ChoiceField(choices=METHODS, required=False, allow_null=True)
-    merge_neighbours = serializers.BooleanField(default=False, help_text="Join adjacent passages into one hit.")
-    per_document = serializers.IntegerField(
+    rerank = ChoiceField(choices=METHODS, required=False, allow_null=True)
+    merge_neighbours = BooleanField(default=False, help_text="Join adjacent passages into one hit.")
+    per_document = IntegerField(
         min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
     )
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -12,13 +13,14 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.api import Refused
+from conversations.api import TurnNotBegun
 from conversations.models import ChatSession, Message
 from conversations.turns import TurnRefused
 from knowledge.models import Document, KnowledgeBase
 from ragsite import env
 from ragsite.api import exception_handler
 from ragsite.logs import TracebackOfFaults
+from ragsite.uploads import InUtf8
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -78,6 +80,18 @@ def test_a_malformed_body_gets_the_error_in_json(as_owner: Client, content_type:
     assert response.status_code == 400 and set(response.json()) == {"detail", "code"}
 
 
+@pytest.mark.parametrize("body", ['{"query": "x", "mode": "\\uD800"}', '{"query": "\\udc00"}', '{"\\ud800": 1}'])
+def test_halves_of_characters_are_no_json(as_owner: Client, body: str) -> None:
+    response = as_owner.post("/api/search", body, content_type="application/json")
+    assert response.status_code == 400 and response.json()["code"] == "parse_error"
+
+
+def test_a_form_is_read_by_what_its_texts_spell(as_owner: Client) -> None:
+    form = {"query": "x", "k": "3", "merge_neighbours": "true", "mode": "fulltext", "vector_weight": "0.5"}
+    assert as_owner.post("/api/search", form).status_code == 200
+    assert as_owner.post("/api/search", form, content_type="application/json").status_code == 400
+
+
 @pytest.mark.parametrize("address", ["/api", "/api/", "/api/documents/1/", "/api/documents/-1", "/api/chat"])
 def test_unknown_routes_answer_in_json(as_owner: Client, anonymous: Client, address: str) -> None:
     for client in (as_owner, anonymous):
@@ -92,9 +106,9 @@ def test_an_unknown_host_is_told_in_the_shape_of_errors() -> None:
 
 
 def test_a_turn_above_the_limit_says_when_to_come_back() -> None:
-    response = exception_handler(Refused(TurnRefused("too_many_turns", "Wait.")), {})
+    response = exception_handler(TurnNotBegun(TurnRefused("too_many_turns", "Wait.")), {})
     assert response is not None and response.status_code == 429 and int(response["Retry-After"]) > 0
-    other = exception_handler(Refused(TurnRefused("request_id_taken", "Taken.")), {})
+    other = exception_handler(TurnNotBegun(TurnRefused("request_id_taken", "Taken.")), {})
     assert other is not None and other.status_code == 409 and "Retry-After" not in other
 
 
@@ -120,6 +134,37 @@ def test_several_files_keep_each_its_own_folder(as_owner: Client, base: Knowledg
     body = one.removesuffix(f"--{BOUNDARY}--\r\n".encode()) + two
     response = as_owner.post(reverse("api-documents", args=[base.pk]), body, content_type=MULTIPART_CONTENT)
     assert [(item["folder"], item["filename"]) for item in response.json()] == [("a", "one.md"), ("", "two.md")]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("Übersicht für Größen.md", "latin-1"),
+        ("naïve/été.md", "latin-1"),
+        ("交换机手册.md", "gbk"),
+        ("手册/端口镕.md", "gbk"),
+        ("手册.md", "utf-8"),
+    ],
+)
+def test_files_whose_names_are_not_in_utf8_are_kept(
+    as_owner: Client, base: KnowledgeBase, name: str, encoding: str
+) -> None:
+    body = form("NAME", folder="told").replace(b'"NAME"', b'"' + name.encode(encoding) + b'"')
+    response = as_owner.post(reverse("api-documents", args=[base.pk]), body, content_type=MULTIPART_CONTENT)
+    assert response.status_code == 202, response.content
+    (added,) = response.json()
+    assert Document.objects.get(pk=added["id"]).path == (name if "/" in name else f"told/{name}")
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100_000])
+def test_headers_are_mended_wherever_a_read_cuts_them_and_nothing_else_is(size: int) -> None:
+    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n'
+    content = bytes(range(256)) * 30 + b"\r\n--edg\r\n\r\n\xe9"
+    sent = part % ("é.md".encode("latin-1"), content) + part % ("文.md".encode("gbk"), content) + b"--edge--\r\n"
+    stream = InUtf8(BytesIO(sent), b"edge")
+    assert b"".join(iter(lambda: stream.read(size), b"")) == (
+        part % ("é.md".encode(), content) + part % ("文.md".encode(), content) + b"--edge--\r\n"
+    )
 
 
 def test_messages_are_listed_newest_first_on_request(owner: Any, as_owner: Client) -> None:

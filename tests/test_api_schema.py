@@ -112,6 +112,14 @@ def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> 
     assert b"<main" in as_owner.get("/nonsense").content
 
 
+def test_the_schema_and_its_page_stand_odd_questions(as_owner: Client) -> None:
+    assert "\0" not in as_owner.get("/api/schema/?version=%00")["Content-Disposition"]
+    for address, status in (("/api/docs/?script=", 405), ("/api/schema/", 405), ("/api/schema/?format=x", 404)):
+        answer = as_owner.delete(address)
+        assert answer.status_code == status and set(answer.json()) == {"detail", "code"}
+    assert as_owner.options("/api/docs/?script=").status_code == 405
+
+
 @pytest.mark.parametrize("address", ["/api/search", "/api/chat/conversation", "/api/evaluation-sets"])
 def test_json_that_is_nested_too_deeply_is_refused(as_owner: Client, address: str) -> None:
     response = as_owner.post(address, "[" * 100_000, content_type="application/json")

@@ -7,7 +7,6 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -23,17 +22,10 @@ from conversations.memory.serializers import (
     SummarySerializer,
 )
 from conversations.models import ContextEntry
+from ragsite.api import ID, ApiErrorSerializer, Refused, counted
 
-_BRANCH = OpenApiParameter("turn_id", int, description="The end of the branch; the newest turn when left out.")
-
-
-class Refused(APIException):
-    """A fact that is not stored, and why."""
-
-    status_code = status.HTTP_400_BAD_REQUEST
-
-    def __init__(self, refused: FactRefused) -> None:
-        super().__init__(refused.message, refused.code)
+_STATUSES = {"memory_full": 409, "fact_known": 409}
+_BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")
 
 
 class Memory(APIView):
@@ -56,13 +48,13 @@ class Memory(APIView):
 class MemoryFacts(APIView):
     """All facts of the caller's."""
 
-    @extend_schema(request=FactSerializer, responses={201: FactSerializer})
+    @extend_schema(request=FactSerializer, responses={201: FactSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Remember a fact."""
         try:
             fact = facts.remember(_user_id(request), _content(request))
         except FactRefused as refused:
-            raise Refused(refused) from None
+            raise Refused(refused, _STATUSES) from None
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
@@ -75,14 +67,14 @@ class MemoryFacts(APIView):
 class MemoryFact(APIView):
     """One fact of the caller's."""
 
-    @extend_schema(request=FactSerializer, responses={200: FactSerializer})
+    @extend_schema(request=FactSerializer, responses={200: FactSerializer, 409: ApiErrorSerializer})
     def put(self, request: Request, pk: int) -> Response:
         """Change its words."""
         fact = facts.get_fact(request.user, pk)
         try:
             facts.change(fact, _content(request))
         except FactRefused as refused:
-            raise Refused(refused) from None
+            raise Refused(refused, _STATUSES) from None
         return Response(FactSerializer(fact).data)
 
     @extend_schema(responses={204: None})
@@ -137,9 +129,7 @@ def _content(request: Request) -> str:
 
 def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:
     session = access.get_session(request.user, pk)
-    asked = request.query_params.get("turn_id", "")
-    leaf = int(asked) if asked.isdigit() and len(asked) < 19 else None
-    branch = branch_of(session.pk, leaf if asked else store.default_parent(session.pk))
+    branch = branch_of(session.pk, counted(request, "turn_id") or store.default_parent(session.pk))
     entry = summaries.entry_of(session.pk, branch)
     if entry is None:
         raise Http404(_("This chat has no summary."))

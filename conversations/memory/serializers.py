@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
 from conversations.memory.summaries import LONGEST_EDIT
 from conversations.models import ContextEntry, MemoryFact
+from ragsite.fields import BooleanField, ModelSerializer
 
 
-class FactSerializer(serializers.ModelSerializer[MemoryFact]):
+class FactSerializer(ModelSerializer[MemoryFact]):
     """A fact that the caller had remembered."""
 
     class Meta:
@@ -17,6 +19,7 @@ class FactSerializer(serializers.ModelSerializer[MemoryFact]):
         model = MemoryFact
         fields = ["id", "content", "created_at", "updated_at"]
         read_only_fields = ["id", "created_at", "updated_at"]
+        extra_kwargs = {"content": {"max_length": settings.MEMORY_FACT_CHARACTERS}}
 
 
 class MemorySerializer(serializers.Serializer[Any]):
@@ -30,10 +33,10 @@ class MemorySerializer(serializers.Serializer[Any]):
 class MemorySwitchSerializer(serializers.Serializer[Any]):
     """The switch alone."""
 
-    enabled = serializers.BooleanField()
+    enabled = BooleanField()
 
 
-class SummarySerializer(serializers.ModelSerializer[ContextEntry]):
+class SummarySerializer(ModelSerializer[ContextEntry]):
     """The summary of a branch's beginning, up to `turn_id`; empty when it was cleared."""
 
     turn_id = serializers.IntegerField(read_only=True)

@@ -9,16 +9,19 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, serializers, status
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework import generics, status
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils import html
 from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
-from ragsite.api import ApiErrorSerializer
+from ragsite.api import ID, ApiErrorSerializer, Refused, counted
+from ragsite.async_api import FirstRenderer
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.evaluation.serializers import (
     EvaluationSetSerializer,
@@ -28,10 +31,12 @@ from retrieval.evaluation.serializers import (
     ResultSerializer,
     RunOptionsSerializer,
     RunSerializer,
+    SetFileSerializer,
 )
 from retrieval.evaluation.sets import SetRefused
 
 T = TypeVar("T")
+_STATUSES = {"name_taken": 409, "busy": 409, "too_many": 409, "unknown_passages": 404, "too_large": 413}
 
 
 class SetList(generics.ListAPIView[EvaluationSet]):
@@ -43,20 +48,22 @@ class SetList(generics.ListAPIView[EvaluationSet]):
     def get_queryset(self) -> QuerySet[EvaluationSet]:
         """Return them by name, those of one base with `?knowledge_base=`."""
         found = _counted(access.visible_sets(self.request.user))
-        base = self.request.query_params.get("knowledge_base", "")
-        if not base:
-            return found
-        return found.filter(knowledge_base_id=serializers.IntegerField().run_validation(base))
+        base = counted(self.request, "knowledge_base")
+        return found if base is None else found.filter(knowledge_base_id=base)
 
-    @extend_schema(parameters=[OpenApiParameter("knowledge_base", int)])
+    @extend_schema(parameters=[OpenApiParameter("knowledge_base", ID)])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List them."""
         return super().get(request, *args, **kwargs)
 
-    @extend_schema(request=NewSetSerializer, responses={201: EvaluationSetSerializer, 404: ApiErrorSerializer})
+    @extend_schema(
+        request={"application/json": NewSetSerializer, "multipart/form-data": SetFileSerializer},
+        responses={201: EvaluationSetSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer},
+    )
     def post(self, request: Request) -> Response:
         """Make a set of the given questions, or an empty one."""
-        form = NewSetSerializer(data=request.data)
+        kind = SetFileSerializer if html.is_html_input(request.data) else NewSetSerializer
+        form = kind(data=request.data)
         form.is_valid(raise_exception=True)
         base = get_knowledge_base(request.user, form.validated_data["knowledge_base"])
         made = _accept(
@@ -73,7 +80,7 @@ class SetDetail(APIView):
         """Return its name, base and number of questions."""
         return Response(_shown(access.get_set(request.user, pk)))
 
-    @extend_schema(request=EvaluationSetSerializer, responses=EvaluationSetSerializer)
+    @extend_schema(request=EvaluationSetSerializer, responses={200: EvaluationSetSerializer, 409: ApiErrorSerializer})
     def patch(self, request: Request, pk: int) -> Response:
         """Rename it."""
         found = access.get_alterable_set(request.user, pk)
@@ -98,7 +105,7 @@ class QuestionList(generics.ListAPIView[EvaluationQuestion]):
         """Return them in the order in which they were added."""
         return access.get_set(self.request.user, self.kwargs["pk"]).questions.order_by("pk")
 
-    @extend_schema(request=NewQuestionSerializer, responses={201: QuestionSerializer})
+    @extend_schema(request=NewQuestionSerializer, responses={201: QuestionSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Add a question; one that is there already gets these passages as well."""
         found = access.get_alterable_set(request.user, pk)
@@ -123,11 +130,14 @@ class QuestionDetail(APIView):
 class SetExport(APIView):
     """A set as a file."""
 
-    @extend_schema(responses={(200, "application/jsonl"): OpenApiTypes.BINARY})
+    content_negotiation_class = FirstRenderer
+
+    # Programs made from the document know what to do with a text, and nothing of JSON lines, which have no type.
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pk: int) -> HttpResponse:
         """Return JSON lines that another site, or `manage.py evaluate`, takes."""
         found = access.get_set(request.user, pk)
-        response = HttpResponse("".join(sets.export(found)), content_type="application/jsonl")
+        response = HttpResponse("".join(sets.export(found)), content_type="text/plain; charset=utf-8")
         response.headers["Content-Disposition"] = content_disposition_header(True, f"{found.name}.jsonl")
         return response
 
@@ -143,13 +153,14 @@ class RunList(generics.ListAPIView[EvaluationRun]):
         runs.fail_stalled()
         return access.get_set(self.request.user, self.kwargs["pk"]).runs.select_related("started_by")
 
-    @extend_schema(request=RunOptionsSerializer, responses={202: RunSerializer})
+    @extend_schema(request=RunOptionsSerializer, responses={202: RunSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Queue a run; asked twice for the same, answer with the one that is not finished yet."""
         found = access.get_set(request.user, pk)
         form = RunOptionsSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        run = _accept(lambda: runs.start(found, form.validated_data["options"], request.user))
+        options = RunOptions.from_dict(form.validated_data)
+        run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -197,9 +208,9 @@ def _drafts(given: dict[str, Any]) -> list[QuestionDraft]:
     return []
 
 
-def _accept(action: Callable[[], T]) -> T:
-    """Do what was asked for; what is refused becomes an answer of 400."""
+def _accept(action: Callable[[], T], **statuses: int) -> T:
+    """Do what was asked for; what is refused becomes an answer that says why, `statuses` those of its codes."""
     try:
         return action()
     except SetRefused as refusal:
-        raise ValidationError({"detail": refusal.message}, code=refusal.code) from None
+        raise Refused(refusal, _STATUSES | statuses) from None

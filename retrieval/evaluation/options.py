@@ -10,7 +10,9 @@ from retrieval.rerank_options import METHODS, RerankOptions
 from retrieval.types import Mode, SearchRequest
 
 MODES: tuple[str, ...] = get_args(Mode)
-_NUMBERS: dict[str, tuple[type, float]] = {
+LARGEST = 1_000_000
+# Their types and the least that they may be.
+NUMBERS: dict[str, tuple[type, float]] = {
     "vector_weight": (float, 0.0),
     "rrf_constant": (int, 1),
     "vector_threshold": (float, -1.0),
@@ -42,7 +44,7 @@ class RunOptions:
         _one_of(options, "rerank", METHODS)
         if not isinstance(options.get("reorder", True), bool):
             raise ValueError(_("“{name}” takes true or false.").format(name="reorder"))
-        for name, (kind, least) in _NUMBERS.items():
+        for name, (kind, least) in NUMBERS.items():
             if name in options:
                 options[name] = _number(name, options[name], kind, least)
         return cls(**options)
@@ -102,7 +104,7 @@ def _one_of(options: dict[str, Any], name: str, values: tuple[str, ...]) -> None
 
 def _number(name: str, value: Any, kind: type, least: float) -> Any:
     allowed = int if kind is int else (int, float)
-    if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= 1_000_000:
+    if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= LARGEST:
         whole = _("a whole number") if kind is int else _("a number")
         raise ValueError(_("“{name}” takes {kind} from {least:g}.").format(name=name, kind=whole, least=least))
     return kind(value)

@@ -2,16 +2,19 @@
 
 from typing import Any
 
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ragsite.api import TextField
+from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, ModelSerializer, TextField
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
-from retrieval.evaluation.options import MODES, RunOptions
+from retrieval.evaluation.options import LARGEST, MODES, NUMBERS, RunOptions
+from retrieval.evaluation.questions import MOST_QUESTIONS
 from retrieval.rerank_options import METHODS
 from retrieval.serializers import AnswerStateField
 
 
-class EvaluationSetSerializer(serializers.ModelSerializer[EvaluationSet]):
+class EvaluationSetSerializer(ModelSerializer[EvaluationSet]):
     """A set of questions on one knowledge base."""
 
     owner = serializers.CharField(source="owner.username", read_only=True)
@@ -27,15 +30,64 @@ class EvaluationSetSerializer(serializers.ModelSerializer[EvaluationSet]):
         validators: list[Any] = []
 
 
-class NewSetSerializer(serializers.Serializer[Any]):
-    """What a set is made of: JSON with `questions`, or a multipart form with a `file` of them, or neither."""
+# A name may be a number as well.
+_TEXT: dict[str, Any] = {"type": "string", "pattern": r"[^\s\x00]"}
+_NAME: dict[str, Any] = {"type": ["string", "integer"], "pattern": r"[^\s\x00]", "maxLength": 255}
+_GRADE: dict[str, Any] = {"type": "integer", "minimum": 1}
+_DESCRIBED: list[dict[str, Any]] = [
+    {"required": ["passage"], "properties": {"passage": _NAME, "grade": _GRADE}},
+    {"required": ["document"], "properties": {"document": _NAME, "text": {"type": "string"}, "grade": _GRADE}},
+    {"required": ["chunk"], "properties": {"chunk": {"type": "integer"}, "grade": _GRADE}},
+]
 
-    name = TextField()
-    knowledge_base = serializers.IntegerField(min_value=1)
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {
+            "_id": {**_NAME, "type": ["string", "integer", "null"], "description": "Its own; one is made without it."},
+            "question": {"type": "string", "pattern": r"[^\s\x00]", "maxLength": settings.MAX_QUESTION_CHARACTERS},
+            "relevant": {
+                "description": "Passages by their id in a corpus or a chunk's, documents by their file's name; a grade "
+                "may be given to each.",
+                "anyOf": [
+                    {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {"anyOf": [{"type": "integer"}, _TEXT, *({"type": "object"} | d for d in _DESCRIBED)]},
+                    },
+                    {"type": "object", "minProperties": 1, "additionalProperties": _GRADE},
+                    _TEXT,
+                    {"type": "integer"},
+                ],
+            },
+        },
+        "required": ["question", "relevant"],
+    }
+)
+class QuestionDraftField(serializers.DictField):
+    """A question as a line of a file has it, where it is read, too."""
+
+
+class NewSetSerializer(serializers.Serializer[Any]):
+    """What a set is made of; without questions, it is made empty."""
+
+    name = TextField(max_length=120)
+    knowledge_base = IntegerField(min_value=1)
     questions = serializers.ListField(
-        child=serializers.DictField(), required=False, help_text='Like {"question": "…", "relevant": ["Handbook.pdf"]}.'
+        child=QuestionDraftField(),
+        required=False,
+        max_length=MOST_QUESTIONS,
+        help_text="With all names that a line of a file may have for them, of which these are the first.",
     )
-    file = serializers.FileField(required=False, help_text="The same as JSON lines.")
+
+
+class SetFileSerializer(serializers.Serializer[Any]):
+    """The multipart form of a set; without a file, it is made empty."""
+
+    name = TextField(max_length=120)
+    knowledge_base = IntegerField(min_value=1)
+    file = serializers.FileField(required=False, help_text="Questions as JSON lines, each as in `questions` of JSON.")
 
 
 class QuestionSerializer(serializers.ModelSerializer[EvaluationQuestion]):
@@ -51,30 +103,27 @@ class QuestionSerializer(serializers.ModelSerializer[EvaluationQuestion]):
 class NewQuestionSerializer(serializers.Serializer[Any]):
     """A question and the chunks of the set's knowledge base that answer it."""
 
-    text = TextField()
-    chunks = serializers.ListField(child=serializers.IntegerField(min_value=1), allow_empty=False, max_length=1000)
-    grade = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+    text = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
+    chunks = IdsField(allow_empty=False)
+    grade = IntegerField(min_value=1, max_value=1000, default=1)
+
+
+def _number(kind: type[FloatField] | type[IntegerField], name: str) -> Any:
+    limits: dict[str, Any] = {"min_value": NUMBERS[name][1], "max_value": LARGEST}
+    return kind(required=False, allow_null=True, **limits)
 
 
 class RunOptionsSerializer(serializers.Serializer[Any]):
     """How a run searches; what is left out is as the site's settings have it."""
 
-    mode = serializers.ChoiceField(choices=MODES, default="hybrid")
-    reorder = serializers.BooleanField(required=False, allow_null=True, default=None)
-    rerank = serializers.ChoiceField(choices=METHODS, required=False, allow_null=True)
-    vector_weight = serializers.FloatField(required=False, allow_null=True)
-    rrf_constant = serializers.IntegerField(required=False, allow_null=True)
-    vector_threshold = serializers.FloatField(required=False, allow_null=True)
-    bm25_threshold = serializers.FloatField(required=False, allow_null=True)
-    per_document = serializers.IntegerField(required=False, allow_null=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check the ranges, where the command does."""
-        try:
-            attrs["options"] = RunOptions.from_dict(attrs)
-        except ValueError as error:
-            raise serializers.ValidationError(str(error)) from None
-        return attrs
+    mode = ChoiceField(choices=MODES, default="hybrid")
+    reorder = BooleanField(required=False, allow_null=True, default=None)
+    rerank = ChoiceField(choices=METHODS, required=False, allow_null=True)
+    vector_weight = _number(FloatField, "vector_weight")
+    rrf_constant = _number(IntegerField, "rrf_constant")
+    vector_threshold = _number(FloatField, "vector_threshold")
+    bm25_threshold = _number(FloatField, "bm25_threshold")
+    per_document = _number(IntegerField, "per_document")
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):

@@ -1,7 +1,7 @@
 // Files onto the page: each becomes a row with its upload's progress, then the server's row takes its place.
 
 const form = document.getElementById("upload");
-const input = document.getElementById("upload-files");
+const inputs = [document.getElementById("upload-files"), document.getElementById("upload-folder")];
 const overlay = document.getElementById("drop-area");
 const template = document.getElementById("upload-row");
 const AT_ONCE = 2;
@@ -10,14 +10,15 @@ const waiting = [];
 let running = 0;
 
 class Upload {
-  constructor(file) {
+  constructor({ file, folder }) {
     this.file = file;
+    this.folder = folder;
     this.row = template.content.firstElementChild.cloneNode(true);
     this.bar = this.row.querySelector("progress");
     this.label = this.row.querySelector("[data-waiting]");
     this.error = this.row.querySelector(".row-error");
     this.retry = this.row.querySelector("[data-upload-retry]");
-    this.row.querySelector(".name").textContent = file.name;
+    this.row.querySelector(".name").textContent = folder ? `${folder}/${file.name}` : file.name;
     this.row.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
     this.retry.addEventListener("click", () => this.queue());
     document.getElementById("rows").prepend(this.row);
@@ -34,6 +35,7 @@ class Upload {
 
   start() {
     const data = new FormData();
+    data.append("folder", this.folder);
     data.append("file", this.file);
     this.request = new XMLHttpRequest();
     this.request.upload.addEventListener("progress", (event) => this.progress(event));
@@ -100,27 +102,36 @@ function next() {
   }
 }
 
-// Later rows are put on top, so the first file goes last.
+// Takes `{ file, folder }`s. Later rows are put on top, so the first file goes last.
 function add(files) {
   const first = new URLSearchParams(location.search);
   if (first.get("q") || first.get("page")) history.replaceState(null, "", location.pathname);
   [...files].reverse().forEach((file) => new Upload(file));
 }
 
-input.addEventListener("change", () => {
-  add(input.files);
-  input.value = "";
-});
+function chosen(file) {
+  const parts = file.webkitRelativePath.split("/").slice(0, -1);
+  return { file, folder: parts.join("/"), hidden: [...parts.slice(1), file.name].some((part) => part.startsWith(".")) };
+}
+
+for (const input of inputs) {
+  input.disabled = form.querySelector(`label[for="${input.id}"]`).hidden = false;
+  input.addEventListener("change", () => {
+    add([...input.files].map(chosen).filter(({ folder, hidden }) => !(folder && hidden)));
+    input.value = "";
+  });
+}
 
 // Dropping: files, or folders with all that is in them.
-async function filesOf(entry) {
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+async function filesOf(entry, folder = "") {
+  if (entry.isFile) return [{ file: await new Promise((resolve, reject) => entry.file(resolve, reject)), folder }];
   const reader = entry.createReader();
+  const inside = folder ? `${folder}/${entry.name}` : entry.name;
   const found = [];
   for (;;) {
     const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-    if (!entries.length) return found.filter((file) => !file.name.startsWith("."));
-    for (const inner of entries) found.push(...(await filesOf(inner)));
+    if (!entries.length) return found;
+    for (const inner of entries) if (!inner.name.startsWith(".")) found.push(...(await filesOf(inner, inside)));
   }
 }
 
@@ -142,9 +153,9 @@ window.addEventListener("drop", async (event) => {
   hover(0);
   const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
   const entries = items.map((item) => item.webkitGetAsEntry?.());
-  const plain = [...event.dataTransfer.files];
+  const plain = [...event.dataTransfer.files].map(chosen);
   if (!entries.every(Boolean)) return add(plain);
-  add((await Promise.all(entries.map(filesOf))).flat());
+  add((await Promise.all(entries.map((entry) => filesOf(entry)))).flat());
 });
 
 document.addEventListener("click", (event) => {

@@ -55,6 +55,42 @@ def test_the_same_file_again_is_recognised(page: Page, site: Site, tmp_path: Pat
     expect(page.get_by_text("already here")).to_be_visible()
 
 
+def test_a_folder_is_taken_in_with_its_paths(page: Page, site: Site, tmp_path: Path) -> None:
+    manuals = tmp_path / "manuals"
+    for path, text in (("setup.md", "Begin."), ("admin/setup.md", "Rule."), (".git/notes.md", "Hidden.")):
+        (manuals / path).parent.mkdir(parents=True, exist_ok=True)
+        (manuals / path).write_text(text)
+    sign_in(page, site)
+    _open_base(page, site, "Samples")
+    page.set_input_files("#upload-folder", manuals)
+    for path in ("manuals/setup.md", "manuals/admin/setup.md"):
+        row = page.locator("tr.document-row", has=page.get_by_text(path, exact=True))
+        expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()
+    expect(page.get_by_text("notes.md")).to_have_count(0)
+
+
+def test_a_folder_that_is_dropped_keeps_its_paths(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    _open_base(page, site, "Samples")
+    # A browser lets no script make entries of folders: these are like them.
+    page.evaluate("""() => {
+      const file = new File(["Dropped words."], "dropped.md");
+      const leaf = { name: "dropped.md", isFile: true, file: (done) => done(file) };
+      const folder = (name, entries) => {
+        const left = [entries, []];
+        return { name, isFile: false, createReader: () => ({ readEntries: (done) => done(left.shift()) }) };
+      };
+      const entry = folder("field", [folder("notes", [leaf]), folder(".git", [leaf])]);
+      const event = new Event("drop", { cancelable: true });
+      const items = [{ kind: "file", webkitGetAsEntry: () => entry }];
+      event.dataTransfer = { types: ["Files"], items, files: [] };
+      window.dispatchEvent(event);
+    }""")
+    row = page.locator("tr.document-row", has=page.get_by_text("field/notes/dropped.md", exact=True))
+    expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()
+    expect(page.get_by_text("dropped.md")).to_have_count(1)
+
+
 def test_a_broken_file_says_why(page: Page, site: Site, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.7\nthis is no PDF\n")

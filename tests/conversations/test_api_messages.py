@@ -163,7 +163,7 @@ def test_other_feedback_is_400_in_words(answer: Message, as_owner: Client, body:
 def test_a_question_takes_no_feedback(answer: Message, as_owner: Client) -> None:
     question = answer.turn.messages.get(role="user")
     response = as_owner.put(f"/api/chat/messages/{question.pk}/feedback", {"value": 1}, content_type="application/json")
-    assert response.status_code == 400 and "answer" in response.json()["detail"]
+    assert response.status_code == 409 and "answer" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -90,11 +90,16 @@ def test_a_strangers_knowledge_base_is_refused_like_one_that_does_not_exist(
     theirs = factories.make_knowledge_base(stranger)
     real = as_owner.post(SESSIONS, {"knowledge_bases": [theirs.pk]}, content_type="application/json")
     unreal = as_owner.post(SESSIONS, {"knowledge_bases": [theirs.pk + 999]}, content_type="application/json")
-    assert real.status_code == unreal.status_code == 400
+    assert real.status_code == unreal.status_code == 404
     assert real.json()["detail"].replace(str(theirs.pk), "N") == unreal.json()["detail"].replace(
         str(theirs.pk + 999), "N"
     )
     assert not ChatSession.objects.exists()
+    session = make_session(owner)
+    change = {"knowledge_bases": [theirs.pk], "pinned": True}
+    assert as_owner.patch(url(session), change, content_type="application/json").status_code == 404
+    session.refresh_from_db()
+    assert not session.pinned
 
 
 def test_reading_one(owner: User, as_owner: Client) -> None:

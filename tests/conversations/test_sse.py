@@ -96,10 +96,13 @@ async def test_the_question_has_two_names(client: AsyncClient, session: ChatSess
     ("body", "words"),
     [
         ({}, "empty"),
-        ({"content": "  "}, "question"),
-        ({"content": "x" * 9000}, "at most"),
+        ({"content": "  "}, "blank"),
+        ({"content": "\u200b\u00ad"}, "blank"),
+        ({"content": "x" * 9000}, "no more than"),
+        ({"content": 5}, "content"),
         ({"content": "x", "request_id": "not a uuid"}, "request_id"),
-        ({"content": "x", "parent_turn_id": 999_999}, "not in this chat"),
+        ({"content": "x", "request_id": 5}, "request_id"),
+        ({"content": "x", "parent_turn_id": "1"}, "parent_turn_id"),
     ],
 )
 async def test_what_cannot_be_asked_is_400_in_words(
@@ -109,6 +112,16 @@ async def test_what_cannot_be_asked_is_400_in_words(
     assert response.status_code == 400 and response["Content-Type"] == "application/json"
     assert words in response.json()["detail"] and response.json()["code"]
     assert not await Turn.objects.aexists()
+
+
+@pytest.mark.parametrize("route", ["content", "conversation"])
+async def test_a_turn_to_go_on_from_that_is_not_there_is_404(
+    client: AsyncClient, session: ChatSession, route: str
+) -> None:
+    address, name = (content(session), "content") if route == "content" else (CONVERSATION, "question")
+    response = await post(client, address, {name: "x", "parent_turn_id": 999_999})
+    assert response.status_code == 404 and "not in this chat" in response.json()["detail"]
+    assert await ChatSession.objects.acount() == 1 and not await Turn.objects.aexists()
 
 
 async def test_broken_json_is_400(client: AsyncClient, session: ChatSession) -> None:
@@ -217,7 +230,7 @@ async def test_a_failing_model_is_an_error_step_and_what_came_stays(
     assert (await Message.objects.aget(turn__session=session, role="assistant")).content.strip() == "One"
 
 
-@pytest.mark.parametrize("given", ["abc", "-1", "1.5"])
+@pytest.mark.parametrize("given", ["abc", "-1", "1.5", "³", "9" * 5000])
 async def test_a_bad_last_event_id_is_400(client: AsyncClient, session: ChatSession, given: str) -> None:
     message = await in_database(make_turn, session)
     url = f"{content(session)}/{message.pk}/stream"

@@ -290,4 +290,6 @@ class TestPageAndApi:
         assert as_owner.put(url, {"content": "x" * 4001}, "application/json").status_code == 400
         assert as_owner.delete(url).status_code == 204
         assert as_owner.get(url).json()["content"] == ""
-        assert as_owner.get(url, {"turn_id": 0}).status_code == 404
+        assert as_owner.get(url, {"turn_id": 10**9}).status_code == 404
+        for odd in ("0", "", "x", "٣"):
+            assert as_owner.get(url, {"turn_id": odd}).status_code == 400

@@ -179,7 +179,7 @@ async def test_what_can_not_be_continued_is_refused(
     client = AsyncClient()
     await client.aforce_login(owner)
     answer = await client.post(reverse("api-continue", args=[message.pk]))
-    assert (answer.status_code, answer.json()["code"]) == (400, code)
+    assert (answer.status_code, answer.json()["code"]) == (409, code)
 
 
 async def test_the_api_continues(owner: User, session: ChatSession, provider: FakeProvider) -> None:

@@ -47,13 +47,16 @@ def test_a_base_is_made_changed_and_deleted(as_owner: Client, owner: User) -> No
 
 
 def test_what_is_refused_says_why(as_owner: Client, base: KnowledgeBase) -> None:
-    for data, word in (
-        ({"name": "Drinks"}, "already"),
-        ({"name": ""}, "name"),
-        ({"name": "x", "chunk_size": 10}, "40"),
+    for data, word, status in (
+        ({"name": "Drinks"}, "already", 409),
+        ({"name": ""}, "name", 400),
+        ({"name": 5}, "name", 400),
+        ({"name": "x", "chunk_size": 10}, "40", 400),
+        ({"name": "x", "chunk_size": "100"}, "chunk_size", 400),
+        ({"name": "x", "answer_from_general_knowledge": 1}, "answer_from_general_knowledge", 400),
     ):
         answer = as_owner.post(BASES, data, "application/json")
-        assert answer.status_code == 400
+        assert answer.status_code == status
         assert word in answer.json()["detail"]
         assert answer.json()["code"]
     overlap = as_owner.patch(f"{BASES}/{base.pk}", {"chunk_overlap": 200}, "application/json")
@@ -67,7 +70,7 @@ def test_members_are_added_and_removed(as_owner: Client, base: KnowledgeBase, st
     names = [member["username"] for member in as_owner.get(address).json()["results"]]
     assert names == ["colleague", "stranger"]
     unknown = as_owner.post(address, {"username": "ghost"}, "application/json")
-    assert (unknown.status_code, unknown.json()["code"]) == (400, "unknown_user")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_user")
     assert as_owner.delete(f"{address}/{stranger.pk}").status_code == 204
     assert as_owner.delete(f"{address}/{stranger.pk}").status_code == 404
 
@@ -132,8 +135,9 @@ def test_documents_are_listed(
     assert listed["results"][1]["chunks"] == 1
     found = as_colleague.get(f"{BASES}/{base.pk}/documents", {"status": "failed"}).json()["results"]
     assert [document["filename"] for document in found] == ["bad.txt"]
-    for odd in ({"status": "none"}, {"status": "\x00"}, {"q": "nowhere\x00"}):
-        assert as_colleague.get(f"{BASES}/{base.pk}/documents", odd).json()["count"] == 0
+    assert as_colleague.get(f"{BASES}/{base.pk}/documents", {"q": "nowhere\x00"}).json()["count"] == 0
+    for odd in ("none", "\x00", ""):
+        assert as_colleague.get(f"{BASES}/{base.pk}/documents", {"status": odd}).status_code == 400
 
 
 def test_chunks_and_the_file_are_read(as_colleague: Client, base: KnowledgeBase) -> None:

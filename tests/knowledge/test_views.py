@@ -117,6 +117,13 @@ def test_a_refused_file_is_told_in_its_row(as_owner: Client, base: KnowledgeBase
     assert "<b>" not in response.content.decode()
 
 
+def test_an_upload_of_the_page_keeps_the_folder(as_owner: Client, base: KnowledgeBase) -> None:
+    form = {"file": upload_of("setup.md", b"Begin."), "folder": "manuals/../admin"}
+    response = as_owner.post(url("knowledge-base-upload", base.pk), form, headers=HTMX)
+    assert "manuals/admin/setup.md" in response.content.decode()
+    assert base.documents.get().folder == "manuals/admin"
+
+
 def test_uploading_works_without_scripts(as_owner: Client, base: KnowledgeBase) -> None:
     files = [upload_of("a.txt", b"one"), upload_of("b.txt", b"two")]
     response = as_owner.post(url("knowledge-base-upload", base.pk), {"file": files}, follow=True)

@@ -55,28 +55,30 @@ def test_sets_are_made_of_an_uploaded_file(as_owner: Client, base: KnowledgeBase
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "words"),
+    ("data", "status", "code", "words"),
     [
-        ({"name": "New"}, "invalid", "knowledge_base"),
-        ({"knowledge_base": "here"}, "invalid", "name"),
-        ({"name": "Golden", "knowledge_base": "here"}, "name_taken", "already have a set"),
-        ({"name": "x" * 121, "knowledge_base": "here"}, "too_long", "longer than 120"),
-        ({"name": "New", "knowledge_base": "here", "questions": ["q"]}, "invalid", "questions"),
-        ({"name": "New", "knowledge_base": "here", "questions": [{}]}, "bad_line", "line 1: “question” is missing"),
+        ({"name": "New"}, 400, "invalid", "knowledge_base"),
+        ({"knowledge_base": "here"}, 400, "invalid", "name"),
+        ({"name": "New", "knowledge_base": "1"}, 400, "invalid", "knowledge_base"),
+        ({"name": "Golden", "knowledge_base": "here"}, 409, "name_taken", "already have a set"),
+        ({"name": "x" * 121, "knowledge_base": "here"}, 400, "invalid", "no more than 120"),
+        ({"name": "New", "knowledge_base": "here", "questions": ["q"]}, 400, "invalid", "questions"),
+        ({"name": "New", "knowledge_base": "here", "questions": [{}]}, 400, "bad_line", "“question” is missing"),
         (
             {"name": "New", "knowledge_base": "here", "questions": [{"question": "q", "relevant": ["none"]}]},
+            404,
             "unknown_passages",
             "none (line 1)",
         ),
     ],
 )
-def test_what_makes_no_set_is_400_in_words(
-    as_owner: Client, golden: EvaluationSet, data: dict[str, Any], code: str, words: str
+def test_what_makes_no_set_is_told_in_words(
+    as_owner: Client, golden: EvaluationSet, data: dict[str, Any], status: int, code: str, words: str
 ) -> None:
     if data.get("knowledge_base") == "here":
         data = data | {"knowledge_base": golden.knowledge_base_id}
     answer = post(as_owner, SETS, **data)
-    assert (answer.status_code, answer.json()["code"]) == (400, code)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert words in json.dumps(answer.json(), ensure_ascii=False)
     assert EvaluationSet.objects.count() == 1
 
@@ -112,8 +114,9 @@ def test_questions_are_added_listed_exported_and_removed(as_owner: Client, golde
     assert records[1]["question"] == "What is covered?" and records[1]["relevant"][0]["grade"] == 3
     assert as_owner.delete(f"{url}/{added.json()['id']}").status_code == 204
     assert as_owner.delete(f"{url}/{added.json()['id']}").status_code == 404
-    for data in ({"text": "q"}, {"text": "", "chunks": [chunk.pk]}, {"text": "q", "chunks": [10**17]}):
+    for data in ({"text": "q"}, {"text": "", "chunks": [chunk.pk]}, {"text": "q", "chunks": ["1"]}):
         assert post(as_owner, url, **data).status_code == 400
+    assert post(as_owner, url, text="q", chunks=[10**17]).status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
@@ -138,11 +141,18 @@ def test_a_run_is_started_followed_and_read(as_owner: Client, golden: Evaluation
 
 
 def test_settings_that_make_no_sense_are_400(as_owner: Client, golden: EvaluationSet) -> None:
-    for data in ({"mode": "magic"}, {"rerank": "magic"}, {"rrf_constant": 0}, {"vector_weight": "heavy"}):
+    for data in (
+        {"mode": "magic"},
+        {"rerank": "magic"},
+        {"rrf_constant": 0},
+        {"rrf_constant": "1"},
+        {"vector_weight": "heavy"},
+    ):
         answer = post(as_owner, f"{SETS}/{golden.pk}/runs", **data)
         assert answer.status_code == 400 and {"detail", "code"} <= set(answer.json())
     empty = sets.create_set(golden.owner, golden.knowledge_base, "Empty")
-    assert post(as_owner, f"{SETS}/{empty.pk}/runs").json()["code"] == "no_questions"
+    none = post(as_owner, f"{SETS}/{empty.pk}/runs")
+    assert (none.status_code, none.json()["code"]) == (409, "no_questions")
 
 
 def test_an_editor_reads_and_runs_but_does_not_change(
