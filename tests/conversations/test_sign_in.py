@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.test import AsyncClient
 from django.test.utils import CaptureQueriesContext
 
-from conversations import services, sign_in, turns
+from conversations import services, sign_in, sse, turns
 from conversations.models import ChatSession
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -74,6 +74,7 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
     how: str, talking: bool,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(sign_in, "INTERVAL", 1000 if WAYS[how] else 0.1)
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 1000)  # which would wake a silent stream too
     client, others, go_on, headers = AsyncClient(), AsyncClient(), asyncio.Event(), {}
     await client.aforce_login(owner)
     await others.aforce_login(colleague)
