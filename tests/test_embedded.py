@@ -55,6 +55,13 @@ def test_the_data_folder_has_one_holder(folder: Path) -> None:
     assert (folder / "up.lock").read_text() == str(os.getpid())
 
 
+def test_what_is_held_is_its_users_alone(folder: Path, settings: Settings) -> None:
+    folder.chmod(0o755)
+    embedded.hold_data_folder()
+    assert not folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) & ~(stat.S_IXGRP | stat.S_IXOTH)
+    assert stat.S_IMODE(settings.MEDIA_ROOT.stat().st_mode) == 0o700
+
+
 def test_a_dead_holder_is_waited_for(folder: Path) -> None:
     with _hold_elsewhere(folder) as other:
         (folder / "up.lock").write_text("999999999")  # as if its guard were still tidying up
