@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from pytest_django import Settings
@@ -100,6 +102,18 @@ def test_a_copy_of_a_running_site_has_a_server_of_its_own(folder: Path, settings
     finally:
         settings.POSTGRES_DIR = original
         embedded.stop()
+
+
+def test_of_another_users_server_its_own_words_tell_where_it_works(tmp_path: Path) -> None:
+    class Process:
+        def cwd(self) -> str:
+            raise psutil.AccessDenied
+
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    process: Any = Process()
+    assert embedded._serves(process, str(tmp_path), tmp_path)
+    assert not embedded._serves(process, str(tmp_path), copy)
 
 
 def test_a_folder_that_was_moved_keeps_its_server(folder: Path, settings: Settings) -> None:

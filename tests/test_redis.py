@@ -117,6 +117,10 @@ async def test_without_redis_a_process_hears_itself_and_later_the_others_again(
         own, others = await member(here, "a"), await member(there, "a")
         await until_heard(here, there, others, "a")
         redis_server.kill()
+        assert not here._away
+        await here.group_send("a", {"type": "before anyone has noticed"})
+        while (await received(here, own))["type"] == "again":
+            pass
         await until(lambda: here._away and there._away)
         joined = await member(here, "b")
         for channel, group in ((own, "a"), (joined, "b")):

@@ -156,7 +156,7 @@ def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
                 web.process.send_signal(signal.SIGTERM)
     assert web.process.wait(PATIENCE) == 0
     last = json.loads(frames[-1].removeprefix("data:"))
-    assert last["step"] == "done", frames[-3:]
+    assert (last["step"], last["status"]) == ("done", "interrupted"), frames[-3:]
 
 
 def test_a_database_that_is_not_prepared_is_told(tmp_path: Path) -> None:
