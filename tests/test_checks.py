@@ -86,6 +86,7 @@ def test_the_oldest_versions(
 @pytest.mark.django_db
 def test_nothing_starts_on_a_database_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "OLDEST_POSTGRESQL", 99)
+    monkeypatch.setattr("ragsite.supervisor.migrations_wait", lambda: pytest.fail("told too late"))
     supervisor = Supervisor(Options(), OutputWrapper(StringIO()))
     # Of `up`, and of `web` and `worker`.
     for prepare in (supervisor._prepare_database, startup.expect_database):
