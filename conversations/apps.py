@@ -14,14 +14,16 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks, keep default prompts and schedule in the database, and hear of signing out and of
-        what becomes of users."""
+        what becomes of users and tokens."""
         from django.contrib.auth.models import User
 
         from conversations import checks, schedules, sign_in  # noqa: F401
         from conversations.prompt_versions import keep_defaults
+        from ragsite.models import ApiToken
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
-        user_logged_out.connect(sign_in.close_sockets, dispatch_uid="conversations.sockets")
+        user_logged_out.connect(sign_in.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
-            changed.connect(sign_in.check_sockets, sender=User, dispatch_uid="conversations.users")
+            changed.connect(sign_in.tell_changed, sender=User, dispatch_uid="conversations.users")
+        post_delete.connect(sign_in.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")

@@ -40,10 +40,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Serve the connection, and leave no listening task behind however it ends."""
         self._listeners: dict[int, asyncio.Task[None]] = {}
         self._shown: set[int] = set()  # turns that this connection put on the page
-        self._groups: tuple[str, ...] = ()
+        self._group = ""
+        self._grant: sign_in.Grant | None = None
         try:
             await super().__call__(scope, receive, send)
         finally:
+            if self._grant is not None:
+                sign_in.watch.discard(self._grant)
             await self._stop_listening()
 
     async def connect(self) -> None:
@@ -59,30 +62,27 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            self._groups = (
-                titles.group(self.session_id),
-                sign_in.group(self.scope["session"].session_key),
-                sign_in.group_of_user(self.user.pk),
-            )
-            for group in self._groups:
-                await self.channel_layer.group_add(group, self.channel_name)
+            self._group = titles.group(self.session_id)
+            await self.channel_layer.group_add(self._group, self.channel_name)
+            self._grant = sign_in.Grant(self.user.pk, self.user.password, self.scope["session"].session_key or "")
+            self._grant.when_lost = self._end
+            sign_in.watch.add(self._grant)
             await self.accept()
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns go on."""
-        for group in self._groups:
-            await self.channel_layer.group_discard(group, self.channel_name)
+        if self._group:
+            await self.channel_layer.group_discard(self._group, self.channel_name)
         await self._stop_listening()
 
     async def signed_out(self, message: dict[str, Any]) -> None:
-        """End with the sign-in: whoever sits before the page now is someone else."""
+        """End with the sign-in: whoever sits before the page now is someone else, or has no right to be here."""
         await self._stop_listening()
         await self.close(SIGNED_OUT)
 
-    async def user_changed(self, message: dict[str, Any]) -> None:
-        """End with the right to be here: the user may have been deactivated, or have got another password."""
-        if not await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
-            await self.signed_out(message)
+    def _end(self) -> None:
+        news = self.channel_layer.send(self.channel_name, {"type": "signed.out"})
+        self._ending = asyncio.ensure_future(news)  # kept, so that it comes to its end
 
     async def session_titled(self, message: dict[str, Any]) -> None:
         """Show the title that the session has got since."""

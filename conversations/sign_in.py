@@ -1,21 +1,36 @@
-"""The sign-in that a socket was opened with: a page that stays open must not outlive it."""
+"""The sign-in or token that a stream was opened with: neither a page that stays open nor a response may outlive it."""
 
+import asyncio
 import hashlib
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.contrib.sessions.models import Session
+from django.db import Error, transaction
 from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework.request import Request
 
+from ragsite.db import in_database
+from ragsite.models import ApiToken
 
-def group(session_key: str) -> str:
-    """Return the channel-layer group of the sockets that a sign-in has opened; it doesn't tell the key."""
-    return f"sign-in.{hashlib.sha256(session_key.encode()).hexdigest()}"
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# Seconds after which the database is asked about all open streams, for changes that nobody tells of.
+INTERVAL = 3.0
+# The channel-layer group of those who watch, one in each process with open streams.
+GROUP = "sign-ins"
 
 
 def holds(user: User, session_key: str) -> bool:
@@ -28,21 +43,150 @@ def holds(user: User, session_key: str) -> bool:
     return bool(auth.get_user(request) == user)
 
 
-def group_of_user(user_id: int) -> str:
-    """Return the channel-layer group of a user's sockets."""
-    return f"user.{user_id}"
+@dataclass(eq=False)
+class Grant:
+    """What a stream was opened with: of a user, a sign-in (and the password of then) or a token."""
+
+    user_id: int
+    password: str = field(repr=False)
+    session_key: str = field(default="", repr=False)
+    token_id: int | None = None
+    when_lost: Callable[[], object] = lambda: None
+    lost: bool = False
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Return what a user's request of the API came with."""
+        user: Any = request.user
+        if isinstance(request.auth, ApiToken):
+            return cls(user.pk, user.password, token_id=request.auth.pk)
+        return cls(user.pk, user.password, request._request.session.session_key or "")
+
+    def lose(self) -> None:
+        """End what was opened."""
+        self.lost = True
+        self.when_lost()
 
 
-def close_sockets(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
-    """Close what a sign-in has opened; a receiver of `user_logged_out`."""
+class Watch:
+    """Looks after the grants of this process' open streams: at once when news come, else every `INTERVAL` seconds."""
+
+    def __init__(self) -> None:
+        self._open: set[Grant] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, grant: Grant) -> None:
+        """Look after a grant until it is discarded or lost."""
+        self._open.add(grant)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._watch())
+
+    def discard(self, grant: Grant) -> None:
+        """Look after it no more."""
+        self._open.discard(grant)
+
+    async def _watch(self) -> None:
+        layer = get_channel_layer()
+        channel = await layer.new_channel("sign-ins")
+        await layer.group_add(GROUP, channel)
+        try:
+            while self._open:
+                news: dict[str, Any] = {}
+                try:
+                    async with asyncio.timeout(INTERVAL):
+                        news = await layer.receive(channel)
+                except TimeoutError:
+                    pass
+                for grant in await self._lost(news):
+                    self._open.discard(grant)
+                    grant.lose()
+        finally:
+            await layer.group_discard(GROUP, channel)
+
+    async def _lost(self, news: dict[str, Any]) -> Collection[Grant]:
+        """Return the grants that are lost by what is told, or by what the database says."""
+        if news.get("type") == "signed.out":
+            return [grant for grant in self._open if _digest(grant.session_key) == news["sign_in"]]
+        concerned = [grant for grant in self._open if news.get("user_id", grant.user_id) == grant.user_id]
+        try:
+            return await in_database(lost_of, concerned) if concerned else ()
+        except Error:  # away; the next look will tell
+            logger.warning("The database can't tell whether open streams may go on")
+            return ()
+
+
+watch = Watch()
+
+
+def lost_of(grants: Collection[Grant]) -> list[Grant]:
+    """Return those that hold no longer, by one look at all users, sign-ins and tokens together."""
+    ids: set[Any] = {grant.user_id for grant in grants}
+    passwords = dict(User.objects.filter(pk__in=ids, is_active=True).values_list("pk", "password"))
+    ids = {grant.token_id for grant in grants if grant.token_id is not None}
+    tokens = set(ApiToken.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    keys = {grant.session_key for grant in grants if grant.token_id is None}
+    lasting = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+    sign_ins = set(lasting.values_list("session_key", flat=True))
+
+    def lost(grant: Grant) -> bool:
+        if grant.token_id is not None:
+            return grant.user_id not in passwords or grant.token_id not in tokens
+        return passwords.get(grant.user_id) != grant.password or grant.session_key not in sign_ins
+
+    return [grant for grant in grants if lost(grant)]
+
+
+@asynccontextmanager
+async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """Have a context in which what a stream yields comes for as long as its grant holds, and ends when that is lost."""
+    waiting: asyncio.Timeout | None = None
+
+    def stop() -> None:
+        if waiting is not None:
+            waiting.reschedule(0)
+
+    async def held() -> AsyncGenerator[T]:
+        nonlocal waiting
+        while not grant.lost:
+            try:
+                async with asyncio.timeout(None) as waiting:
+                    batch = await anext(batches)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                if not grant.lost:
+                    raise
+                return
+            finally:
+                waiting = None
+            yield batch
+
+    grant.when_lost = stop
+    watch.add(grant)
+    try:
+        async with aclosing(held()) as stream:
+            yield stream
+    finally:
+        watch.discard(grant)
+        await batches.aclose()
+
+
+def _digest(session_key: str) -> str:
+    """Return how news name a sign-in, without telling its key."""
+    return hashlib.sha256(session_key.encode()).hexdigest()
+
+
+def tell_signed_out(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+    """Have what a sign-in has opened ended, which is still stored; a receiver of `user_logged_out`."""
     if key := request.session.session_key:
-        async_to_sync(get_channel_layer().group_send)(group(key), {"type": "signed.out"})
+        async_to_sync(get_channel_layer().group_send)(GROUP, {"type": "signed.out", "sign_in": _digest(key)})
 
 
-def check_sockets(sender: Any, instance: User, **kwargs: Any) -> None:
-    """Have a user's sockets look whether they may stay, once what became of the user is stored; a receiver of
-    `post_save` and `post_delete`."""
-    if kwargs.get("created") or kwargs.get("update_fields") == {"last_login"}:
+def tell_changed(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:
+    """Have looked whether a user's streams may go on, once what became of the user or of a token is stored; a receiver
+    of `post_save` and `post_delete`."""
+    if kwargs.get("created") or kwargs.get("update_fields") in ({"last_login"}, {"last_used_at"}):
         return
-    told = group_of_user(instance.pk), {"type": "user.changed"}
+    user_id = instance.user_id if isinstance(instance, ApiToken) else instance.pk
+    told = GROUP, {"type": "user.changed", "user_id": user_id}
     transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(*told), robust=True)

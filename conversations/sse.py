@@ -4,7 +4,6 @@ A stream only listens. The turn runs apart from it, so that a client that goes a
 `Last-Event-ID` for the rest.
 """
 
-import contextlib
 import re
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -21,10 +20,10 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import access, broker, queries, services, store, turns
+from conversations import access, broker, queries, services, sign_in, store, turns
 from conversations.api import begun, language
 from conversations.coalesce import joined
-from conversations.events import Event
+from conversations.events import DoneEvent, ErrorEvent, Event
 from conversations.frame_schema import PREFIX_STREAM, STEP_STREAM
 from conversations.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.models import ChatSession, Message
@@ -44,15 +43,29 @@ _EVENT_ID = "[0-9]{0,18}"  # empty where none was seen
 _ORDERINGS = ("created_at", "-created_at")
 
 
-def stream(message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
-    """Return the answer's events after `after_seq` as a response that ends with the answer."""
+def stream(request: Request, message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
+    """Return the answer's events after `after_seq` as a response that ends with the answer.
+
+    It ends before, as interrupted, with the request's right to be answered. That end has the number of the last event
+    that was sent, so that who comes back with it has the rest.
+    """
+    grant = sign_in.Grant.of(request)
+    refusal = _("You are no longer signed in, or your access was withdrawn.")
 
     async def body() -> AsyncGenerator[str, None]:
-        async with contextlib.aclosing(broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
+        seq = after_seq
+        async with sign_in.watched(grant, broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
             async for events in batches:
                 text = "".join(text for event in joined(events) for text in frames(event)) if events else HEARTBEAT
+                seq = events[-1].seq if events else seq
                 if text:
                     yield text
+                if events and isinstance(events[-1], DoneEvent):
+                    return
+        if grant.lost:
+            error = ErrorEvent(seq=seq, code="signed_out", message=refusal, retryable=False)
+            for event in (error, DoneEvent(seq=seq, status="interrupted")):
+                yield "".join(frames(event))
 
     response = StreamingHttpResponse(body(), content_type="text/event-stream; charset=utf-8")
     response["Cache-Control"] = "private, no-store, no-transform"
@@ -107,7 +120,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
             as_root="parent_turn_id" in data and data["parent_turn_id"] is None,
         )
         started = await begun(turns.start_turn(request.user, question))
-        return stream(started.assistant_message_id, 0, steps)
+        return stream(request, started.assistant_message_id, 0, steps)
 
     def _list(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
@@ -147,7 +160,7 @@ class ContentStream(AsyncAPIView):
                 return HttpResponse(status=204)
             if not message.stream_log:
                 raise LogEmptied
-        return stream(message.pk, after_seq, steps)
+        return stream(request, message.pk, after_seq, steps)
 
     def _answer(self, user: Any, pk: int, message_id: int) -> Message:
         message = access.get_message(user, message_id)
@@ -182,7 +195,7 @@ class Conversation(AsyncAPIView):
             top_n=data.get("rerank_top_n"),
         )
         started = await begun(turns.start_turn(request.user, question))
-        return stream(started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
+        return stream(request, started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
 
     def _session(self, user: Any, data: dict[str, Any]) -> ChatSession:
         if data.get("session_id") is not None:

@@ -323,6 +323,8 @@ def was_told_all(message: Message, seen: int) -> bool:
     Of one whose generator died more may have been sent than was stored, and the end have come after it.
     """
     ahead = seen - message.last_seq
+    if ahead == 0 and message.stream_log and message.stream_log[-1]["type"] != DoneEvent.type:
+        return False  # stopped by another process, whose writer has not told the end
     return ahead == 0 or (ahead > 0 and (message.status != Message.Status.INTERRUPTED or ahead > FARTHEST_AHEAD))
 
 

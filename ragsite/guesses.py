@@ -103,11 +103,15 @@ def address_of(request: HttpRequest) -> str:
 
 
 def _network(address: str) -> str:
-    """Return an address as it is counted: of IPv6 the network, whose other addresses one has as well."""
+    """Return an address as it is counted: of IPv6 the network, whose other addresses one has as well.
+
+    One of IPv4 in the form of IPv6, as proxies write it that listen for both, counts by itself.
+    """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
     return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network(f"{address}/64", strict=False))
 
 

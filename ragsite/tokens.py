@@ -28,8 +28,8 @@ def create_token(user: User, name: str) -> str:
     return key
 
 
-def user_for_header(header: bytes, address: str) -> User | None:
-    """Return the user of an `Authorization` header, or None when it carries no token of ours.
+def token_for_header(header: bytes, address: str) -> ApiToken | None:
+    """Return the token of an `Authorization` header, or None when it carries no token of ours.
 
     `Token <key>` and, for OpenAI clients, `Bearer <key>` are read. Raises `AuthenticationFailed` for a key that
     is unknown or whose user is inactive, and `Throttled` once too many came from the address. A key that is right is
@@ -47,7 +47,7 @@ def user_for_header(header: bytes, address: str) -> User | None:
             raise Throttled(refusal.wait) from None
         raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
     _note_use(token)
-    return token.user
+    return token
 
 
 def _note_use(token: ApiToken) -> None:
@@ -60,10 +60,10 @@ def _note_use(token: ApiToken) -> None:
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Token <key>` for DRF."""
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
-        """Return the bearer, or None so that the next class is tried."""
-        user = user_for_header(get_authorization_header(request), address_of(request._request))
-        return (user, None) if user is not None else None
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return the bearer and the token, or None so that the next class is tried."""
+        token = token_for_header(get_authorization_header(request), address_of(request._request))
+        return (token.user, token) if token is not None else None
 
     def authenticate_header(self, request: Request) -> str:
         """Name the scheme, so that a missing token is 401 and not 403."""

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from pytest_django import Settings
@@ -55,6 +57,13 @@ def test_the_data_folder_has_one_holder(folder: Path) -> None:
     assert (folder / "up.lock").read_text() == str(os.getpid())
 
 
+def test_what_is_held_is_its_users_alone(folder: Path, settings: Settings) -> None:
+    folder.chmod(0o755)
+    embedded.hold_data_folder()
+    assert not folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) & ~(stat.S_IXGRP | stat.S_IXOTH)
+    assert stat.S_IMODE(settings.MEDIA_ROOT.stat().st_mode) == 0o700
+
+
 def test_a_dead_holder_is_waited_for(folder: Path) -> None:
     with _hold_elsewhere(folder) as other:
         (folder / "up.lock").write_text("999999999")  # as if its guard were still tidying up
@@ -93,6 +102,18 @@ def test_a_copy_of_a_running_site_has_a_server_of_its_own(folder: Path, settings
     finally:
         settings.POSTGRES_DIR = original
         embedded.stop()
+
+
+def test_of_another_users_server_its_own_words_tell_where_it_works(tmp_path: Path) -> None:
+    class Process:
+        def cwd(self) -> str:
+            raise psutil.AccessDenied
+
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    process: Any = Process()
+    assert embedded._serves(process, str(tmp_path), tmp_path)
+    assert not embedded._serves(process, str(tmp_path), copy)
 
 
 def test_a_folder_that_was_moved_keeps_its_server(folder: Path, settings: Settings) -> None:

@@ -107,6 +107,12 @@ def test_networks_of_ipv6_count_as_one(staff: User, clock: Clock) -> None:
     assert sign_in(address="2001:db8:0:1::1").status_code == 200
 
 
+def test_addresses_of_ipv4_in_the_form_of_ipv6_count_by_themselves(staff: User, clock: Clock) -> None:
+    assert [sign_in(address="::ffff:10.0.0.1").status_code for _ in range(10)].count(200) == 6
+    assert sign_in(address="10.0.0.1").status_code == 429
+    assert sign_in(address="::ffff:10.0.0.2").status_code == 200
+
+
 def test_names_count_whatever_their_case(staff: User, clock: Clock) -> None:
     assert [sign_in(username=name).status_code for name in ("staff", "Staff", "STAFF") * 4].count(200) == 6
 

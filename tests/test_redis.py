@@ -2,19 +2,26 @@
 
 import asyncio
 import logging
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.test import Client
+from django.urls import reverse
 
-from ragsite import channel_layer, redis_cache
+from ragsite import channel_layer, guesses, redis_cache
 from ragsite.channel_layer import RedisLayer
 from tests.redis_server import RedisServer
+from tests.site import ROOT
 
 # Seconds after which what should come is given up.
 PATIENCE = 60
@@ -110,6 +117,10 @@ async def test_without_redis_a_process_hears_itself_and_later_the_others_again(
         own, others = await member(here, "a"), await member(there, "a")
         await until_heard(here, there, others, "a")
         redis_server.kill()
+        assert not here._away
+        await here.group_send("a", {"type": "before anyone has noticed"})
+        while (await received(here, own))["type"] == "again":
+            pass
         await until(lambda: here._away and there._away)
         joined = await member(here, "b")
         for channel, group in ((own, "a"), (joined, "b")):
@@ -182,6 +193,48 @@ def test_redis_is_left_alone_for_a_while_after_it_was_away(
     assert caches["default"].get("a") == 1  # what the process kept
     assert not caches["default"].is_away()
     assert caches["default"].get("a") is None
+
+
+GUESSING = """
+import sys, django
+django.setup()
+from ragsite.guesses import Guess, TooManyGuesses
+for _try in range(int(sys.argv[1])):
+    try:
+        Guess("password", "owner", "10.0.0.1").begin()
+    except TooManyGuesses as refusal:
+        print("wait", refusal.wait)
+    else:
+        print("made")
+"""
+
+
+@pytest.mark.django_db
+def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
+    redis_server: RedisServer, shared_cache: None, owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = guesses.BY_ACCOUNT_AND_ADDRESS.free
+    # A pause that outlasts the start of another process.
+    monkeypatch.setattr(guesses, "BY_ACCOUNT_AND_ADDRESS", guesses.Limit(free, pause=600, longest=600))
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "ragsite.settings", "REDIS_URL": redis_server.url, "RAGSITE_DATA_DIR": str(tmp_path),
+    }  # fmt: skip
+
+    def elsewhere(tries: int) -> list[str]:
+        command = [sys.executable, "-c", GUESSING, str(tries)]
+        ended = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        return ended.stdout.splitlines()
+
+    def sign_in(password: str = "wrong") -> int:
+        form = {"username": "owner", "password": password}
+        return Client(REMOTE_ADDR="10.0.0.1").post(reverse("login"), form).status_code
+
+    assert elsewhere(free) == ["made"] * free
+    assert [sign_in(), sign_in()] == [200, 429], "the one that begins the pause, and one in it"
+    assert [line.split()[0] for line in elsewhere(2)] == ["wait", "wait"]
+    redis_server.kill()
+    made = [sign_in() for _try in range(20)].count(200)
+    assert made == free + 1, "by this process alone, from nothing"
 
 
 @pytest.mark.django_db

@@ -92,7 +92,9 @@ async def test_every_route_is_closed_to_them_as_to_a_stranger(owner: User, colle
 
 
 @pytest.mark.django_db
-def test_no_page_without_an_id_tells_them_anything(owner: User, colleague: User, powerless: User) -> None:
+def test_no_page_without_an_id_tells_them_more_than_others(
+    owner: User, colleague: User, powerless: User, as_stranger: Client
+) -> None:
     make_secret_world(owner, colleague)
     client, unknown = Client(), []
     client.force_login(powerless)
@@ -103,7 +105,8 @@ def test_no_page_without_an_id_tells_them_anything(owner: User, colleague: User,
         for path in (reverse(pattern.name), f"{reverse(pattern.name)}?q={SECRET[:8]}"):
             response = client.get(path)
             body = b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
-            if response.status_code >= 500 or SECRET in body.decode():
+            as_to_others = response.status_code == as_stranger.get(path).status_code
+            if response.status_code >= 500 or SECRET in body.decode() or not as_to_others:
                 unknown.append(f"{path}: {response.status_code}")
     assert unknown == []
 

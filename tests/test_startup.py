@@ -30,3 +30,10 @@ def test_share_links_of_any_address_are_told_where_others_reach_the_site(setting
     assert _told("0.0.0.0") == ""
     settings.PUBLIC_URL, settings.ALLOWED_HOSTS = "", ["ask.example.com"]
     assert _told("0.0.0.0") == ""
+
+
+def test_a_variable_that_nothing_reads_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert startup.notices() == []
+    monkeypatch.setenv("RAGSITE_TIMEZONE", "UTC")
+    (told,) = startup.notices()
+    assert told.startswith("Warning: The environment variable RAGSITE_TIMEZONE is not known")

@@ -56,6 +56,15 @@ def _sign_in(url: str, password: str) -> httpx.Client:
     return client
 
 
+def _loopback() -> str:
+    """Return this machine's own address, of IPv6 where it speaks that."""
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return "::1"
+    except OSError:
+        return "127.0.0.1"
+
+
 def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
     assert _get(f"{site.url}/healthz") == "ok"
     assert _get(f"{site.url}/readyz") == "ok"
@@ -128,7 +137,8 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
         again.wait_for(re.compile("The guard has died"), PATIENCE)
         again.process.kill()
         again.process.wait(PATIENCE)
-        with Site(site.data_dir) as after_the_kill:
+        with Site(site.data_dir, "--host", _loopback()) as after_the_kill:
+            assert after_the_kill.url.startswith(("http://[::1]:", "http://127.0.0.1:"))
             assert "sessionid" in _sign_in(after_the_kill.url, password).cookies
     _wait_until_gone(site.data_dir)
 

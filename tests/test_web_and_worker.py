@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import psutil
+import psycopg
 import pytest
 
 from tests.fakes.provider import FakeProvider
@@ -151,6 +152,36 @@ def test_a_document_survives_the_death_of_the_database_while_vectors_are_written
     assert int(held[0]) > 100 and len(set(held)) == 1, held
 
 
+def _asked(url: str, api: httpx.Client) -> int:
+    """Ask at a web process, wait until the answer is being written and stored, and return its number."""
+    session = api.post("/chat/sessions", json={}).json()["session_id"]
+    question = {"question": "How long is the warranty of the fans?"}
+    with api.stream("POST", f"{url}/api/chat/sessions/{session}/content", json=question) as stream:
+        for line in stream.iter_lines():
+            if '"delta' in line.replace("\\", ""):
+                break
+    messages = api.get(f"/chat/sessions/{session}/content").json()["results"]
+    return int(next(message["id"] for message in messages if message["role"] == "assistant"))
+
+
+def test_another_process_ends_the_answers_of_one_that_was_killed(
+    data_dir: Path, web: Web, api: httpx.Client, provider: FakeProvider
+) -> None:
+    """Though nobody opens the chat."""
+    provider.reply("The fans have a warranty of two years. " * 2000, delay=0.05)
+    with Web(data_dir, LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as other:
+        message = _asked(other.url, api)
+        other.process.kill()
+    socket = (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
+    with psycopg.connect(host=socket, user="postgres", dbname="ragsite", autocommit=True) as database:
+        query = "SELECT status FROM conversations_message WHERE id = %s"
+        deadline = time.monotonic() + PATIENCE
+        while (found := database.execute(query, [message]).fetchone()) == ("streaming",):
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+    assert found == ("interrupted",)
+
+
 def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
     data_dir: Path, web: Web, api: httpx.Client, provider: FakeProvider
 ) -> None:
@@ -165,7 +196,7 @@ def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
                 web.process.send_signal(signal.SIGTERM)
     assert web.process.wait(PATIENCE) == 0
     last = json.loads(frames[-1].removeprefix("data:"))
-    assert last["step"] == "done", frames[-3:]
+    assert (last["step"], last["status"]) == ("done", "interrupted"), frames[-3:]
 
 
 def test_a_database_that_is_not_prepared_is_told() -> None:

@@ -18,7 +18,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.test import Client
 
-from conversations import pages, services, turns
+from conversations import pages, services, sign_in, turns
 from conversations.coalesce import INTERVAL
 from conversations.models import ChatSession, Message
 from conversations.routing import websocket_urlpatterns, websockets
@@ -408,6 +408,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     assert (message.status, message.content) == ("completed", "Begun and ended.")
 
 
+@pytest.mark.usefixtures("told_only")
 async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
     owner: User, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
@@ -426,6 +427,13 @@ async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
     assert [answer.status async for answer in Message.objects.filter(role="assistant")] == ["completed"]
 
 
+@pytest.fixture
+def told_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sockets end by being told, and not because someone looks now and then."""
+    monkeypatch.setattr(sign_in, "INTERVAL", 1000)
+
+
+@pytest.mark.usefixtures("told_only")
 @pytest.mark.parametrize("how", ["deactivated", "another password"])
 async def test_sockets_end_at_once_with_the_right_to_be_there(
     owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, how: str
@@ -455,6 +463,7 @@ async def test_signing_in_and_other_changes_of_a_user_end_no_socket(owner: User,
         assert await here.socket.receive_nothing(0.2)
 
 
+@pytest.mark.usefixtures("told_only")
 @pytest.mark.parametrize("how", ["expired", "deactivated", "another password"])
 async def test_a_sign_in_that_no_longer_holds_asks_nothing(owner: User, session: ChatSession, how: str) -> None:
     async with tab(owner, session) as here:

@@ -165,6 +165,31 @@ async def test_a_named_parent_makes_a_branch(client: AsyncClient, session: ChatS
     assert (await Turn.objects.alatest("id")).parent_turn_id is None
 
 
+@pytest.mark.parametrize("log", ["kept", "emptied"])
+@pytest.mark.parametrize("status", ["completed", "stopped", "failed", "interrupted"])
+async def test_who_was_told_the_end_is_not_kept_waiting(
+    client: AsyncClient, session: ChatSession, status: str, log: str
+) -> None:
+    message = await in_database(make_turn, session)
+    changed = {"status": status} | ({"stream_log": []} if log == "emptied" else {})
+    await Message.objects.filter(pk=message.pk).aupdate(**changed)
+    answer = await client.get(f"{content(session)}/{message.pk}/stream", headers={"last-event-id": "6"})
+    assert (message.last_seq, answer.status_code, answer.content) == (6, 204, b"")
+
+
+async def test_an_answer_that_another_process_stopped_ends_for_who_comes_back(
+    client: AsyncClient, session: ChatSession
+) -> None:
+    """Its writer has not written its last words yet, or never will: the client had all that is stored, but no end."""
+    message = await in_database(make_turn, session)
+    cut = {"status": "stopped", "stream_log": message.stream_log[:-1], "last_seq": 5}
+    await Message.objects.filter(pk=message.pk).aupdate(**cut)
+    url = f"{content(session)}/{message.pk}/stream"
+    [done] = await frames_of(await client.get(url, headers={"last-event-id": "5"}))
+    assert (done.id, json.loads(done.data)["step"], json.loads(done.data)["status"]) == ("6", "done", "stopped")
+    assert (await client.get(url, headers={"last-event-id": "6"})).status_code == 204
+
+
 async def test_resuming_gives_exactly_the_rest(
     client: AsyncClient, handbook: KnowledgeBase, session: ChatSession
 ) -> None:

@@ -151,6 +151,23 @@ def test_the_owner_of_a_base_sees_and_closes_links_that_quote_it(
     assert "No open link quotes it." in empty
 
 
+@pytest.mark.parametrize("role", Membership.Role.values)
+def test_members_neither_see_nor_close_links(
+    as_stranger: Client, stranger: User, anonymous: Client, base: KnowledgeBase, session: ChatSession, role: str
+) -> None:
+    link = sharing.create_link(session)
+    addresses = [
+        (as_stranger.get, reverse("knowledge-base-links", args=[base.pk])),
+        (as_stranger.post, reverse("revoke-quoting-link", args=[base.pk, link.pk])),
+        (as_stranger.get, reverse("api-quoting-links", args=[base.pk])),
+        (as_stranger.delete, reverse("api-quoting-link", args=[base.pk, link.pk])),
+    ]
+    assert [ask(address).status_code for ask, address in addresses] == [404] * 4
+    factories.share(base, stranger, role)
+    assert [ask(address).status_code for ask, address in addresses] == [403] * 4
+    assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 200
+
+
 def test_programs_see_and_close_them_too(
     as_colleague: Client, as_owner: Client, anonymous: Client, base: KnowledgeBase, session: ChatSession
 ) -> None:

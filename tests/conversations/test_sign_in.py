@@ -1,0 +1,164 @@
+"""Streams end with the right to hear them, whichever way it is lost, and the database is asked about all together."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth import logout
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.http import HttpRequest
+from django.test import AsyncClient
+from django.test.utils import CaptureQueriesContext
+
+from conversations import services, sign_in, sse, turns
+from conversations.models import ChatSession
+from ragsite.db import in_database
+from ragsite.llm.types import TextPiece
+from ragsite.models import ApiToken
+from ragsite.tokens import create_token
+from tests.conversations.sse_client import decode
+from tests.conversations.test_consumers import closed, tab
+from tests.conversations.test_sse import content, post
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = {"content": "Hi there"}
+# How a right is lost, and whether the process is told of it: the `update` of many rows, for one, sends no signal.
+TOLD = {"deactivated": True, "another password": True, "signed out": True, "token deleted": True, "user deleted": True}
+UNTOLD = {"deactivated among others": False, "run out": False, "token deleted among others": False}
+WAYS = TOLD | UNTOLD
+
+
+def lose(user: User, client: AsyncClient, how: str) -> None:
+    """Take a user's right to be answered."""
+    match how:
+        case "deactivated":
+            user.is_active = False
+            user.save()
+        case "deactivated among others":
+            User.objects.filter(pk=user.pk).update(is_active=False)
+        case "another password":
+            user.set_password("another")
+            user.save()
+        case "signed out":
+            request = HttpRequest()
+            request.session, request.user = client.session, user
+            logout(request)
+        case "run out":
+            Session.objects.filter(session_key=client.session.session_key).delete()
+        case "token deleted":
+            ApiToken.objects.get(user=user).delete()
+        case "token deleted among others":
+            ApiToken.objects.filter(user=user)._raw_delete(using="default")
+        case "user deleted":
+            user.delete()
+
+
+async def until(parts: Any, text: str) -> str:
+    """Return what comes of a stream up to a text."""
+    heard = ""
+    while text not in heard:
+        heard += (await anext(parts)).decode()
+    return heard
+
+
+@pytest.mark.parametrize("talking", [True, False], ids=["talking", "silent"])
+@pytest.mark.parametrize("how", WAYS)
+async def test_a_stream_ends_with_the_right_to_hear_it(
+    owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch,
+    how: str, talking: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sign_in, "INTERVAL", 1000 if WAYS[how] else 0.1)
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 1000)  # which would wake a silent stream too
+    client, others, go_on, headers = AsyncClient(), AsyncClient(), asyncio.Event(), {}
+    await client.aforce_login(owner)
+    await others.aforce_login(colleague)
+    if how.startswith("token"):
+        headers["authorization"] = f"Token {await in_database(create_token, owner, 'test')}"
+        client = AsyncClient()
+    text = [TextPiece("on "), 0.02] * 10_000 if talking else []
+    fake_llm.enqueue([TextPiece("Begun. "), *text, go_on], [TextPiece("Another. "), go_on])
+    parts = aiter(await post(client, content(session), QUESTION, **headers))
+    heard = await until(parts, "Begun")
+    elsewhere = await in_database(services.create_session, colleague)
+    unconcerned = aiter(await post(others, content(elsewhere), QUESTION))
+    await until(unconcerned, "Another")
+
+    await sync_to_async(lose)(owner, client, how)
+    async with asyncio.timeout(60):
+        heard += b"".join([part async for part in parts]).decode()
+    *_, before, error, done = decode(heard)
+    assert json.loads(error.data)["step"] == "error" and "no longer signed in" in json.loads(error.data)["message"]
+    assert json.loads(done.data)["step"] == "done" and json.loads(done.data)["status"] == "interrupted"
+    assert error.id == done.id == before.id, "after this number the rest may be asked for"
+    go_on.set()
+    rest = b"".join([part async for part in unconcerned]).decode()
+    assert json.loads(decode(rest)[-1].data)["status"] == "completed"
+    await turns.interrupt_all(60)
+    await turns.wait_for_all()
+
+
+async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_in, "INTERVAL", 1000)
+    client, go_on = AsyncClient(), asyncio.Event()
+    await client.aforce_login(owner)
+    fake_llm.enqueue([TextPiece("Begun. "), go_on])
+    parts = aiter(await post(client, "/api/chat/conversation", {"question": "Hi there"}))
+    await until(parts, "Begun")
+    await sync_to_async(lose)(owner, client, "deactivated")
+    async with asyncio.timeout(60):
+        told = [frame.data for frame in decode(b"".join([part async for part in parts]).decode())]
+    assert told == ["ERROR:You are no longer signed in, or your access was withdrawn.", "DONE:"]
+    go_on.set()
+    await turns.wait_for_all()
+
+
+@pytest.mark.parametrize("how", ["deactivated among others", "run out"])
+async def test_sockets_end_though_nobody_tells(
+    owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(sign_in, "INTERVAL", 0.1)
+    async with tab(owner, session) as here:
+        client = AsyncClient()
+        client.cookies["sessionid"] = here.socket.scope["session"].session_key
+        await sync_to_async(lose)(owner, client, how)
+        await closed(here)
+
+
+async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of as many queries whatever their number; and nobody looks once there are none."""
+    monkeypatch.setattr(sign_in, "INTERVAL", 0.05)
+    looks: list[tuple[int, int]] = []
+    look = sign_in.lost_of
+
+    def counted(grants: Any) -> Any:
+        with CaptureQueriesContext(connection) as queries:
+            lost = look(grants)
+        looks.append((len(grants), len(queries)))
+        return lost
+
+    monkeypatch.setattr(sign_in, "lost_of", counted)
+    client, go_on = AsyncClient(), asyncio.Event()
+    await client.aforce_login(owner)
+    streams = []
+    for _number in range(3):
+        fake_llm.enqueue([TextPiece("Begun. "), go_on])
+        session = await in_database(services.create_session, owner)
+        streams.append(aiter(await post(client, content(session), QUESTION)))
+        await until(streams[-1], "Begun")
+    async with asyncio.timeout(60):
+        while not any(grants == 3 for grants, _queries in looks):
+            await asyncio.sleep(0.01)
+    assert {queries for _grants, queries in looks} == {2}  # users and sign-ins; there are no tokens
+    go_on.set()
+    for stream in streams:
+        assert '"completed"' in [part async for part in stream][-1].decode()
+    async with asyncio.timeout(60):
+        while not sign_in.watch._task or not sign_in.watch._task.done():
+            await asyncio.sleep(0.01)
+    await turns.wait_for_all()
