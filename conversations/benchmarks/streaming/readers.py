@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from conversations.benchmarks.streaming.provider import WORD
 
+_APART = 0.05  # seconds between two calls
 _WEBSOCKET_ENDS = re.compile(rb'data-status=\\?"(?:completed|failed|stopped|interrupted)')
 
 
@@ -27,8 +28,9 @@ class Call:
 class Read:
     """What one reader got: when each word was there first, bytes and messages from the first word on.
 
-    `end` is the bytes of how a page is told the end: what became of the citations, sources, buttons. `text` is the
-    answer where the protocol tells it (server-sent events); times are monotonic seconds.
+    `end` is the bytes of how a page is told the end: what the check made of the citations (here it doubts each
+    sentence), sources, buttons. `text` is the answer where the protocol tells it (server-sent events); times are
+    monotonic seconds.
     """
 
     words: dict[int, float] = field(default_factory=dict)
@@ -40,17 +42,21 @@ class Read:
 
 
 def run(control: Connection) -> None:
-    """Make the calls of each list that comes, all at once, and send back what was read; until the pipe is closed."""
+    """Make the calls of each list that comes and send back what was read, until the pipe is closed.
+
+    They are made one soon after the other: what is measured are answers, not how many questions are taken at once.
+    """
     with suppress(EOFError):
         while True:
             control.send(asyncio.run(_all(control.recv())))
 
 
 async def _all(calls: list[Call]) -> list[Read]:
-    return await asyncio.gather(*map(_one, calls))
+    return await asyncio.gather(*(_one(call, place * _APART) for place, call in enumerate(calls)))
 
 
-async def _one(call: Call) -> Read:
+async def _one(call: Call, wait: float) -> Read:
+    await asyncio.sleep(wait)
     reader, writer = await asyncio.open_connection("127.0.0.1", call.port)
     came: list[tuple[float, bytes]] = []
     ends = _WEBSOCKET_ENDS.search if call.message else _http_ends
@@ -108,7 +114,7 @@ def _messages(came: list[tuple[float, bytes]]) -> Read:
             message = bytes(buffer[head:end])
             read.ended = read.ended or bool(_WEBSOCKET_ENDS.search(message))
             if _note(read, at, message):
-                if read.ended:
+                if read.ended or b"-blocks,*" in message[:40]:
                     read.end += end
                 else:
                     read.bytes += end
