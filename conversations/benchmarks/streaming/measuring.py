@@ -213,7 +213,10 @@ def _serve(listener: socket.socket, base_url: str) -> None:
 
 
 def _listener() -> socket.socket:
-    return socket.create_server(("127.0.0.1", 0), backlog=512)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+    # Inherited by its connections: else the kernel keeps a token until who reads now and then has taken those before.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 @contextmanager
