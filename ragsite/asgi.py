@@ -1,6 +1,7 @@
 """The site's ASGI application: HTTP and WebSockets."""
 
 import asyncio
+import gc
 import os
 import threading
 from typing import Any
@@ -59,6 +60,9 @@ application = ProtocolTypeRouter(
 def _warm_up() -> None:
     spaces.warm_up()
     llm.warm_up()
+    # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
+    gc.collect()
+    gc.freeze()
 
 
 # In the background: the site answers at once, and the first question finds what it needs loaded.
