@@ -14,9 +14,9 @@ from ragsite.llm.types import Endpoint
 _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
-# Seconds that each reply which is read at the same time adds to the pace, and more where there are hundreds: whoever
-# reads many takes in more at once.
-CROWD = 0.0002
+# Seconds that each reply above ten which is read at the same time adds to the pace, up to 55, and again above a hundred:
+# whoever reads many takes in more at once, though no reader may wait for more than a tenth of a second where it can be.
+CROWD = 0.001
 
 
 class Incoming:
@@ -47,7 +47,7 @@ class Incoming:
     def pace(self, seconds: float) -> None:
         """Read from the socket once in so many seconds from now on: what has come until then is one chunk.
 
-        The more replies are read at the same time, the longer: by 40 ms where a hundred are, by 120 ms with two.
+        The more replies are read at the same time, the longer: by 45 ms where a hundred are, by 145 ms with two.
         """
         self._pace = seconds
 
@@ -86,8 +86,8 @@ class Incoming:
 
         async def read_in_time(max_bytes: int, timeout: float | None = None) -> bytes:
             nonlocal last
-            crowd = Incoming._read_now
-            pace = self._pace and self._pace + CROWD * crowd * (1 + crowd / 100)
+            crowd = min(max(Incoming._read_now - 10, 0), 45) + max(Incoming._read_now - 100, 0)
+            pace = self._pace and self._pace + CROWD * crowd
             if (early := last + pace - loop.time()) > 0:
                 await asyncio.sleep(early)
             data: bytes = await read(max_bytes, timeout)

@@ -44,6 +44,7 @@ async def test_what_came_within_the_pace_is_one_piece_and_the_pace_slows_with_th
     pace: float, crowd: float, least: int, most: int,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(connection, "CROWD", crowd)
+    monkeypatch.setattr(connection.Incoming, "_read_now", 10)
     provider.reply("word " * 60, delay=0.008, tokens_per_chunk=1)
     pieces = [piece.text async for piece in client.stream(QUESTION, pace=pace) if isinstance(piece, TextPiece)]
     assert "".join(pieces) == "word " * 60
