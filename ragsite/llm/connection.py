@@ -14,8 +14,8 @@ from ragsite.llm.types import Endpoint
 _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
-# Seconds that each reply above ten which is read at the same time adds to the pace, up to 55, and again above a hundred:
-# whoever reads many takes in more at once, though no reader may wait for more than a tenth of a second where it can be.
+# Seconds that each reply above ten which is read at the same time adds to the pace, up to 55, and again above a
+# hundred: whoever reads many takes in more at once, while nobody is to wait much longer than a tenth of a second.
 CROWD = 0.001
 
 
