@@ -61,7 +61,6 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
         """Send a JSON-safe message to all members of a group; raises nothing when Redis is away."""
         await super().group_send(group, message)
-        self._listen()
         at_home = self._home is asyncio.get_running_loop()
         if at_home and self._away:
             return
