@@ -154,6 +154,13 @@ async def test_a_command_reaches_the_sockets_of_other_processes(redis_server: Re
         await asyncio.to_thread(thread.join)
 
 
+async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> None:
+    """A command's event loop ends with its message, and would wait for a listener."""
+    layer = RedisLayer(redis_server.url)
+    await layer.group_send("a", {"type": "changed"})
+    assert layer._listener is None
+
+
 @pytest.fixture
 def shared_cache(redis_server: RedisServer, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = {"BACKEND": "ragsite.redis_cache.RedisOrLocalCache", "LOCATION": redis_server.url}
