@@ -76,9 +76,9 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
 
     async def close(self) -> None:
         """Stop listening to other processes."""
-        if self._listener is not None and not self._listener.done():
+        while self._listener is not None and not self._listener.done():
             self._listener.cancel()
-            await asyncio.wait({self._listener})
+            await asyncio.wait({self._listener}, timeout=1)
 
     def _connect(self) -> Redis:
         return Redis.from_url(self._url, **TIMEOUTS, retry=Retry(NoBackoff(), 1))
@@ -91,13 +91,15 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
 
     async def _hear(self) -> None:
         """Hand on what other processes send until the event loop ends; begin anew whenever Redis was away."""
-        while True:
+        task = asyncio.current_task()
+        # A cancellation that meets a time-out may reach this as the time-out alone.
+        while task is not None and not task.cancelling():
             try:
                 async with self._connect() as client, client.pubsub(ignore_subscribe_messages=True) as pubsub:
                     async with self._following:  # who joins a group meanwhile follows it after this
                         await pubsub.subscribe(self._id, *map(_topic, self.groups))
                         self._client, self._pubsub = client, pubsub
-                    while True:
+                    while not task.cancelling():
                         news = await pubsub.get_message(timeout=IDLE)
                         if news is None:
                             await client.ping()

@@ -154,6 +154,17 @@ async def test_a_command_reaches_the_sockets_of_other_processes(redis_server: Re
         await asyncio.to_thread(thread.join)
 
 
+async def test_a_layer_that_has_just_begun_to_listen_can_be_closed(redis_server: RedisServer) -> None:
+    async def begin_and_end(seconds: float) -> None:
+        layer = RedisLayer(redis_server.url)
+        await member(layer, "a")
+        await asyncio.sleep(seconds)
+        await layer.close()
+
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*(begin_and_end(number / 1000) for number in range(16)))
+
+
 async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> None:
     """A command's event loop ends with its message, and would wait for a listener."""
     layer = RedisLayer(redis_server.url)
