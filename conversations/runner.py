@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from conversations import broker, qa_log, store
+from conversations import broker, checkpoints, qa_log, store
 from conversations.coalesce import Coalescer
 from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
 from conversations.live_log import LiveLog
@@ -22,14 +22,12 @@ from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
 from ragsite import logs
-from ragsite.db import AWAY, in_database, patiently
+from ragsite.db import AWAY, patiently
 
 logger = logging.getLogger(__name__)
 
 # Seconds.
 CHECKPOINT_INTERVAL = 1.0
-# Blocks that end within this time share a checkpoint; the last save of the answer is one too.
-BLOCK_PAUSE = 0.1
 HEARTBEAT_INTERVAL = 4.0
 # For other processes to be told the rest.
 RELAY_TIMEOUT = 5.0
@@ -183,9 +181,9 @@ class TurnRunner:
         last = time.monotonic()
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(CHECKPOINT_INTERVAL):
+                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.BEAT):
                     await self._block_ended.wait()
-                    await asyncio.sleep(BLOCK_PAUSE)
+            await checkpoints.moment()
             self._block_ended.clear()
             quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
             if not self._log.events or quiet:
@@ -211,7 +209,7 @@ class TurnRunner:
         """Store the events that the database hasn't; False when the answer was ended by someone else."""
         async with self._writing:
             new = self._log.events[self._written :]
-            alive = await in_database(store.checkpoint, self.message_id, self._answer, [item.to_dict() for item in new])
+            alive = await checkpoints.save(self.message_id, self._answer, new)
             if alive:
                 self._written += len(new)
             return alive

@@ -1,4 +1,4 @@
-"""What a turn writes: its opening, the checkpoints of its answer, and its end.
+"""What a turn writes: its opening and its end; its checkpoints lie in `checkpoints`.
 
 Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
 """
@@ -186,16 +186,24 @@ def default_parent(session_id: int) -> int | None:
     )
 
 
-def checkpoint(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> bool:
-    """Store the answer as it stands with its heartbeat; False when the message is no longer streaming."""
-    return _streaming(message_id).update(**_columns(answer, new_events)) == 1
-
-
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
     """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
     reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
+    appended = Func(
+        _log_before(new_events[0]["seq"]),
+        Value(new_events, output_field=JSONField()),
+        template="(%(expressions)s)",
+        arg_joiner=" || ",
+        output_field=JSONField(),
+    )
     Message.objects.filter(reopened, pk=message_id).update(
-        **_columns(answer, new_events, _log_before(new_events[0]["seq"])),
+        blocks=answer.blocks,
+        content=plain_text(answer.blocks),
+        thinking=answer.thinking,
+        answer_state=answer.answer_state,
+        last_seq=answer.last_seq,
+        heartbeat_at=timezone.now(),
+        stream_log=appended,
         status=answer.status,
         usage=answer.usage,
         duration_ms=answer.ms,
@@ -216,38 +224,16 @@ def _streaming(message_id: int) -> QuerySet[Message]:
     return Message.objects.filter(pk=message_id, status=Message.Status.STREAMING)
 
 
-_LOG = F("stream_log")
-
-
 def _log_before(seq: int) -> Combinable:
     """Return the log, without what `interrupt` has added where the answer was only late."""
     kept = Func(
-        _LOG,
+        F("stream_log"),
         Value({"seq": seq}, output_field=JSONField()),
         template="jsonb_path_query_array(%(expressions)s)",
         arg_joiner=", '$[*] ? (@.seq < $seq)', ",
         output_field=JSONField(),
     )
-    return Case(When(status=Message.Status.INTERRUPTED, then=kept), default=_LOG)
-
-
-def _columns(answer: Answer, new_events: list[dict[str, Any]], log: Combinable = _LOG) -> dict[str, Any]:
-    appended = Func(
-        log,
-        Value(new_events, output_field=JSONField()),
-        template="(%(expressions)s)",
-        arg_joiner=" || ",
-        output_field=JSONField(),
-    )
-    return {
-        "blocks": answer.blocks,
-        "content": plain_text(answer.blocks),
-        "thinking": answer.thinking,
-        "answer_state": answer.answer_state,
-        "last_seq": answer.last_seq,
-        "heartbeat_at": timezone.now(),
-        "stream_log": appended,
-    }
+    return Case(When(status=Message.Status.INTERRUPTED, then=kept), default=F("stream_log"))
 
 
 def request_stop(message_id: int) -> bool:

@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from django.test import Client
 from pytest_django import Settings
 
-from conversations import broker, export, sharing, store, turns
+from conversations import broker, checkpoints, export, sharing, store, turns
 from conversations.events import Delta, DoneEvent, Event, SourcesEvent, fold
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.node import Node
@@ -170,7 +170,7 @@ async def break_off(node: Node, state: State, proceed: Any) -> None:
 async def test_an_answer_whose_server_died_keeps_what_was_told(session: ChatSession) -> None:
     events = [SourcesEvent(seq=1, citations=[], answer_state="nearest").to_dict()]
     message = await in_database(lambda: make_turn(session, status="streaming", stream_log=events, last_seq=1))
-    await in_database(lambda: store.checkpoint(message.pk, fold(events), []))
+    await checkpoints.save(message.pk, fold(events), [])
     await Message.objects.filter(pk=message.pk).aupdate(heartbeat_at=None)
     assert await in_database(lambda: store.interrupt_stale(message_id=message.pk)) == 1
     message = await Message.objects.aget(pk=message.pk)

@@ -1,18 +1,17 @@
 """`manage.py bench_stream`: every way runs in processes of its own, loses nothing, and is in the table."""
 
-from pathlib import Path
-
 import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.benchmarks.streaming import measuring, provider
 from retrieval.benchmarks.scratch import NoDatabase
-from tests.site import run_command
+from tests.site import data_folder, run_command
 
 
-def test_each_way_is_measured_beside_the_relay(tmp_path: Path) -> None:
+def test_each_way_is_measured_beside_the_relay() -> None:
     # In a process of its own, as it forks the processes that it measures.
-    done = run_command(tmp_path, "bench_stream", "--streams", "2", "--seconds", "1")
+    with data_folder() as data_dir:
+        done = run_command(data_dir, "bench_stream", "--streams", "2", "--seconds", "1")
     assert done.returncode == 0, done.stderr
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
     heads, *rest = [row for row in rows if not row[0].startswith("-")]

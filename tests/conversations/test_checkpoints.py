@@ -1,20 +1,22 @@
 """Checkpoints of an answer: a block that ended is stored soon, its plain text too, and no event twice."""
 
 import asyncio
+import json
 import time
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import DataError
 from django.test import Client
 
-from conversations import broker, runner, store, turns
-from conversations.events import BlockEnd, BlockStart, Delta, Event
+from conversations import broker, checkpoints, runner, turns
+from conversations.events import Answer, BlockEnd, BlockStart, Delta, Event, fold
 from conversations.models import ChatSession, Message
 from conversations.pipeline.graph import Emit, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
 from ragsite.db import in_database
+from tests.conversations.records import make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,14 +54,14 @@ async def test_blocks_that_end_together_share_a_checkpoint(
 ) -> None:
     stored: list[int] = []
     loop = asyncio.get_running_loop()
-    checkpoint = store.checkpoint
+    store = checkpoints._store
 
-    def remembered(message_id: int, answer: Any, events: list[dict[str, Any]]) -> bool:
-        stored.append(len(events))
+    def remembered(rows: list[str]) -> set[int]:
+        stored.extend(len(json.loads(row)["events"]) for row in rows)
         loop.call_soon_threadsafe(Blocks.may_end.set)
-        return checkpoint(message_id, answer, events)
+        return store(rows)
 
-    monkeypatch.setattr(store, "checkpoint", remembered)
+    monkeypatch.setattr(checkpoints, "_store", remembered)
     monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 60.0)  # so that only the blocks' ends call for one
     message, events = await ended(await turns.start_turn(owner, turns.Ask(session.pk, "What?")))
     assert len(stored) == 1 and stored[0] == len(events) - 1  # all but `done`
@@ -71,14 +73,14 @@ async def test_the_plain_text_of_what_came_is_stored_while_more_is_to_come(
 ) -> None:
     stored = asyncio.Event()
     loop = asyncio.get_running_loop()
-    checkpoint = store.checkpoint
+    store = checkpoints._store
 
-    def noticed(*arguments: Any) -> bool:
-        alive = checkpoint(*arguments)
+    def noticed(rows: list[str]) -> set[int]:
+        alive = store(rows)
         loop.call_soon_threadsafe(stored.set)
         return alive
 
-    monkeypatch.setattr(store, "checkpoint", noticed)
+    monkeypatch.setattr(checkpoints, "_store", noticed)
     monkeypatch.setattr(Blocks, "words", "Hold the button. ")
     started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
     await asyncio.wait_for(stored.wait(), 60)
@@ -93,17 +95,54 @@ async def test_an_end_while_a_checkpoint_is_written_stores_no_event_twice(
 ) -> None:
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()
-    checkpoint = store.checkpoint
+    store = checkpoints._store
 
-    def slow(*arguments: Any) -> bool:
+    def slow(rows: list[str]) -> set[int]:
         loop.call_soon_threadsafe(begun.set)
         time.sleep(0.3)
-        return checkpoint(*arguments)
+        return store(rows)
 
-    monkeypatch.setattr(store, "checkpoint", slow)
+    monkeypatch.setattr(checkpoints, "_store", slow)
     started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
     await asyncio.wait_for(begun.wait(), 60)
     await turns.stop_turn(owner, started.assistant_message_id)
     message, _events = await ended(started)
     numbers = [event["seq"] for event in message.stream_log]
     assert numbers == list(range(1, len(numbers) + 1)) and message.status == "stopped"
+
+
+async def saved(messages: list[Message], texts: list[str]) -> list[bool | BaseException]:
+    async def one(message: Message, text: str) -> bool:
+        events: list[Event] = [BlockStart(seq=1, id="b1", kind="text"), Delta(seq=2, id="b1", text=text)]
+        return await checkpoints.save(message.pk, fold([event.to_dict() for event in events]), events)
+
+    return await asyncio.gather(*map(one, messages, texts), return_exceptions=True)
+
+
+async def stored(messages: list[Message]) -> list[tuple[str, int, int]]:
+    found = [await Message.objects.aget(pk=message.pk) for message in messages]
+    return [(message.content, message.last_seq, len(message.stream_log)) for message in found]
+
+
+async def test_answers_of_one_moment_are_stored_by_one_statement(
+    session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+    store = checkpoints._store
+    monkeypatch.setattr(checkpoints, "_store", lambda rows: batches.append(len(rows)) or store(rows))
+    states = ["streaming", "stopped", "streaming"]
+    messages = [await in_database(make_turn, session, status=status, stream_log=[]) for status in states]
+    before = await stored(messages[1:2])
+    assert await saved(messages, ["One.", "Two.", "Three."]) == [True, False, True]
+    assert await stored(messages) == [("One.", 2, 2), *before, ("Three.", 2, 2)]
+    assert await checkpoints.save(messages[0].pk, Answer(), []) is True  # later, by itself
+    assert batches == [3, 1]
+
+
+async def test_one_that_can_t_be_stored_keeps_no_other_from_it(session: ChatSession) -> None:
+    messages = [await in_database(make_turn, session, status="streaming") for _ in range(3)]
+    one, two, three = await saved(messages, ["One.", "T\x00o.", "Three."])
+    assert (one, three) == (True, True) and isinstance(two, DataError)
+    assert [content for content, _seq, _log in await stored([messages[0], messages[2]])] == ["One.", "Three."]
+    [alone] = await saved(messages[1:2], ["T\x00o."])
+    assert isinstance(alone, DataError)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.test import AsyncClient, Client
 
-from conversations import broker, runner, store, turns
+from conversations import broker, checkpoints, runner, store, turns
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message
 from conversations.pipeline.nodes.save import Save
@@ -47,7 +47,8 @@ async def test_an_answer_waits_to_be_stored(
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
     monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 0.02)
     monkeypatch.setattr(db, "PAUSE", 0.02)
-    monkeypatch.setattr(store, "checkpoint", away(3, store.checkpoint))
+    monkeypatch.setattr(checkpoints, "BEAT", 0.02)
+    monkeypatch.setattr(checkpoints, "_store", away(3, checkpoints._store))
     monkeypatch.setattr(store, "finish", away(2, store.finish))
     monkeypatch.setattr(store, "save_citations", away(2, store.save_citations))
     provider.reply("Hold the button for ten seconds [1].", delay=0.02)

@@ -1,5 +1,6 @@
 """How many queries a turn asks, node by node: bounded, so that none slips in unseen."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import runner, turns
+from conversations import checkpoints, turns
 from conversations.benchmarks.counting import OUTSIDE, counted
 from conversations.models import ChatSession
 from knowledge.models import KnowledgeBase
@@ -42,8 +43,7 @@ MOST = {
 @pytest.fixture
 def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     # However long a turn takes, it makes no checkpoint on the way, and needn't ask again which space is active.
-    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 600.0)
-    monkeypatch.setattr(runner, "BLOCK_PAUSE", 600.0)
+    monkeypatch.setattr(checkpoints, "moment", asyncio.Event().wait)
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 600.0)
     settings.PIPELINE_HOOKS = ["conversations.benchmarks.counting.name_node"]
     turns.pipeline.cache_clear()
