@@ -14,7 +14,7 @@ from ragsite.llm.types import Endpoint
 _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
-# Seconds that each reply above ten which is read at the same time adds to the pace, up to 55, and again above a
+# Seconds that each further reply which is read at the same time adds to the pace, up to 45 of them, and again above a
 # hundred: whoever reads many takes in more at once, while nobody is to wait much longer than a tenth of a second.
 CROWD = 0.001
 
@@ -86,7 +86,7 @@ class Incoming:
 
         async def read_in_time(max_bytes: int, timeout: float | None = None) -> bytes:
             nonlocal last
-            crowd = min(max(Incoming._read_now - 10, 0), 45) + max(Incoming._read_now - 100, 0)
+            crowd = min(Incoming._read_now - 1, 45) + max(Incoming._read_now - 100, 0)
             pace = self._pace and self._pace + CROWD * crowd
             if (early := last + pace - loop.time()) > 0:
                 await asyncio.sleep(early)

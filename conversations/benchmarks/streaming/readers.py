@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from conversations.benchmarks.streaming.provider import WORD
 
 _APART = 0.05  # seconds between two calls
+_TEXT, _PING, _PONG = 0x1, 0x9, 0xA  # kinds of messages (RFC 6455, 5.2)
 _WEBSOCKET_ENDS = re.compile(rb'data-status=\\?"(?:completed|failed|stopped|interrupted)')
 
 
@@ -59,30 +60,47 @@ async def _one(call: Call, wait: float) -> Read:
     await asyncio.sleep(wait)
     reader, writer = await asyncio.open_connection("127.0.0.1", call.port)
     came: list[tuple[float, bytes]] = []
-    ends = _WEBSOCKET_ENDS.search if call.message else _http_ends
-    tail = b""
     with suppress(ConnectionError, asyncio.IncompleteReadError):  # what didn't come then is lost
         writer.write(call.request)
         if call.message:
             await reader.readuntil(b"\r\n\r\n")
-            writer.write(_masked(call.message.encode()))
-        while data := await reader.read(65536):
-            came.append((time.monotonic(), data))
-            tail = tail[-200:] + data
-            if ends(tail):
-                break
+            writer.write(_masked(_TEXT, call.message.encode()))
+            await _hear(reader, writer, came)
+        else:
+            tail = b""
+            while not _http_ends(tail) and (data := await reader.read(65536)):
+                came.append((time.monotonic(), data))
+                tail = tail[-20:] + data
     writer.close()
     return _messages(came) if call.message else _events(came)
+
+
+async def _hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, came: list[tuple[float, bytes]]) -> None:
+    """Note messages, each known to be there when its last byte was, until the answer's end; answer pings."""
+    buffer = bytearray()
+    while data := await reader.read(65536):
+        at = time.monotonic()
+        buffer += data
+        while (size := _whole(buffer)) is not None:
+            head, end = size
+            kind, message = buffer[0] & 0x0F, bytes(buffer[head:end])
+            del buffer[:end]
+            if kind == _PING:
+                writer.write(_masked(_PONG, message))
+                continue
+            came.append((at, message))
+            if _WEBSOCKET_ENDS.search(message):
+                return
 
 
 def _http_ends(tail: bytes) -> bool:
     return tail.endswith(b"0\r\n\r\n") or tail.endswith(b"data: [DONE]\n\n")
 
 
-def _masked(data: bytes) -> bytes:
-    """Return a text message as a client sends it (RFC 6455, 5.2)."""
+def _masked(kind: int, data: bytes) -> bytes:
+    """Return a message as a client sends it (RFC 6455, 5.2)."""
     mask = os.urandom(4)
-    return b"\x81" + _length(len(data)) + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
+    return bytes([0x80 | kind]) + _length(len(data)) + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
 
 
 def _length(size: int) -> bytes:
@@ -105,21 +123,16 @@ def _events(came: list[tuple[float, bytes]]) -> Read:
 
 
 def _messages(came: list[tuple[float, bytes]]) -> Read:
-    """Read WebSocket messages, each known to be there when its last byte was."""
-    read, buffer = Read(), bytearray()
-    for at, data in came:
-        buffer += data
-        while (size := _whole(buffer)) is not None:
-            head, end = size
-            message = bytes(buffer[head:end])
-            read.ended = read.ended or bool(_WEBSOCKET_ENDS.search(message))
-            if _note(read, at, message):
-                if read.ended or b"-blocks,*" in message[:40]:
-                    read.end += end
-                else:
-                    read.bytes += end
-                    read.frames.append(at)
-            del buffer[:end]
+    """Read the messages of a WebSocket."""
+    read = Read()
+    for at, message in came:
+        read.ended = read.ended or bool(_WEBSOCKET_ENDS.search(message))
+        if _note(read, at, message):
+            if read.ended or b"-blocks,*" in message[:40]:
+                read.end += len(message)
+            else:
+                read.bytes += len(message)
+                read.frames.append(at)
     return read
 
 
