@@ -88,7 +88,7 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
 class CitationAdmin(WordSearch, RecordAdmin):
     """Sources of answers, as they were when cited."""
 
-    ordering = ("-message_id", "index")
+    ordering = ("-id",)
     list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
