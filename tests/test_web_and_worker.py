@@ -96,6 +96,10 @@ def test_the_web_process_serves_and_leaves_forms_to_django(web: Web) -> None:
     assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
 
 
+def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
+    _wait_for(lambda: any("onnxruntime" in part.path for part in psutil.Process(web.process.pid).memory_maps()))
+
+
 @pytest.mark.parametrize("which", range(3), ids=["worker", "monitor", "pusher"])
 def test_a_worker_whose_idle_process_is_killed_goes_on(data_dir: Path, api: httpx.Client, which: int) -> None:
     with Worker(data_dir) as worker:
