@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.site import PATIENCE, Site, Web, Worker, data_folder, run_command
+from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_command
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -87,6 +87,27 @@ def _sentinel(worker: Worker) -> psutil.Process:
 def _wait_until_gone(gone: list[psutil.Process]) -> None:
     _gone, alive = psutil.wait_procs(gone, timeout=PATIENCE)
     assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+
+class Endless(Site):
+    """A management command that has started the embedded database and a child, and goes on for ever."""
+
+    command = (
+        "shell", "-v", "0", "-c",
+        "import multiprocessing, time; from django.db import connection; connection.ensure_connection();"
+        "context = multiprocessing.get_context('fork');"
+        "context.Process(target=time.sleep, args=(3600,), daemon=True).start();"
+        "print('It has begun', flush=True); time.sleep(3600)",
+    )  # fmt: skip
+    ready = re.compile("(has begun)")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_asked_to_stop_leaves_nothing_running(number: signal.Signals) -> None:
+    with data_folder() as data_dir, Endless(data_dir) as command:
+        assert [process for process in processes(data_dir) if process.name().startswith("postgres")]
+        assert command.stop(number) == 128 + number
+        assert processes(data_dir) == []
 
 
 def test_the_web_process_serves_and_leaves_forms_to_django(web: Web) -> None:
