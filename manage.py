@@ -22,6 +22,8 @@ def main() -> None:
         if "--traceback" in arguments:
             raise
         sys.exit(f"Error: {error}")
+    finally:
+        signal.alarm(0)
 
 
 def _end_in_order() -> None:
@@ -31,10 +33,10 @@ def _end_in_order() -> None:
     """
 
     def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)
+        signal.alarm(10)  # seconds; again then, if this was raised in a finalizer, which swallows it
         sys.exit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         if signal.getsignal(number) == signal.SIG_DFL:  # under nohup the end of the terminal is not the command's
             signal.signal(number, end)
 

@@ -94,19 +94,29 @@ class Endless(Site):
 
     command = (
         "shell", "-v", "0", "-c",
-        "import multiprocessing, time; from django.db import connection; connection.ensure_connection();"
+        "import multiprocessing, os, time; from django.db import connection; connection.ensure_connection();"
         "context = multiprocessing.get_context('fork');"
         "context.Process(target=time.sleep, args=(3600,), daemon=True).start();"
-        "print('It has begun', flush=True); time.sleep(3600)",
+        "Late = type('Late', (), {'__del__': lambda self: print('It has begun', flush=True) or time.sleep(3600)});"
+        "print('It has begun', flush=True) if 'EARLY' in os.environ else Late(); time.sleep(3600)",
     )  # fmt: skip
     ready = re.compile("(has begun)")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_command_that_is_asked_to_stop_leaves_nothing_running(number: signal.Signals) -> None:
-    with data_folder() as data_dir, Endless(data_dir) as command:
+@pytest.mark.parametrize(
+    ("number", "environment", "code"),
+    [
+        (signal.SIGTERM, {"EARLY": "1"}, 143),
+        (signal.SIGHUP, {"EARLY": "1"}, 129),
+        (signal.SIGTERM, {}, 142),  # in a finalizer
+    ],
+)
+def test_a_command_that_is_asked_to_stop_leaves_nothing_running(
+    number: signal.Signals, environment: dict[str, str], code: int
+) -> None:
+    with data_folder() as data_dir, Endless(data_dir, **environment) as command:
         assert [process for process in processes(data_dir) if process.name().startswith("postgres")]
-        assert command.stop(number) == 128 + number
+        assert command.stop(number) == code
         assert processes(data_dir) == []
 
 
