@@ -109,8 +109,8 @@ class _Reader:
         for note in run.notes:
             yield Paragraph(text=note), False
         for relation, alt in run.pictures:
-            for element in self.pictures.save(blob(self.part, relation), alt):
-                yield element, False
+            for kept in self.pictures.save(blob(self.part, relation), alt):
+                yield kept, False
         for relation in run.charts:
             for element in self._chart(relation):
                 yield element, False

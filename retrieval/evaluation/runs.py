@@ -134,7 +134,7 @@ def release_waiting() -> int:
     waiting = set(EvaluationRun.objects.filter(status=EvaluationRun.Status.QUEUED).values_list("pk", flat=True))
     held = OrmQ.objects.filter(lock__gt=now) if waiting else ()
     ours = [row.pk for row in held if row.func() == _TASK and row.task["args"][0] in waiting]
-    return OrmQ.objects.filter(pk__in=ours).update(lock=now)
+    return int(OrmQ.objects.filter(pk__in=ours).update(lock=now))
 
 
 def worker_started(**kwargs: Any) -> None:
