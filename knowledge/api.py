@@ -25,7 +25,7 @@ from knowledge.serializers import (
     UploadSerializer,
 )
 from ragsite.api import ApiErrorSerializer, Conflict, Refused
-from ragsite.uploads import FolderKeepingParser, keep_folders
+from ragsite.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
 _STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
@@ -118,12 +118,7 @@ class DocumentList(generics.ListAPIView[Document]):
 
     serializer_class = DocumentSerializer
     queryset = Document.objects.none()
-    parser_classes = [FolderKeepingParser]
-
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Keep the folders that files are sent with."""
-        keep_folders(request)
-        return super().initialize_request(request, *args, **kwargs)
+    parser_classes = [MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Document]:
         """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -179,14 +179,23 @@ def claim_indexing(document_id: int) -> Claim | None:
     return Claim(document_id, attempt, now)
 
 
+class Held(Protocol):
+    """What has a heartbeat as long as `rows` finds it; `lost` is set once they don't."""
+
+    @property
+    def lost(self) -> threading.Event: ...
+
+    def rows(self) -> QuerySet[Any]: ...
+
+
 class Heart:
-    """Keeps the heartbeats of claimed documents going from a thread, whatever the worker is busy with.
+    """Keeps the heartbeats of claimed documents, and of other work, going from a thread, whatever the worker does.
 
     Inside a transaction other connections can't see the claims yet, so that the worker's own reports must do.
     """
 
     def __init__(self) -> None:
-        self._held: list[Claim] = []
+        self._held: list[Held] = []
         self._finished = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -201,8 +210,8 @@ class Heart:
         if self._thread is not None:
             self._thread.join()
 
-    def keep(self, held: Claim) -> None:
-        """Beat for a document as long as its claim holds."""
+    def keep(self, held: Held) -> None:
+        """Beat for it as long as the claim holds."""
         self._held = [*(one for one in self._held if not one.lost.is_set()), held]
 
     def _beat(self) -> None:
@@ -213,7 +222,7 @@ class Heart:
         finally:
             connection.close()
 
-    def _beat_for(self, held: Claim) -> None:
+    def _beat_for(self, held: Held) -> None:
         if held.lost.is_set():
             return
         try:
@@ -224,8 +233,8 @@ class Heart:
 
 
 @contextmanager
-def heartbeat(held: Claim) -> Iterator[None]:
-    """Keep one document's heartbeat going."""
+def heartbeat(held: Held) -> Iterator[None]:
+    """Keep the heartbeat of one document, or other work, going."""
     with Heart() as heart:
         heart.keep(held)
         yield

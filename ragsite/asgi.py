@@ -1,9 +1,7 @@
 """The site's ASGI application: HTTP and WebSockets."""
 
 import asyncio
-import gc
 import os
-import threading
 from typing import Any
 
 import django
@@ -21,10 +19,8 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
-from conversations import llm  # noqa: E402
 from conversations.routing import websockets  # noqa: E402
 from ragsite.health import PROBES  # noqa: E402
-from retrieval import spaces  # noqa: E402
 
 # Requests that are answered at once. Each has a thread and a database connection of its own, of which a server has few.
 PLACES = 32
@@ -55,15 +51,3 @@ application = ProtocolTypeRouter(
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(websockets)),
     }
 )
-
-
-def _warm_up() -> None:
-    spaces.warm_up()
-    llm.warm_up()
-    # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
-    gc.collect()
-    gc.freeze()
-
-
-# In the background: the site answers at once, and the first question finds what it needs loaded.
-threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()

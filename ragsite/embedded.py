@@ -154,8 +154,8 @@ def _start(pgdata: Path) -> str:
         with _one_at_a_time(pgdata):
             socket = _running_socket(pgdata)
             if socket is None:
+                atexit.register(_stop_at_exit, os.getpid())  # also where this is interrupted
                 socket = _start_server(pgdata)
-                atexit.register(_stop_at_exit, os.getpid())
     except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:
         reason = _complaint(log, logged) or str(error).splitlines()[0]
         raise DatabaseBroken(f"The embedded PostgreSQL in {pgdata} can't be started: {reason} (log: {log})") from error

@@ -1,8 +1,10 @@
 """The web process: Daphne, with what it would do to large uploads, and to answers when it stops, put right."""
 
 import asyncio
+import gc
 import os
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -67,8 +69,10 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
     `when_loaded` is called once the site is loaded, and may wait for what the site needs before it answers.
     """
     from conversations import orphans
-    from ragsite.asgi import application  # which begins to load the embedding model in the background
+    from ragsite.asgi import application
 
+    # In the background: the site answers at once, and the first question finds what it needs loaded.
+    threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     when_loaded()
     orphans.start()
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
@@ -83,6 +87,17 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
         before_stop=_interrupt_turns,
     )
     server.run()
+
+
+def _warm_up() -> None:
+    from conversations import llm
+    from retrieval import spaces
+
+    spaces.warm_up()
+    llm.warm_up()
+    # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
+    gc.collect()
+    gc.freeze()
 
 
 async def _interrupt_turns() -> None:

@@ -8,12 +8,16 @@ import re
 from types import MethodType
 from typing import Any
 
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
 from django.http.multipartparser import MultiPartParserError
+from django.utils.decorators import sync_and_async_middleware
 from django.utils.translation import gettext as _
 from rest_framework import parsers
 from rest_framework.exceptions import ParseError
+
+from ragsite.middleware import Answer
 
 _LONGEST_HEADER = 2048  # bytes
 
@@ -75,9 +79,12 @@ class _Parser(DjangoMultiPartParser):
         super().__init__(META, stream, handlers, encoding)
         self._input_data = InUtf8(stream, self._boundary)
 
-    def sanitize_file_name(self, file_name: str) -> str | None:
+    def sanitize_file_name(self, file_name: str) -> str:
         self._folder = html.unescape(file_name).replace("\\", "/").rpartition("/")[0]
-        return super().sanitize_file_name(file_name)
+        name = super().sanitize_file_name(file_name)
+        if name is None:  # which Django takes for no file at all
+            raise MultiPartParserError(_("a file has no usable name."))
+        return name
 
     def handle_file_complete(self, old_field_name: str, counters: list[int]) -> None:
         super().handle_file_complete(old_field_name, counters)
@@ -85,17 +92,23 @@ class _Parser(DjangoMultiPartParser):
             files[-1].folder = self._folder
 
 
-def keep_folders(request: HttpRequest) -> None:
-    """Have the request's form read by the parser that keeps folders, whoever reads it first."""
-
-    def parse_file_upload(request: HttpRequest, META: Any, post_data: Any) -> Any:
-        return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
-
-    request.parse_file_upload = MethodType(parse_file_upload, request)  # type: ignore[method-assign]
+def _parse_file_upload(request: HttpRequest, META: Any, post_data: Any) -> Any:
+    return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
 
 
-class FolderKeepingParser(parsers.MultiPartParser):
-    """DRF's, for views that call `keep_folders`."""
+@sync_and_async_middleware
+def keep_names(get_response: Answer) -> Answer:
+    """Have each request's form read by the parser that keeps folders and names, whoever reads it first."""
+
+    def answer(request: HttpRequest) -> Any:
+        request.parse_file_upload = MethodType(_parse_file_upload, request)  # type: ignore[method-assign]
+        return get_response(request)
+
+    return markcoroutinefunction(answer) if iscoroutinefunction(get_response) else answer
+
+
+class MultiPartParser(parsers.MultiPartParser):
+    """DRF's, which leaves the form to the request."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         """Return fields and files; raises `ParseError`."""

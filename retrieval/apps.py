@@ -14,9 +14,12 @@ class RetrievalConfig(AppConfig):
     verbose_name = _("Retrieval")
 
     def ready(self) -> None:
-        """Listen to what `knowledge` announces, and register the system checks."""
+        """Listen to what `knowledge` announces and to workers that start, and register the system checks."""
+        from django_q.signals import post_spawn
+
         from retrieval import checks, receivers  # noqa: F401
 
+        post_spawn.connect(_worker_started, dispatch_uid="retrieval.worker_started")
         post_migrate.connect(_drop_orphans, sender=self)
 
 
@@ -25,3 +28,9 @@ def _drop_orphans(**kwargs: Any) -> None:
     from retrieval import partitions
 
     partitions.drop_orphans()
+
+
+def _worker_started(**kwargs: Any) -> None:
+    from retrieval.evaluation import runs
+
+    runs.worker_started()

@@ -21,6 +21,7 @@ from ragsite import env
 from ragsite.api import exception_handler
 from ragsite.logs import TracebackOfFaults
 from ragsite.uploads import InUtf8
+from retrieval.evaluation.models import EvaluationSet
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -154,6 +155,31 @@ def test_files_whose_names_are_not_in_utf8_are_kept(
     assert response.status_code == 202, response.content
     (added,) = response.json()
     assert Document.objects.get(pk=added["id"]).path == (name if "/" in name else f"told/{name}")
+
+
+def questions_named(name: bytes, base: KnowledgeBase) -> bytes:
+    """Return a form that makes an evaluation set of a file with one question."""
+    line = json.dumps({"question": "How long?", "relevant": ["Handbook.pdf"]})
+    body = form("FILE", NAME="Golden", knowledge_base=str(base.pk)).replace(b'"NAME"', b'"name"')
+    return body.replace(b'"FILE"', b'"' + name + b'"').replace(b"text of FILE", line.encode())
+
+
+@pytest.mark.parametrize("name", ["Größen.jsonl".encode("latin-1"), "问题.jsonl".encode("gbk")])
+@pytest.mark.parametrize("address", ["/api/evaluation-sets", "/evaluation/"])
+def test_questions_in_a_file_whose_name_is_not_in_utf8_are_taken(
+    as_owner: Client, base: KnowledgeBase, name: bytes, address: str
+) -> None:
+    factories.make_document(base, "Handbook.pdf")
+    response = as_owner.post(address, questions_named(name, base), content_type=MULTIPART_CONTENT)
+    assert response.status_code in (201, 302), response.content
+    assert EvaluationSet.objects.get().questions.count() == 1
+
+
+@pytest.mark.parametrize("address", ["/api/evaluation-sets", "/evaluation/"])
+def test_a_file_without_a_usable_name_is_not_passed_over(as_owner: Client, base: KnowledgeBase, address: str) -> None:
+    response = as_owner.post(address, questions_named(b"..", base), content_type=MULTIPART_CONTENT)
+    assert response.status_code == 400
+    assert not EvaluationSet.objects.exists()
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 100_000])

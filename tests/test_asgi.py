@@ -1,6 +1,8 @@
 """The site's HTTP application: how many database connections its requests hold."""
 
 import asyncio
+import runpy
+import threading
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -43,6 +45,13 @@ urlpatterns = [path("slow", slow), path("streaming", streaming), path("healthz",
 @pytest.fixture(autouse=True)
 def routes(settings: Settings) -> None:
     settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
+
+
+def test_loading_the_application_starts_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[threading.Thread] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+    runpy.run_path(asgi.__file__)
+    assert started == []
 
 
 async def get(pages: asgi.Pages, where: str, came: list[bytes]) -> None:

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.site import PATIENCE, Site, Web, Worker, data_folder, run_command
+from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_command
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -79,6 +79,12 @@ def _in_shell(data_dir: Path, *lines: str) -> str:
     return done.stdout
 
 
+def _database(data_dir: Path) -> psycopg.Connection:
+    """Connect to the site's database."""
+    socket = (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
+    return psycopg.connect(host=socket, user="postgres", dbname="ragsite", autocommit=True)
+
+
 def _sentinel(worker: Worker) -> psutil.Process:
     (sentinel,) = psutil.Process(worker.process.pid).children()
     return sentinel
@@ -89,11 +95,46 @@ def _wait_until_gone(gone: list[psutil.Process]) -> None:
     assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
+class Endless(Site):
+    """A management command that has started the embedded database and a child, and goes on for ever."""
+
+    command = (
+        "shell", "-v", "0", "-c",
+        "import multiprocessing, os, time; from django.db import connection; connection.ensure_connection();"
+        "context = multiprocessing.get_context('fork');"
+        "context.Process(target=time.sleep, args=(3600,), daemon=True).start();"
+        "Late = type('Late', (), {'__del__': lambda self: print('It has begun', flush=True) or time.sleep(3600)});"
+        "print('It has begun', flush=True) if 'EARLY' in os.environ else Late(); time.sleep(3600)",
+    )  # fmt: skip
+    ready = re.compile("(has begun)")
+
+
+@pytest.mark.parametrize(
+    ("number", "environment", "code"),
+    [
+        (signal.SIGTERM, {"EARLY": "1"}, 143),
+        (signal.SIGHUP, {"EARLY": "1"}, 129),
+        (signal.SIGTERM, {}, 142),  # in a finalizer
+    ],
+)
+def test_a_command_that_is_asked_to_stop_leaves_nothing_running(
+    number: signal.Signals, environment: dict[str, str], code: int
+) -> None:
+    with data_folder() as data_dir, Endless(data_dir, **environment) as command:
+        assert [process for process in processes(data_dir) if process.name().startswith("postgres")]
+        assert command.stop(number) == code
+        assert processes(data_dir) == []
+
+
 def test_the_web_process_serves_and_leaves_forms_to_django(web: Web) -> None:
     assert httpx.get(f"{web.url}/readyz", timeout=PATIENCE).text == "ok"
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     refused = httpx.post(f"{web.url}/api/search", content=b"no form", headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+
+
+def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
+    _wait_for(lambda: any("onnxruntime" in part.path for part in psutil.Process(web.process.pid).memory_maps()))
 
 
 @pytest.mark.parametrize("which", range(3), ids=["worker", "monitor", "pusher"])
@@ -152,6 +193,42 @@ def test_a_document_survives_the_death_of_the_database_while_vectors_are_written
     assert int(held[0]) > 100 and len(set(held)) == 1, held
 
 
+def test_evaluations_of_a_killed_worker_are_told_as_failed_or_taken_up(data_dir: Path, api: httpx.Client) -> None:
+    """One was running; the other had left the queue, and waited in the worker for its turn."""
+
+    def make_set() -> int:
+        base = api.get("/knowledge-bases").json()["results"][0]["id"]
+        questions = [{"question": f"Fan {n}?", "relevant": ["fans.txt"]} for n in range(4000)]
+        made = api.post("/evaluation-sets", json={"name": "Many", "knowledge_base": base, "questions": questions})
+        assert made.status_code == 201, made.text
+        return int(made.json()["id"])
+
+    def start(**options: object) -> str:
+        started = api.post(f"/evaluation-sets/{golden}/runs", json={"mode": "fulltext"} | options)
+        assert started.status_code == 202, started.text
+        return f"/evaluation-runs/{started.json()['id']}"
+
+    def told(run: str) -> str:
+        return str(api.get(run).json()["status"])
+
+    with Worker(data_dir, RAGSITE_INGEST_WORKERS="1") as worker:
+        assert _becomes_searchable(api, "fans.txt")
+        golden = make_set()
+        first = start()
+        _wait_for(lambda: told(first) == "running")
+        second = start(reorder=False)
+        waiting = "SELECT count(*) FROM django_q_ormq WHERE lock <= now()"
+        with _database(data_dir) as database:
+            _wait_for(lambda: database.execute(waiting).fetchone() == (0,))
+        worker.stop(signal.SIGKILL)
+    assert (told(first), told(second)) == ("running", "queued")
+    with Worker(data_dir):
+        back = time.monotonic()
+        _wait_for(lambda: told(first) == "failed" and told(second) != "queued")
+        assert time.monotonic() - back < 30, "too late"
+    assert "Start it again" in api.get(first).json()["error"]
+
+
 def _asked(url: str, api: httpx.Client) -> int:
     """Ask at a web process, wait until the answer is being written and stored, and return its number."""
     session = api.post("/chat/sessions", json={}).json()["session_id"]
@@ -172,8 +249,7 @@ def test_another_process_ends_the_answers_of_one_that_was_killed(
     with Web(data_dir, LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as other:
         message = _asked(other.url, api)
         other.process.kill()
-    socket = (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
-    with psycopg.connect(host=socket, user="postgres", dbname="ragsite", autocommit=True) as database:
+    with _database(data_dir) as database:
         query = "SELECT status FROM conversations_message WHERE id = %s"
         deadline = time.monotonic() + PATIENCE
         while (found := database.execute(query, [message]).fetchone()) == ("streaming",):

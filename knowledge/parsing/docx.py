@@ -37,7 +37,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         found = list(_join_code(with_captions(reader.run())))
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
         raise broken(error) from error
-    if all(element is TOO_DEEP for element in found):
+    if all(isinstance(element, Notice) for element in found):
         raise ParseError("no_text", "The document holds no text, tables or pictures.")
     return iter(found)
 
@@ -109,9 +109,8 @@ class _Reader:
         for note in run.notes:
             yield Paragraph(text=note), False
         for relation, alt in run.pictures:
-            picture = self.pictures.save(blob(self.part, relation), alt)
-            if picture is not None:
-                yield picture, False
+            for kept in self.pictures.save(blob(self.part, relation), alt):
+                yield kept, False
         for relation in run.charts:
             for element in self._chart(relation):
                 yield element, False

@@ -8,7 +8,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from knowledge.parsing.decoding import clean, decode
-from knowledge.parsing.elements import Element, Title
+from knowledge.parsing.elements import Element, Notice, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html_walk import HtmlWalker
 from knowledge.parsing.pictures import PictureStore
@@ -55,7 +55,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     text = decode(data, _usable(declared.group(1).decode("ascii", "replace")) if declared else "")
     root = _tree(clean(text))
     found = [] if root is None else list(_elements_in(root, PictureStore(context.output_dir)))
-    if root is None or not found:
+    if root is None or all(isinstance(element, Notice) for element in found):
         raise ParseError("no_text", "The page holds no readable text.")
     return iter([*found, Title(text=_title(root))])
 

@@ -3,7 +3,6 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
 from lxml import etree
@@ -197,10 +196,9 @@ class HtmlWalker:
     def _image(self, node: etree._Element) -> None:
         alt = _SPACE.sub(" ", node.get("alt", "")).strip()
         data = _data_uri(node.get("src", ""))
-        picture = self.pictures.save(data, alt) if data else None
-        if picture is not None:
+        for element in self.pictures.save(data, alt or _figure_caption(node)) if data else ():
             self._end_paragraph()
-            self._emit(replace(picture, alt=alt or _figure_caption(node)))
+            self._emit(element)
 
     # Collecting
 

@@ -23,6 +23,9 @@ MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
 
 TOO_DEEP = Notice(text="Parts of the file are nested too deeply to be read; they were left out.")
+_LONG_CAPTION = Notice(
+    text=f"A caption of a picture or table holds more than {MAX_CELL:,} characters; the rest was left out."
+)
 
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
@@ -156,7 +159,10 @@ def bounded(element: Element) -> Iterator[Element]:
         case Table():
             yield from _tables(element)
         case Picture():
-            yield replace(element, alt=clean(element.alt)[:MAX_CELL])
+            alt = clean(element.alt)
+            yield replace(element, alt=alt[:MAX_CELL])
+            if len(alt) > MAX_CELL:
+                yield _LONG_CAPTION
         case _:
             yield element
 
@@ -177,7 +183,8 @@ def pieces(text: str, length: int) -> Iterator[str]:
 
 def _tables(table: Table) -> Iterator[Table | Notice]:
     columns = _cells(table.columns)
-    caption = clean(table.caption)[:MAX_CELL]
+    whole_caption = clean(table.caption)
+    caption = whole_caption[:MAX_CELL]
     batch: list[tuple[str, ...]] = []
     size = 0
     for whole in table.rows:
@@ -189,6 +196,8 @@ def _tables(table: Table) -> Iterator[Table | Notice]:
             batch, size = [], 0
     if batch or not table.rows:
         yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
+    if len(whole_caption) > MAX_CELL:
+        yield _LONG_CAPTION
     yield from columns_left_out(max(map(len, (table.columns, *table.rows))))
     longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
     cell = max((len(cell) for row in (table.columns, *table.rows) for cell in row[:MAX_COLUMNS]), default=0)
@@ -202,6 +211,11 @@ def columns_left_out(columns: int) -> Iterator[Notice]:
     """Tell how many columns a table has, when they are more than are read."""
     if columns > MAX_COLUMNS:
         yield Notice(text=f"A table has {columns:,} columns; only the first {MAX_COLUMNS:,} were read.")
+
+
+def too_many_pictures(most: int) -> Notice:
+    """Tell that a file holds more pictures than are kept."""
+    return Notice(text=f"The file holds more than {most:,} pictures; the rest were left out.")
 
 
 def _cells(row: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from knowledge.parsing import pdf_pictures as pictures
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table, Title
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import too_many_pictures
 from knowledge.parsing.pdf_layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf_shapes import Shapes, read_shapes
 from knowledge.parsing.pdf_stitch import levelled, stitched
@@ -108,6 +109,7 @@ class _Tally:
     pictured: int = 0
     saved: int = 0
     known: set[str] = field(default_factory=set)
+    left_out: set[Notice] = field(default_factory=set)
 
 
 class _Reader:
@@ -144,6 +146,7 @@ class _Reader:
                 continue
             yield from elements
         self._check_tally()
+        yield from sorted(self._tally.left_out, key=lambda notice: notice.text)
 
     def _bookmarks(self) -> dict[int, list[tuple[str, int]]]:
         try:
@@ -210,6 +213,9 @@ class _Reader:
         """Return the pictures and drawings of a page, and the lines that are not labels in drawings."""
         width, height = page.text.width, page.text.height
         figures = pictures.figures(page.shapes.pictures, self._logos, width, height)
+        if len(figures) > pictures.MAX_PER_PAGE:
+            self._tally.left_out.add(pictures.CROWDED)
+            del figures[pictures.MAX_PER_PAGE :]
         taken = [table.box for table in tables] + [figure.box for figure in figures]
         if not any(pictures.FIGURE.match(line.text) for line in lines):
             return figures, lines
@@ -277,6 +283,7 @@ class _Reader:
         try:
             for figure in sorted(figures, key=_area, reverse=True):
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
+                    self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
                     return
                 name = f"page-{page.number}-{self._tally.saved + 1}.png"
                 rotation = (90 * page.text.quarters - page.rotation) % 360

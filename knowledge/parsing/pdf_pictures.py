@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
+from knowledge.parsing.elements import Notice
 from knowledge.parsing.pdf_layout import Block
 from knowledge.parsing.pdf_shapes import Placed
 from knowledge.parsing.pdf_text import Box
@@ -24,6 +25,7 @@ MAX_SIDE = 1600  # pixels
 _COMPRESSION = 3
 MAX_PER_PAGE = 20
 MAX_PER_DOCUMENT = 1000
+CROWDED = Notice(text=f"A page holds more than {MAX_PER_PAGE} pictures; the rest of them were left out.")
 LOGO_PAGES = 3  # a picture in the same place on so many pages is decoration
 CAPTION_GAP = 45.0  # points between a picture and its caption
 MIN_DRAWN = 12  # paths that make a drawing
@@ -57,7 +59,7 @@ def logos(pages: Iterable[Sequence[Placed]]) -> set[tuple[int, ...]]:
 
 
 def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width: float, height: float) -> list[Figure]:
-    """Return the pictures worth keeping, tiles joined, from the top."""
+    """Return the pictures worth keeping, tiles joined, from the top; they may be more than `MAX_PER_PAGE`."""
     boxes = [
         _clipped(picture.box, width, height)
         for picture in pictures
@@ -69,7 +71,7 @@ def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width:
         alone = sizes.get(box)
         if _is_worthwhile(box) and not _is_page_wide(box, width, height) and (alone is None or alone >= MIN_PIXELS):
             kept.append(Figure(box))
-    return sorted(kept, key=lambda figure: figure.box[1])[:MAX_PER_PAGE]
+    return sorted(kept, key=lambda figure: figure.box[1])
 
 
 def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[Figure]:

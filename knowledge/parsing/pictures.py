@@ -1,18 +1,25 @@
 """Pictures out of documents: checked, made PNG, JPEG or WebP, and written to the parse's output folder."""
 
 import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from knowledge.parsing.elements import Picture
+from knowledge.parsing.elements import Notice, Picture
+from knowledge.parsing.limits import too_many_pictures
 
 _KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
+_DRAWINGS = {"EMF", "EPS", "WMF"}
 _SMALLEST = 24  # pixels; what is smaller is a bullet, a line or an icon
 _MOST_PIXELS = 50_000_000
 _MOST_BYTES = 30 * 1024 * 1024
 _MOST_PICTURES = 2000  # of a document
+_TOO_LARGE = Notice(
+    text=f"Pictures above {_MOST_BYTES // 1024**2} MB or {_MOST_PIXELS // 10**6} megapixels were left out."
+)
 
 
 class PictureStore:
@@ -20,36 +27,45 @@ class PictureStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self._seen: dict[str, Picture | Notice | None] = {}
+        self._written = 0
 
-    def save(self, data: bytes, alt: str = "", page: int | None = None) -> Picture | None:
-        """Write a picture and return its element, or None where it is an icon, a vector drawing or broken."""
-        if not data or len(data) > _MOST_BYTES or len(self._sizes) >= _MOST_PICTURES:
-            return None
+    def save(self, data: bytes, alt: str = "", page: int | None = None) -> Iterator[Picture | Notice]:
+        """Write a picture and yield its element; nothing where it is an icon, a vector drawing or broken.
+
+        One that is too large, or one too many, is left out, which a notice tells.
+        """
         digest = hashlib.sha256(data).hexdigest()[:20]
-        known = next((name for name in self._sizes if name.startswith(digest)), None)
-        name = known or self._write(data, digest)
-        if name is None:
-            return None
-        width, height = self._sizes[name]
-        return Picture(page=page, path=name, alt=" ".join(alt.split()), width=width, height=height)
+        if digest not in self._seen:
+            self._seen[digest] = self._write(data, digest)
+        match self._seen[digest]:
+            case Picture() as picture:
+                yield replace(picture, page=page, alt=" ".join(alt.split()))
+            case Notice() as notice:
+                yield notice
 
-    def _write(self, data: bytes, digest: str) -> str | None:
+    def _write(self, data: bytes, digest: str) -> Picture | Notice | None:
         try:
             with Image.open(BytesIO(data)) as image:
                 width, height = image.size
-                if min(width, height) < _SMALLEST or width * height > _MOST_PIXELS:
+                if min(width, height) < _SMALLEST or image.format in _DRAWINGS:
                     return None
+                if len(data) > _MOST_BYTES or width * height > _MOST_PIXELS:
+                    return _TOO_LARGE
+                if self._written >= _MOST_PICTURES:
+                    return too_many_pictures(_MOST_PICTURES)
                 extension = _KEPT.get(image.format or "")
                 image.load()
                 kept = data if extension else _as_png(image)
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError, EOFError):
+        except Image.DecompressionBombError:
+            return _TOO_LARGE
+        except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError):
             return None
         name = f"{digest}.{extension or 'png'}"
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / name).write_bytes(kept)
-        self._sizes[name] = (width, height)
-        return name
+        self._written += 1
+        return Picture(path=name, width=width, height=height)
 
 
 def _as_png(image: Image.Image) -> bytes:

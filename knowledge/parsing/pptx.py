@@ -11,7 +11,7 @@ from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import clean
-from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
@@ -43,7 +43,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
             for element in _Slide(slide, number, pictures).run():
-                found = found or element is not TOO_DEEP
+                found = found or not isinstance(element, Notice)
                 yield element
     except (*BROKEN, PythonPptxError) as error:
         raise broken(error) from error
@@ -143,9 +143,7 @@ class _Slide:
         properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)
         alt = "" if properties is None else _line(properties.get("descr") or "")
         for node in shape._element.iter(f"{_A}blip"):
-            picture = self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
-            if picture is not None:
-                yield picture
+            yield from self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
 
     def _diagram(self, shape: Any) -> Iterator[Element]:
         """Yield the words of a SmartArt diagram, which lie in a part of their own."""

@@ -40,9 +40,7 @@ def _pictures(
         alt = properties.get("descr", "") if properties is not None else ""
         for blip in item.iter(f"{_A}blip"):
             _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
-            picture = pictures.save(_read(package, target), alt, page)
-            if picture is not None:
-                yield picture
+            yield from pictures.save(_read(package, target), alt, page)
 
 
 def _charts(

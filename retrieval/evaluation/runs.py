@@ -1,19 +1,24 @@
 """Running a question set through the search: here and now, or in a worker."""
 
 import logging
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge.access import Actor
+from knowledge.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation.asking import Asked, Outcome, ask_all
@@ -24,10 +29,10 @@ from retrieval.evaluation.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.sets import SetRefused
 from retrieval.types import SearchFailed
 
-# A run reports at least after each question, and none takes longer than the time-outs of a search and a reranker.
-STALE_AFTER = timedelta(minutes=5)
+STALE_AFTER = timedelta(seconds=20)
 MOST_UNFINISHED = 10
 _BATCH = 500
+_TASK = "retrieval.tasks.run_evaluation"
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +58,7 @@ def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> Ev
         if unfinished.count() >= MOST_UNFINISHED:
             raise SetRefused("busy", _("This set has {n} unfinished runs; wait for them.").format(n=MOST_UNFINISHED))
         run = _create(evaluation_set, options, user, EvaluationRun.Status.QUEUED)
-        async_task("retrieval.tasks.run_evaluation", run.pk)
+        async_task(_TASK, run.pk)
     return run
 
 
@@ -119,6 +124,39 @@ def fail_stalled() -> int:
     )
 
 
+def release_waiting() -> int:
+    """Offer the tasks of queued runs again that some worker holds, and return their number; called as a worker begins.
+
+    A killed worker may have taken them, and would hold them for as long as a task may take. A living one loses nothing:
+    a run is begun once.
+    """
+    now = timezone.now()
+    waiting = set(EvaluationRun.objects.filter(status=EvaluationRun.Status.QUEUED).values_list("pk", flat=True))
+    held = OrmQ.objects.filter(lock__gt=now) if waiting else ()
+    ours = [row.pk for row in held if row.func() == _TASK and row.task["args"][0] in waiting]
+    return int(OrmQ.objects.filter(pk__in=ours).update(lock=now))
+
+
+def worker_started(**kwargs: Any) -> None:
+    """Look after what killed workers left behind when a worker process begins."""
+    try:
+        fail_stalled()
+        release_waiting()
+    except DatabaseError:
+        logger.warning("Queued evaluation runs could not be looked for", exc_info=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A run that is worked on here, for its heartbeat."""
+
+    run_id: int
+    lost: threading.Event = field(default_factory=threading.Event)
+
+    def rows(self) -> QuerySet[EvaluationRun]:
+        return EvaluationRun.objects.filter(pk=self.run_id, status=EvaluationRun.Status.RUNNING)
+
+
 def _create(
     evaluation_set: EvaluationSet, options: RunOptions, user: Actor | None, status: EvaluationRun.Status
 ) -> EvaluationRun:
@@ -136,7 +174,8 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     asked, notes = _questions(run.evaluation_set)
     if not asked:
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
-    outcomes = async_to_sync(ask_all)(run, asked, progress)
+    with heartbeat(_Held(run.pk)):
+        outcomes = async_to_sync(ask_all)(run, asked, progress)
     _show_missed([missed for outcome in outcomes for missed in outcome.missed])
     notes += _counted([note for outcome in outcomes for note in outcome.notes])
     figures = Figures.mean([outcome.figures for outcome in outcomes])

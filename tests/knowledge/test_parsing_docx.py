@@ -11,6 +11,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt
 
+from knowledge.parsing import pictures
 from knowledge.parsing.docx_styles import Numbering
 from knowledge.parsing.elements import Code, Picture
 from knowledge.parsing.errors import ParseError
@@ -115,6 +116,16 @@ def test_pictures_with_alternative_text_and_caption(tmp_path: Path) -> None:
     assert isinstance(found[0], Picture)
     assert (found[0].width, found[0].height) == (80, 50)
     assert (tmp_path / "pictures" / found[0].path).is_file()
+
+
+def test_pictures_left_out_are_told_and_are_no_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "_MOST_PICTURES", 0)
+    document = docx.Document()
+    document.add_picture(BytesIO(png()))
+    assert refused(saved(document, tmp_path)) == "no_text"
+    document.add_paragraph("After.")
+    told = "notice: The file holds more than 0 pictures; the rest were left out."
+    assert lines(document, tmp_path) == [told, "After."]
 
 
 def test_a_caption_over_a_table_is_the_tables(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 """HTML and Markdown."""
 
 import base64
+import struct
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from knowledge.parsing import pictures
 from knowledge.parsing.elements import Code, Picture, Table
 from tests.knowledge.reading import outline, png, read_bytes, refused
 
@@ -112,9 +115,49 @@ def test_pictures_come_from_the_page_itself_only(tmp_path: Path) -> None:
     body = f'<p>See <img src="{DATA_URI}" alt="A  box"> here.</p><img src="https://example.org/x.png" alt="far">'
     found = read_bytes(tmp_path, "a.html", body)
 
-    pictures = [item for item in found if isinstance(item, Picture)]
-    assert [(item.alt, item.width, item.height) for item in pictures] == [("A box", 60, 40)]
-    assert (tmp_path / "pictures" / pictures[0].path).read_bytes() == png()
+    kept = [item for item in found if isinstance(item, Picture)]
+    assert [(item.alt, item.width, item.height) for item in kept] == [("A box", 60, 40)]
+    assert (tmp_path / "pictures" / kept[0].path).read_bytes() == png()
+
+
+def _data_uri(data: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(data).decode()
+
+
+def test_pictures_beyond_the_limit_are_told_but_icons_and_those_known_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "_MOST_PICTURES", 1)
+    shown = {"one": png(), "same": png(), "two": png(colour="red"), "icon": png(8, 8), "three": png(colour="blue")}
+    body = "".join(f'<img src="{_data_uri(data)}" alt="{name}">' for name, data in shown.items())
+    told = "notice: The file holds more than 1 pictures; the rest were left out."
+    assert lines(tmp_path, body) == ["picture: one", "picture: same", told, told]
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "told"),
+    [("_MOST_BYTES", 100, True), ("_MOST_PIXELS", 2399, True), ("_MOST_BYTES", 10_000, False)],
+)
+def test_pictures_that_are_too_large_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, told: bool
+) -> None:
+    monkeypatch.setattr(pictures, limit, value)
+    found = lines(tmp_path, f'<p>Text.</p><img src="{DATA_URI}"><img src="{_data_uri(png(8, 8) + bytes(100))}">')
+    too_large = "notice: Pictures above 30 MB or 50 megapixels were left out."
+    assert found == ["Text.", too_large if told else "picture: "]
+
+
+def test_a_picture_that_would_unpack_beyond_all_bounds_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    assert lines(tmp_path, f'Text.<img src="{DATA_URI}">')[1:] == [
+        "notice: Pictures above 30 MB or 50 megapixels were left out."
+    ]
+
+
+def test_vector_drawings_are_left_out_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "_MOST_BYTES", 10)
+    header = struct.pack("<IIiiiiiiii4sI", 1, 88, 0, 0, 900, 900, 0, 0, 9000, 9000, b" EMF", 0x10000)
+    assert lines(tmp_path, f'Text.<img src="{_data_uri(header + bytes(60))}">') == ["Text."]
 
 
 def test_the_declared_character_set_is_used(tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing import pdf, pdf_pictures
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.runner import ParseLimits, parse_file
 from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, chinese, grid, make_pdf, picture, prose, text
 
@@ -261,6 +263,26 @@ def test_backgrounds_and_repeated_logos_are_skipped(path: Path) -> None:
         prose(canvas, 72, 140, 90, f"Page {canvas.getPageNumber()} has its own words. " + WORDS)
 
     assert not [e for e in _parse(make_pdf(path, draw, draw, draw, draw)) if isinstance(e, Picture)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("MAX_PER_DOCUMENT", "The file holds more than 2 pictures; the rest were left out."),
+        ("MAX_PER_PAGE", "A page holds more than 20 pictures; the rest of them were left out."),
+    ],
+)
+def test_pictures_left_out_are_told(path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, told: str) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 50, "Three pictures stand on this page.")
+        for shade in range(3):
+            picture(canvas, 72, 100 + 200 * shade, shade=shade)
+
+    monkeypatch.setattr(pdf_pictures, limit, 2)
+    make_pdf(path, draw)
+    found = list(pdf.parse(path, ParseContext(path.parent, path.name)))
+    assert len([element for element in found if isinstance(element, Picture)]) == 2
+    assert [element for element in found if isinstance(element, Notice)] == [Notice(text=told)]
 
 
 def test_program_text_keeps_its_lines(path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from knowledge.parsing import limits as limits_module
 from knowledge.parsing import processes, runner
-from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Table
+from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import check_file
 from knowledge.parsing.registry import Format
@@ -180,6 +180,14 @@ def test_cells_that_are_cut_are_told() -> None:
     table, notice = limits_module.bounded(Table(columns=("a", "b"), rows=(("short", long),)))
     assert isinstance(table, Table) and len(table.rows[0][1]) == limits_module.MAX_CELL
     assert notice == Notice(text="A table cell holds 20,001 characters; only the first 20,000 were read.")
+
+
+@pytest.mark.parametrize("kind", [Picture(path="a.png", alt="x" * 20_001), Table(columns=("a",), caption="x" * 20_001)])
+def test_captions_that_are_cut_are_told(kind: Element) -> None:
+    cut, notice = limits_module.bounded(kind)
+    assert len(getattr(cut, "alt", "") or getattr(cut, "caption", "")) == limits_module.MAX_CELL
+    words = "A caption of a picture or table holds more than 20,000 characters; the rest was left out."
+    assert notice == Notice(text=words)
 
 
 def test_the_child_sees_no_secrets_and_no_django(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django_q.models import OrmQ
+from django_q.signals import post_spawn
 
-from knowledge import services
+from knowledge import claims, services
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks
@@ -311,6 +312,31 @@ def test_a_run_without_a_worker_is_ended_by_whoever_looks(golden: EvaluationSet)
     assert run.status == "failed" and "stopped" in run.error
     # And the slow worker, should it be alive after all, does not overwrite that.
     assert not runs.execute(run.pk)
+
+
+def test_a_run_beats_while_a_question_takes_long(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.01)
+    begun = timezone.now() - timedelta(days=1)
+
+    async def search(request: SearchRequest) -> SearchResult:
+        await in_database(lambda: EvaluationRun.objects.update(heartbeat_at=begun))
+        while await in_database(lambda: EvaluationRun.objects.get().heartbeat_at) == begun:
+            await asyncio.sleep(0.01)
+        return SearchResult([], [], 1.0, [])
+
+    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    assert runs.execute(runs.start(golden, WORDS, golden.owner).pk)
+
+
+def test_a_worker_that_starts_offers_what_a_killed_one_had_taken(golden: EvaluationSet) -> None:
+    run = runs.start(golden, WORDS, golden.owner)
+    working = runs.start(golden, RunOptions(mode="fulltext"), golden.owner)
+    EvaluationRun.objects.filter(pk=working.pk).update(status="running")
+    OrmQ.objects.update(lock=timezone.now() + timedelta(hours=1))
+    post_spawn.send(sender="django_q", proc_name="worker")
+    (offered,) = OrmQ.objects.filter(lock__lte=timezone.now())
+    assert offered.task["args"] == (run.pk,)
 
 
 @pytest.mark.parametrize(
