@@ -89,6 +89,73 @@ def test_streams_are_declared_as_such(schema: Any) -> None:
         assert "text/event-stream" in schema["paths"][path]["post"]["responses"]["200"]["content"]
 
 
+def test_whatever_is_referred_to_is_described(schema: Any) -> None:
+    described = {f"#/components/schemas/{name}" for name in schema["components"]["schemas"]}
+    referred = set(re.findall(r"'\$ref': '([^']+)'", str(schema)))
+    streams = {f"#/components/schemas/{name}" for name in ("StepStreamEvent", "ConversationStreamEvent", "StepFrame")}
+    assert streams <= referred <= described
+
+
+def test_files_are_sent_as_bytes(schema: Any) -> None:
+    upload, questions = (schema["components"]["schemas"][name] for name in ("UploadRequest", "SetFileRequest"))
+    assert upload["properties"]["file"]["items"] == {"type": "string", "format": "binary"}
+    assert questions["properties"]["file"]["format"] == "binary"
+    sent = schema["paths"]["/api/knowledge-bases/{id}/documents"]["post"]["requestBody"]["content"]
+    assert set(sent) == {"multipart/form-data"}
+
+
+def test_pages_are_what_reading_a_list_answers_with(schema: Any) -> None:
+    documents = schema["paths"]["/api/knowledge-bases/{id}/documents"]
+    added = documents["post"]["responses"]["202"]["content"]["application/json"]["schema"]
+    listed = documents["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert added == {"type": "array", "items": {"$ref": "#/components/schemas/AddedDocument"}}
+    assert listed == {"$ref": "#/components/schemas/PaginatedDocumentList"}
+
+
+def test_what_only_the_site_sets_is_not_asked_of_clients(schema: Any) -> None:
+    schemas = schema["components"]["schemas"]
+    sent = {name: shape for name, shape in schemas.items() if name.endswith("Request")}
+    assert sent["KnowledgeBaseRequest"]["required"] == ["name"]
+    assert {"id", "owner", "role", "created_at"} <= set(schemas["KnowledgeBase"]["required"])
+    read_only = [
+        (name, field)
+        for name, shape in sent.items()
+        for field, value in shape.get("properties", {}).items()
+        if value.get("readOnly")
+    ]
+    assert read_only == []
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/api/knowledge-bases/{id}/documents", {"q", "status"}),
+        ("/api/chat/sessions", {"q"}),
+        ("/api/chat/sessions/{id}/content", {"ordering"}),
+        ("/api/chat/sessions/{id}/content/{message_id}/stream", {"Last-Event-ID"}),
+        ("/api/evaluation-sets", {"knowledge_base"}),
+    ],
+)
+def test_filters_are_declared(schema: Any, path: str, names: set[str]) -> None:
+    assert names <= {parameter["name"] for parameter in schema["paths"][path]["get"]["parameters"]}
+
+
+def test_errors_are_declared_in_their_shape(schema: Any) -> None:
+    shape = {"application/json": {"schema": {"$ref": "#/components/schemas/ApiError"}}}
+    answers = {
+        (path, method): operation["responses"]
+        for path, item in schema["paths"].items()
+        for method, operation in item.items()
+    }
+    for operation, codes in answers.items():
+        assert {"401", "429", "503"} <= set(codes), operation
+        assert all(codes[code]["content"] == shape for code in codes if code >= "400"), operation
+        assert "Retry-After" in codes["429"]["headers"] and "Retry-After" in codes["503"]["headers"], operation
+    upload = answers["/api/knowledge-bases/{id}/documents", "post"]
+    assert {"400", "403", "404", "413", "415"} <= set(upload)
+    assert "409" in answers["/api/knowledge-bases", "post"] and "404" in answers["/api/documents/{id}", "get"]
+
+
 def test_both_ways_to_authenticate_are_declared(schema: Any) -> None:
     schemes = schema["components"]["securitySchemes"]
     assert schemes["token"]["name"] == "Authorization" and any(scheme["in"] == "cookie" for scheme in schemes.values())

@@ -17,6 +17,8 @@ from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import TimeoutError as RedisTimeout
 
 from ragsite import channel_layer, guesses, redis_cache
 from ragsite.channel_layer import RedisLayer
@@ -160,9 +162,37 @@ async def test_a_layer_that_has_just_begun_to_listen_can_be_closed(redis_server:
         await member(layer, "a")
         await asyncio.sleep(seconds)
         await layer.close()
+        assert layer._listener is not None and layer._listener.done()
 
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(begin_and_end(number / 1000) for number in range(16)))
+
+
+@pytest.mark.parametrize("pause", [0.0, 1000.0], ids=["as it tries again at once", "as it rests"])
+async def test_a_layer_can_be_closed_whose_cancellation_meets_a_time_out(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    connecting, met = asyncio.Event(), list[BaseException]()
+
+    async def connect(self: Any) -> None:
+        connecting.set()
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError as cancellation:
+            met.append(cancellation)
+            if len(met) > 2:
+                raise
+            raise RedisTimeout from None  # as a time-out of the same moment does
+
+    monkeypatch.setattr(AbstractConnection, "connect", connect)
+    monkeypatch.setattr(channel_layer, "PAUSE", pause)
+    layer = RedisLayer(redis_server.url)
+    joining = asyncio.create_task(member(layer, "a"))
+    async with asyncio.timeout(PATIENCE):
+        await connecting.wait()
+        await layer.close()
+        await joining
+    assert layer._listener is not None and layer._listener.done() and len(met) == 1
 
 
 async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> None:

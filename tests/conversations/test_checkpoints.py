@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+import threading
 import time
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DataError
+from django.db import DataError, OperationalError
 from django.test import Client
 
 from conversations import broker, checkpoints, runner, turns
@@ -135,14 +136,61 @@ async def test_answers_of_one_moment_are_stored_by_one_statement(
     before = await stored(messages[1:2])
     assert await saved(messages, ["One.", "Two.", "Three."]) == [True, False, True]
     assert await stored(messages) == [("One.", 2, 2), *before, ("Three.", 2, 2)]
-    assert await checkpoints.save(messages[0].pk, Answer(), []) is True  # later, by itself
+    beaten = (await Message.objects.aget(pk=messages[0].pk)).heartbeat_at
+    assert await checkpoints.save(messages[0].pk, Answer(), [BlockEnd(seq=3, id="b1")]) is True  # later, by itself
+    message = await Message.objects.aget(pk=messages[0].pk)
+    assert [event["seq"] for event in message.stream_log] == [1, 2, 3]
+    assert message.heartbeat_at is not None and beaten is not None and message.heartbeat_at > beaten
     assert batches == [3, 1]
 
 
-async def test_one_that_can_t_be_stored_keeps_no_other_from_it(session: ChatSession) -> None:
+async def test_one_that_can_t_be_stored_keeps_no_other_from_it(
+    session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+    store = checkpoints._store
+    monkeypatch.setattr(checkpoints, "_store", lambda rows: batches.append(len(rows)) or store(rows))
     messages = [await in_database(make_turn, session, status="streaming") for _ in range(3)]
     one, two, three = await saved(messages, ["One.", "T\x00o.", "Three."])
     assert (one, three) == (True, True) and isinstance(two, DataError)
     assert [content for content, _seq, _log in await stored([messages[0], messages[2]])] == ["One.", "Three."]
+    assert batches == [3, 1, 1, 1]
     [alone] = await saved(messages[1:2], ["T\x00o."])
-    assert isinstance(alone, DataError)
+    assert isinstance(alone, DataError) and batches == [3, 1, 1, 1, 1], "what failed alone is not tried again"
+
+
+async def test_while_the_database_is_away_each_is_told_at_once(
+    session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+
+    def away(rows: list[str]) -> set[int]:
+        batches.append(len(rows))
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr(checkpoints, "_store", away)
+    messages = [await in_database(make_turn, session, status="streaming") for _ in range(3)]
+    assert [type(error) for error in await saved(messages, ["One.", "Two.", "Three."])] == [OperationalError] * 3
+    assert batches == [3], "nobody asks again alone"
+
+
+async def test_one_that_is_given_up_keeps_no_other_from_being_stored(
+    session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    store = checkpoints._store
+
+    def slow(rows: list[str]) -> set[int]:
+        loop.call_soon_threadsafe(begun.set)
+        assert go_on.wait(60)
+        return store(rows)
+
+    monkeypatch.setattr(checkpoints, "_store", slow)
+    messages = [await in_database(make_turn, session, status="streaming") for _ in range(2)]
+    given_up, kept = (asyncio.create_task(checkpoints.save(message.pk, Answer(), [])) for message in messages)
+    await asyncio.wait_for(begun.wait(), 60)
+    given_up.cancel()
+    await asyncio.wait({given_up})
+    go_on.set()
+    assert await kept is True and given_up.cancelled()

@@ -223,6 +223,32 @@ def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: 
     assert all(Document.objects.get(pk=one.pk).finished_at < giant.finished_at for one in late)
 
 
+def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+    read = work._read
+
+    def read_until_indexing_begins(until: float, *rest: Any) -> int:
+        assert begun.wait(60)
+        return read(time.monotonic(), *rest)
+
+    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+        for held in claims:
+            if held is not None and not begun.is_set():
+                begun.set()
+                add(base, "late.md", b"# Late")
+                _until(lambda: base.documents.get(original_filename="late.md").status == "chunked")
+            if held is not None:
+                ingestion.finish(held)
+
+    monkeypatch.setattr(work, "_read", read_until_indexing_begins)
+    indexing_due.connect(index)
+    ingestion.read(add(base, "1.md", b"# One").pk)
+    assert work.work() == 1
+    assert set(base.documents.values_list("status", flat=True)) == {"ready"}
+
+
 def test_what_takes_long_gives_up_the_place_of_small_files(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
