@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 # Seconds for which the work in hand may come to its end once the cluster is asked to stop; less than `up` waits. What a
 # worker could not finish is taken up again by the next one.
 GRACE = 5.0
-PAUSE = 1.0  # seconds before another cluster is started
+PAUSE = 1.0  # seconds before another cluster is started, and between two looks at its processes
 
 
 class Sentinel(cluster.Sentinel):  # type: ignore[misc]
@@ -38,12 +38,27 @@ class Sentinel(cluster.Sentinel):  # type: ignore[misc]
         end_with_parent()
         super().__init__(*args, **kwargs)
 
+    def spawn_cluster(self) -> None:
+        """Start the processes, and watch them from a thread too: the guard waits for locks that one may have held."""
+        super().spawn_cluster()
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
+
     def reincarnate(self, process: BaseProcess) -> None:
         """Put another in the place of a process that ended by itself; end the cluster when one was killed."""
-        if (process.exitcode or 0) < 0:
-            logger.error("Process %s was killed by signal %s; the cluster ends", process.pid, -(process.exitcode or 0))
-            os._exit(1)  # at once: what else waits for a lock that was lost goes with its parent
+        _end_with_killed(process)
         super().reincarnate(process)
+
+    def _watch(self) -> None:
+        while True:
+            for process in (*self.pool, self.monitor, self.pusher):
+                _end_with_killed(process)
+            time.sleep(PAUSE)
+
+
+def _end_with_killed(process: BaseProcess) -> None:
+    if (process.exitcode or 0) < 0:
+        logger.error("Process %s was killed by signal %s; the cluster ends", process.pid, -(process.exitcode or 0))
+        os._exit(1)  # at once: what else waits for a lock that was lost goes with its parent
 
 
 def run() -> None:

@@ -1,7 +1,10 @@
 """The cluster of workers when one of them is killed."""
 
 import multiprocessing
+import os
+import signal
 import time
+from multiprocessing import connection
 from multiprocessing.context import ForkProcess
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 from django_q import cluster as django_q_cluster
 
 from ragsite import cluster
+from tests.site import PATIENCE
 
 _fork = multiprocessing.get_context("fork")
 
@@ -46,6 +50,32 @@ def test_the_cluster_ends_with_a_process_that_was_killed(replaced: list[Any], mo
         with pytest.raises(SystemExit):
             _sentinel(worker).reincarnate(process)
     assert not replaced
+
+
+def test_the_cluster_ends_also_where_the_killed_held_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(django_q_cluster.Sentinel, "spawn_cluster", lambda self: None)
+
+    def guard() -> None:
+        timer = _fork.Value("f", -1)
+
+        def hold() -> None:  # as a worker does while it hands on what a task gave
+            timer.get_lock().acquire()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        worker = _fork.Process(target=hold)
+        worker.start()
+        sentinel = _sentinel(worker)
+        sentinel.monitor = sentinel.pusher = worker
+        connection.wait([worker.sentinel])
+        sentinel.spawn_cluster()
+        timer.get_lock().acquire()  # as django-q2 does before it looks whether the worker lives
+
+    process = _fork.Process(target=guard)
+    process.start()
+    process.join(PATIENCE)
+    process.kill()
+    process.join()
+    assert process.exitcode == 1
 
 
 def test_others_are_replaced(replaced: list[Any]) -> None:
