@@ -234,7 +234,7 @@ def _process(work: Callable[..., None], *args: Any) -> Iterator[int]:
 
 def _received(pipe: Connection) -> Any:
     if not pipe.poll(PATIENCE):
-        raise TimeoutError(f"Nothing came within {PATIENCE:.0f} seconds.")
+        raise TimeoutError(f"Not all answers began, or ended, within {PATIENCE:.0f} seconds; some may have failed.")
     return pipe.recv()
 
 

@@ -34,5 +34,5 @@ class Command(BaseCommand):
             )  # fmt: skip
         try:
             measuring.run(measuring.Plan(chosen, levels, seconds, rate), self.stdout.write)
-        except NoDatabase as error:
+        except (NoDatabase, TimeoutError) as error:
             raise CommandError(str(error)) from error
