@@ -206,7 +206,9 @@ def _line(item: Figures) -> str:
 def _serve(listener: socket.socket, base_url: str) -> None:
     """Serve the site as its web process does."""
     settings.LLM_BASE_URL, settings.LLM_MODEL, settings.LLM_CONCURRENCY = base_url, "steady", 0
+    # All answers of a level begin: a question that is refused, as by searches that are too many, would never reach it.
     settings.MAX_CONCURRENT_TURNS, settings.API_REQUESTS_PER_MINUTE = 10_000, 0
+    settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT = 10_000, PATIENCE
     settings.LOGGING_CONFIG = None  # loading the site would set up logging again
     logging.getLogger("ragsite.qa").disabled = True
     import_string("ragsite.http_server.serve")(listener, lambda: None)  # which lies above, and loads this app
