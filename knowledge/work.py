@@ -205,7 +205,8 @@ class _Indexing:
     def _claims(self, heart: Heart) -> Iterator[Claim | None]:
         """Yield claims as documents come; None before waiting for more of them."""
         turns = Turns(claims.waiting_to_be_indexed)
-        while not self._stopped.is_set() and time.monotonic() < self._until:
+        # Beyond the round's time as long as a large file is read: small ones that come beside it don't wait for that.
+        while not self._stopped.is_set() and (not self._nothing_follows.is_set() or time.monotonic() < self._until):
             nothing_follows = self._nothing_follows.is_set()  # asked before looking, lest the last one be missed
             self._idle.clear()
             self._news.clear()

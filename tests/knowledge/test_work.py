@@ -223,6 +223,24 @@ def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: 
     assert all(Document.objects.get(pk=one.pk).finished_at < giant.finished_at for one in late)
 
 
+def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
+    base: KnowledgeBase, stranger: User, parse: Any
+) -> None:
+    theirs = factories.make_knowledge_base(stranger)
+    seconds = 1.0
+
+    def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text=filename)
+        if filename == "giant.md":
+            time.sleep(seconds)  # and the round's time is over
+            late = add(theirs, "late.md", b"# Late")
+            _until(lambda: Document.objects.get(pk=late.pk).status == "ready")
+
+    parse(read)
+    add(base, "giant.md", b"# Giant")
+    assert work.work(seconds) == 2
+
+
 def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
