@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from conversations.events import Answer, Event, plain_text
-from ragsite.db import AWAY, in_database
+from ragsite.db import in_database, is_away
 
 # Seconds between the moments at which checkpoints are taken, which are the same for all answers of an event loop.
 BEAT = 0.2
@@ -36,7 +36,7 @@ async def moment() -> None:
 async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool:
     """Store an answer as it stands, with its heartbeat; False when it is no longer streaming.
 
-    Raises what is in `AWAY` when the database is away, another `DatabaseError` when it can't be stored as it is.
+    Raises a `DatabaseError` when it can't be stored as it is, or not now; `ragsite.db.is_away` tells.
     """
     row = {
         "id": message_id,
@@ -55,10 +55,8 @@ async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool
     batch.rows.append(text)
     try:
         return message_id in await asyncio.shield(batch.stored)
-    except AWAY:
-        raise
-    except DatabaseError:
-        if len(batch.rows) == 1:
+    except DatabaseError as error:
+        if is_away(error) or len(batch.rows) == 1:
             raise
     return message_id in await in_database(_store, [text])  # alone: it may be another that can't be stored
 

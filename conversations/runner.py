@@ -22,7 +22,7 @@ from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
 from ragsite import logs
-from ragsite.db import AWAY, patiently
+from ragsite.db import is_away, patiently
 
 logger = logging.getLogger(__name__)
 
@@ -192,10 +192,10 @@ class TurnRunner:
             try:
                 # What has begun to be written goes on when this is cancelled; the end waits for it.
                 alive = await asyncio.shield(self._checkpoint())
-            except AWAY:
-                logger.warning("The database is away; the answer waits to be stored")
-                continue
-            except Exception:
+            except Exception as error:
+                if is_away(error):
+                    logger.warning("The database is away; the answer waits to be stored")
+                    continue
                 logger.exception("The answer can't be stored")
                 self._unstorable = True
                 self.interrupt()
@@ -244,10 +244,10 @@ class TurnRunner:
             try:
                 await patiently(store_end, done)
                 return store_end == self._store
-            except AWAY:
-                logger.exception("The end of the answer could not be stored")
-                break
-            except Exception:
+            except Exception as error:
+                if is_away(error):
+                    logger.exception("The end of the answer could not be stored")
+                    break
                 logger.exception("The answer can't be stored as it is")
         return True
 

@@ -42,13 +42,13 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     if settings.INGEST_WORKERS > 1:
         _wake_for_the_rest()
     until = time.monotonic() + seconds
-    with _SmallFiles() as small, _Indexing(until) as indexing:
-        small.announce = indexing.wake
-        count = _read(until, indexing, small)
-        small.busy()  # until the indexing is done, too
+    with _Beside() as beside, _Indexing(until) as indexing:
+        beside.announce = indexing.wake
+        count = _read(until, indexing, beside)
+        beside.busy()  # until the indexing is done, too
     if not indexing.failed:  # else the schedule tries again, in a minute
         _wake_for_the_rest()
-    return count + small.count
+    return count + beside.count
 
 
 def beside(task: Callable[[], T]) -> T:
@@ -73,22 +73,17 @@ def _with_own_connection(task: Callable[[], T]) -> T:
         connection.close()
 
 
-def _read(until: float, indexing: "_Indexing", small: "_SmallFiles") -> int:
+def _read(until: float, indexing: "_Indexing", beside: "_Beside") -> int:
     count = 0
     turns = Turns(claims.waiting_to_be_read)
-    looked = time.monotonic()
     while time.monotonic() < until:
-        if time.monotonic() - looked > _STALLED_SECONDS:
-            looked = time.monotonic()
-            services.tidy_queue()
-            ingestion.take_back_stalled()
         number = turns.next()
         if number is not None:
-            small.busy()
+            beside.busy()
             if ingestion.read(number):
                 count += 1
                 indexing.wake()
-            small.free()
+            beside.free()
         elif indexing.idle:
             break
         else:
@@ -107,15 +102,18 @@ def _something_waits() -> bool:
     return claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists()
 
 
-class _SmallFiles:
-    """Reads small files in a thread of the `with` block, whenever its own thread is busy with something for long."""
+class _Beside:
+    """A thread of the `with` block, whose own may be busy with one thing for long.
+
+    Then it reads small files. All the time it looks for what killed workers left behind.
+    """
 
     def __init__(self) -> None:
         self.count = 0  # of those read
         self.announce: Callable[[], None] = lambda: None  # called after each
         self._busy_since = float("inf")
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="small files")
+        self._thread = threading.Thread(target=self._run, name="beside")
 
     def busy(self) -> None:
         """Tell that the block's thread begins something."""
@@ -135,9 +133,14 @@ class _SmallFiles:
 
     def _run(self) -> None:
         turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
+        looked = time.monotonic()
         try:
             while not self._over.is_set():
                 try:
+                    if time.monotonic() - looked > _STALLED_SECONDS:
+                        looked = time.monotonic()
+                        services.tidy_queue()
+                        ingestion.take_back_stalled()
                     is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
                     if not (is_due and self._read_next(turns)):
                         self._over.wait(_LOOK_SECONDS)

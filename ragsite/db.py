@@ -25,9 +25,9 @@ T = TypeVar("T")
 
 # What a database raises that is away: restarting, or not to be reached.
 AWAY = (OperationalError, InterfaceError)
-# Of these, the states (SQLSTATE, by their beginnings) that tell of the server instead of what it was asked: connection
-# lost, shutting down or starting, no connection left.
-_AWAY_STATES = ("08", "57P", "53300")
+# Of these, the states (SQLSTATE, by their beginnings) that tell of the moment instead of what was asked: connection
+# lost, shutting down or starting, no connection left, another transaction in the way.
+_AWAY_STATES = ("08", "57P", "53300", "40")
 
 # Seconds that what must be stored waits for it, and between two tries.
 PATIENCE = 60.0
@@ -80,14 +80,14 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 async def patiently(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run as `in_database` does, again and again while the database is away.
 
-    For what must not be lost and may be done twice. Raises what is in `AWAY` after `PATIENCE`.
+    For what must not be lost and may be done twice. Raises what is in `AWAY` after `PATIENCE`, other errors at once.
     """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return await in_database(function, *args, **kwargs)
-        except AWAY:
-            if time.monotonic() > deadline:
+        except AWAY as error:
+            if not is_away(error) or time.monotonic() > deadline:
                 raise
         await asyncio.sleep(PAUSE)
 

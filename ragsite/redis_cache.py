@@ -7,7 +7,9 @@ from typing import Any
 
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from redis import Redis
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
@@ -18,6 +20,9 @@ AWAY = (RedisError, OSError)
 
 # Seconds to reach Redis, and for it to answer: requests wait for it.
 TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
+
+# For whoever asks whether Redis is there: a load balancer gives the site itself not much longer to answer.
+_PROBE_TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 0.4, "socket_timeout": 0.4}
 
 # Seconds for which Redis is left alone after it was away.
 REST = 5.0
@@ -31,15 +36,18 @@ class RedisOrLocalCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         """Take Redis' address and the settings of the cache."""
-        options = TIMEOUTS | {"retry": Retry(NoBackoff(), 1)} | params.get("OPTIONS", {})
+        # Once more over a new connection where a kept one broke, but not when no answer comes.
+        retry = Retry(NoBackoff(), 1, (Disconnected,))
+        options = TIMEOUTS | {"retry": retry} | params.get("OPTIONS", {})
         super().__init__(server, params | {"OPTIONS": options})
         self._server = server
+        self._probe = Redis.from_url(server, retry=retry, **_PROBE_TIMEOUTS)
         self._local = LocMemCache(f"instead of {server}", params)
 
     def is_away(self) -> bool:
         """Ask Redis whether it is there."""
         try:
-            self._cache.get_client().ping()
+            self._probe.ping()
         except AWAY as error:
             self._rest(error)
             return True

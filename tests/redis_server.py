@@ -1,6 +1,7 @@
 """A real Redis for tests, which can be stopped and started again."""
 
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,11 @@ class RedisServer:
         with redis.Redis(unix_socket_path=str(self.socket), retry=Retry(ConstantBackoff(0.05), 1200)) as client:
             assert client.ping()
         return self
+
+    def freeze(self) -> None:
+        """Let it answer nobody any more, though it is there."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
         """End it, as when its machine dies."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -299,6 +300,17 @@ def test_the_api_counts_by_itself_while_redis_is_away_and_the_probe_says_so(
     redis_server.start()
     assert as_owner.get("/readyz").content == b"ok"
     assert as_owner.get("/api/knowledge-bases").status_code == 200
+
+
+def test_who_asks_whether_redis_is_there_does_not_wait_for_one_that_hangs(
+    redis_server: RedisServer, shared_cache: None
+) -> None:
+    cache = caches["default"]
+    assert not cache.is_away()
+    redis_server.freeze()
+    began = time.monotonic()
+    assert cache.is_away()
+    assert time.monotonic() - began < redis_cache.TIMEOUTS["socket_timeout"], "a probe's time is shorter than a call's"
 
 
 @pytest.mark.django_db

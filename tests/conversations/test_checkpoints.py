@@ -5,6 +5,7 @@ import json
 import threading
 import time
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import DataError, OperationalError
@@ -172,6 +173,22 @@ async def test_while_the_database_is_away_each_is_told_at_once(
     messages = [await in_database(make_turn, session, status="streaming") for _ in range(3)]
     assert [type(error) for error in await saved(messages, ["One.", "Two.", "Three."])] == [OperationalError] * 3
     assert batches == [3], "nobody asks again alone"
+
+
+async def test_what_the_database_refuses_for_its_size_keeps_no_other_from_being_stored(
+    session: ChatSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = checkpoints._store
+
+    def refuse(rows: list[str]) -> set[int]:
+        if any("Too large." in row for row in rows):
+            raise OperationalError("too large") from psycopg.errors.ProgramLimitExceeded()
+        return store(rows)
+
+    monkeypatch.setattr(checkpoints, "_store", refuse)
+    messages = [await in_database(make_turn, session, status="streaming") for _ in range(2)]
+    one, two = await saved(messages, ["One.", "Too large."])
+    assert one is True and isinstance(two, OperationalError)
 
 
 async def test_one_that_is_given_up_keeps_no_other_from_being_stored(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
@@ -34,6 +35,18 @@ def away(times: int, then: Callable[..., Any] | None = None) -> Callable[..., An
         return then(*args, **kwargs)
 
     return call
+
+
+async def test_what_the_database_refuses_is_not_waited_for() -> None:
+    def refuse() -> None:
+        nonlocal tries
+        tries += 1
+        raise OperationalError("too large") from psycopg.errors.ProgramLimitExceeded()
+
+    tries = 0
+    with pytest.raises(OperationalError):
+        await db.patiently(refuse)
+    assert tries == 1
 
 
 async def test_an_answer_waits_to_be_stored(

@@ -355,15 +355,31 @@ def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "_STALLED_SECONDS", 0.0)
-    left: list[int] = []
 
     def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
-        left.append(OrmQ.objects.filter(lock__gt=timezone.now()).count())
         yield Paragraph(text=filename)
+        async_task("knowledge.tasks.requeue_stalled")
+        OrmQ.objects.update(lock=timezone.now() + timedelta(seconds=Conf.RETRY - 120))  # taken two minutes ago
+        _until(lambda: not OrmQ.objects.filter(lock__gt=timezone.now()).exists())
 
     parse(read)
     add(base, "1.md", b"# One")
-    async_task("knowledge.tasks.requeue_stalled")
-    OrmQ.objects.update(lock=timezone.now() + timedelta(seconds=Conf.RETRY - 120))  # taken two minutes ago
     assert work.work() == 1
-    assert left == [0]
+
+
+def test_documents_of_killed_workers_are_taken_up_while_another_file_is_read(
+    base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_STALLED_SECONDS", 0.0)
+
+    def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(text=filename)
+        if filename == "giant.md":
+            left = add(base, "left.md", b"# Left")
+            gone = timezone.now() - timedelta(minutes=2)
+            Document.objects.filter(pk=left.pk).update(status="parsing", started_at=gone, heartbeat_at=gone)
+            _until(lambda: Document.objects.get(pk=left.pk).status == "ready")
+
+    parse(read)
+    add(base, "giant.md", b"# Giant")
+    assert work.work() == 2
