@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, F, Func, Q, QuerySet
 from django.utils import timezone
 
 from knowledge.models import Document
@@ -26,6 +26,8 @@ STALE_AFTER = timedelta(seconds=30)
 SMALL_BYTES = 2 * 1024 * 1024
 SMALL_SECONDS = 4.0
 _REPORT_SECONDS = 0.5
+# The moment at which a row is written, also by a statement that had to wait for it.
+_CLOCK = Func(function="clock_timestamp", output_field=DateTimeField())
 
 
 class Lost(Exception):
@@ -226,7 +228,7 @@ class Heart:
         if held.lost.is_set():
             return
         try:
-            if not held.rows().update(heartbeat_at=timezone.now()):
+            if not held.rows().update(heartbeat_at=_CLOCK):
                 held.lost.set()
         except DatabaseError:  # restarting, perhaps; the next beat tries anew
             close_old_connections()

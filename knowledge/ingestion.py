@@ -25,7 +25,7 @@ from knowledge.claims import Claim, Lost
 from knowledge.models import Document
 from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.runner import ParseLimits, parse_file
+from knowledge.parsing.runner import ParseLimits, parse_file, too_slow
 from knowledge.signals import document_chunked, indexing_due
 from ragsite.db import is_away
 from ragsite.language import language_of
@@ -71,7 +71,7 @@ def read(document_id: int, seconds: float = float("inf")) -> bool:
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
             _parse_and_store(document, held, Path(folder))
-        document_chunked.send(sender=Document, document_id=document_id)
+        document_chunked.send(sender=Document, document_id=document_id, go_on=held.report)
         held.hand_on(progress=STORED)
         return True
     return False
@@ -164,14 +164,15 @@ def take_back_stalled() -> int:
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
-    reading = _Reading(held)
+    limits = _limits()
+    reading = _Reading(held, limits.timeout_s)
     knowledge_base = document.knowledge_base
     with (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
         elements = parse_file(
             _path(document),
             document.original_filename,
             folder,
-            _limits(),
+            limits,
             on_progress=reading.progress,
             should_stop=held.is_lost,
         )
@@ -213,6 +214,8 @@ class _Reading:
     """Follows the elements of a parse: progress, the number of pages, the title, notices, a sample of the text."""
 
     held: Claim
+    timeout_s: float
+    began: float = field(default_factory=time.monotonic)
     pages: int | None = None
     title: str = ""
     sample: str = ""
@@ -224,10 +227,12 @@ class _Reading:
         self.held.report(progress=percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
-        """Pass on what is text; raises `Lost`."""
+        """Pass on what is text; raises `Lost`, and `ParseError` when it has taken too long, cutting it up included."""
         for element in elements:
             if self.held.is_lost():
                 raise Lost
+            if time.monotonic() - self.began > self.timeout_s:
+                raise too_slow(self.timeout_s)
             if isinstance(element, Title):
                 self.title = element.text
                 continue

@@ -242,6 +242,7 @@ def reingest_document(document: Document) -> bool:
     return _queue_anew(Document.objects.filter(pk=document.pk, status__in=finished))
 
 
+@transaction.atomic
 def take_back(document: Document, max_attempts: int) -> bool:
     """Offer a document again whose worker is gone, or fail it when that happened too often; return whether it waits.
 
@@ -253,6 +254,9 @@ def take_back(document: Document, max_attempts: int) -> bool:
         started_at=document.started_at,
         heartbeat_at__lt=claims.stale_before(),
     )
+    # While its worker stores it in a long transaction, nobody sees its heart beat.
+    if not rows.select_for_update(skip_locked=True).exists():
+        return False
     if document.attempt < max_attempts:
         return _queue(rows) if document.status == Document.Status.PARSING else _offer(rows)
     message = _("The worker that read this file was stopped {count} times. It may need more memory than there is.")

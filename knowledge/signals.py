@@ -2,8 +2,9 @@
 
 from django.dispatch import Signal
 
-# A document's chunks are stored. Argument: document_id (int). Sent inside the ingestion task; listeners make the
-# document findable by its words before they return.
+# A document's chunks are stored. Arguments: document_id (int); go_on, to be called now and then, which raises `Lost`
+# when the document is no longer this worker's. Sent inside the ingestion task; listeners make the document findable by
+# its words before they return.
 document_chunked = Signal()
 
 # Documents are found by their words and wait for what takes longer. Argument: claims (iterable of `Claim | None`). One

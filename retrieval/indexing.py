@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ WINDOW = 32
 TURN = 64 * WINDOW
 
 
-def index_words(document_id: int) -> None:
-    """Index those chunks of a document by their words that are not indexed yet."""
-    engine.index(_rows(document_id))
+def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> None:
+    """Index those chunks of a document by their words that are not indexed yet; raises what `go_on` does."""
+    engine.index(_rows(document_id, go_on))
 
 
 def index_document(document_id: int) -> None:
@@ -171,9 +171,10 @@ def _texts(chunk_ids: Sequence[int]) -> tuple[list[int], list[str]]:
     return [chunk.pk for chunk in chunks], [chunk.searchable_text for chunk in chunks]
 
 
-def _rows(document_id: int) -> Iterator[IndexRow]:
+def _rows(document_id: int, go_on: Callable[[], None]) -> Iterator[IndexRow]:
     """Yield the document's chunks that are not indexed yet."""
     indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
     chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
     for chunk in chunks.iterator(chunk_size=500):
+        go_on()
         yield IndexRow.of(chunk)

@@ -3,7 +3,7 @@
 This is loaded with the apps; what does the work, with NumPy and the word lists, is loaded when there is some.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.db.models.signals import pre_delete
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 @receiver(document_chunked, dispatch_uid="retrieval")
-def index_words(sender: Any, document_id: int, **kwargs: Any) -> None:
+def index_words(sender: Any, document_id: int, go_on: Callable[[], None], **kwargs: Any) -> None:
     """Make a document findable by its words; what is indexed already is passed over."""
     from retrieval import indexing
 
-    indexing.index_words(document_id)
+    indexing.index_words(document_id, go_on)
 
 
 @receiver(indexing_due, dispatch_uid="retrieval")

@@ -133,7 +133,7 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
                     raise ParseStopped
             if not ready:
                 if waited > timeout_s:
-                    raise _too_slow(timeout_s)
+                    raise too_slow(timeout_s)
                 continue
             piece = _receive(channel)
             if not piece:
@@ -146,7 +146,7 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
             elif len(rest) > MAX_LINE:
                 raise ParseError("too_large", "One part of the file is too large to be read.")
             if waited > timeout_s:
-                raise _too_slow(timeout_s)
+                raise too_slow(timeout_s)
     if rest:
         yield bytes(rest)
 
@@ -170,7 +170,7 @@ def _reported(answer: dict[str, Any], limits: ParseLimits) -> ParseError:
 def _died(code: int | None, limits: ParseLimits) -> ParseError:
     """Say what a child died of; negative exit codes are signals."""
     if code == -signal.SIGXCPU:
-        return _too_slow(limits.timeout_s)
+        return too_slow(limits.timeout_s)
     if code == -signal.SIGKILL:
         return _too_hungry(limits)
     if code is not None and code < 0:
@@ -183,7 +183,8 @@ def _died(code: int | None, limits: ParseLimits) -> ParseError:
     return ParseError("broken", f"The parser ended before the file did (exit code {code}).")
 
 
-def _too_slow(timeout_s: float) -> ParseError:
+def too_slow(timeout_s: float) -> ParseError:
+    """Say that reading took longer than it may."""
     return ParseError(
         "timeout", f"Reading the file took longer than {timeout_s:,.0f} seconds. Split it into smaller files."
     )

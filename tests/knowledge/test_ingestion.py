@@ -424,7 +424,7 @@ def test_a_slow_worker_can_not_store_after_another_took_over(base: KnowledgeBase
     _let_time_pass(document)
     assert ingestion.ingest(document.pk)
     ids = set(document.chunks.values_list("pk", flat=True))
-    reading = ingestion._Reading(held)
+    reading = ingestion._Reading(held, timeout_s=900)
     with pytest.raises(claims.Lost):
         ingestion._store(held, passages.Store(document, tmp_path, []), iter([]), reading)
     assert set(document.chunks.values_list("pk", flat=True)) == ids
@@ -461,6 +461,77 @@ def test_the_heart_beats_whatever_the_worker_does(base: KnowledgeBase, monkeypat
         _until(lambda: Document.objects.get(pk=document.pk).heartbeat_at > timezone.now() - timedelta(seconds=5))
         services.cancel_document(document)
         assert held.lost.wait(30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_document_that_takes_long_to_store_stays_its_workers(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside the transaction that stores it no heartbeat is seen, and one that waited for its end is no old one."""
+    monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(claims, "STALE_AFTER", timedelta(seconds=0.4))
+    replace = passages.Store.replace
+    begun, ended = threading.Event(), threading.Event()
+    looks: list[int] = []
+
+    def slow(store: passages.Store, rows: Iterator[str]) -> None:
+        replace(store, rows)
+        time.sleep(0.8)
+        begun.set()
+        _until(lambda: len(looks) > 2)
+
+    def take_back() -> None:
+        begun.wait(60)
+        while not ended.is_set():
+            looks.append(ingestion.take_back_stalled())
+        connections.close_all()
+
+    monkeypatch.setattr(passages.Store, "replace", slow)
+    document = add(base)
+    other = threading.Thread(target=take_back)
+    other.start()
+    try:
+        assert ingestion.ingest(document.pk)
+    finally:
+        ended.set()
+        other.join()
+    document.refresh_from_db()
+    assert (document.status, document.attempt, set(looks)) == ("ready", 1, {0})
+
+
+def test_cutting_up_counts_as_reading(
+    base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PARSE_TIMEOUT = 0.2
+
+    def read(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        for number in range(3):
+            yield Paragraph(text=f"Paragraph {number}.")
+
+    def count(text: str) -> int:
+        time.sleep(0.3)
+        return len(text)
+
+    parse(read)
+    monkeypatch.setattr(ingestion, "count_tokens", count)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("failed", "timeout")
+
+
+def test_cancelling_while_words_are_indexed_stops_the_work(base: KnowledgeBase) -> None:
+    def index_words(document_id: int, go_on: Callable[[], None], **kwargs: Any) -> None:
+        services.cancel_document(document)
+        time.sleep(0.6)
+        go_on()
+        raise AssertionError("It went on indexing.")
+
+    document_chunked.connect(index_words)
+    document = add(base)
+    assert not ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.status == "cancelled"
 
 
 def test_chunks_keep_what_the_database_can_not_hold_out(base: KnowledgeBase, tmp_path: Path) -> None:
