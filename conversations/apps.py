@@ -18,10 +18,10 @@ class ConversationsConfig(AppConfig):
         from django.contrib.auth.models import User
 
         from conversations import checks, schedules, sign_in  # noqa: F401
-        from conversations.prompt_versions import keep_defaults
+        from conversations.prompts.versions import keep_defaults
         from ragsite.models import ApiToken
 
-        post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts")
+        post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts.templates")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
         user_logged_out.connect(sign_in.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):

@@ -10,10 +10,10 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from conversations.calibration import TokenCalibration
 from conversations.memory.models import MemoryFact, MemorySwitch
+from conversations.message_search import word_vector
+from conversations.prompts.calibration import TokenCalibration
 from conversations.setup_models import ModelProfile, PromptTemplate
-from conversations.words import word_vector
 from retrieval.types import AnswerState
 
 __all__ = [

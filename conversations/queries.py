@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
 
-from conversations import access, store
+from conversations import access, turn_store
+from conversations.message_search import having_word
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
-from conversations.tree import TurnTree
-from conversations.words import having_word
+from conversations.turn_tree import TurnTree
 
 T = TypeVar("T")
 
@@ -116,8 +116,8 @@ def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[
     Answers whose generator died are marked interrupted on the way.
     """
     messages = _messages(wanted)
-    if any(store.is_stale(message) for pair in messages.values() for message in pair):
-        store.interrupt_stale(session_id=session.pk)
+    if any(turn_store.is_stale(message) for pair in messages.values() for message in pair):
+        turn_store.interrupt_stale(session_id=session.pk)
         messages = _messages(wanted)
     citations = _grouped(Citation.objects.filter(message__turn_id__in=wanted).order_by("index"), "message_id")
     feedback = dict(

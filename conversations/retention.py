@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations import store
+from conversations import turn_store
 from conversations.models import ChatSession, Message, TraceStep, Turn
 
 # Turns or chats that are removed in one transaction.
@@ -40,7 +40,7 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
     """
     now = timezone.now()
     removed = Removed()
-    store.interrupt_stale()
+    turn_store.interrupt_stale()
     expire_days = settings.CONVERSATION_EXPIRE_DAYS if days is None else days
     if expire_days is not None:
         _expire(now - timedelta(days=expire_days), removed, dry_run=dry_run)

@@ -11,7 +11,7 @@ from django.db.models import Case, F, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from conversations import access, store
+from conversations import access, turn_store
 from conversations.models import ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 
@@ -68,7 +68,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
-    store.stop_answers(session.pk)
+    turn_store.stop_answers(session.pk)
     if access.sessions(session.owner).exists():
         return None
     return create_session(session.owner)

@@ -19,7 +19,7 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
-from conversations.routing import websockets  # noqa: E402
+from conversations.web.routing import websockets  # noqa: E402
 from ragsite.health import PROBES  # noqa: E402
 
 # Requests that are answered at once. Each has a thread and a database connection of its own, of which a server has few.

@@ -128,7 +128,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "conversations.frame_schema.add_frames",
+        "conversations.api.frame_schema.add_frames",
     ],
     # Several models have a field of this name, each with choices of its own.
     "ENUM_NAME_OVERRIDES": {

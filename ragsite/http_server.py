@@ -68,7 +68,7 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 
     `when_loaded` is called once the site is loaded, and may wait for what the site needs before it answers.
     """
-    from conversations import orphans
+    from conversations.turns import orphans
     from ragsite.asgi import application
 
     # In the background: the site answers at once, and the first question finds what it needs loaded.
@@ -90,11 +90,11 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 
 
 def _warm_up() -> None:
-    from conversations import llm
+    from conversations.prompts import endpoints
     from retrieval import spaces
 
     spaces.warm_up()
-    llm.warm_up()
+    endpoints.warm_up()
     # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
     gc.collect()
     gc.freeze()
@@ -102,8 +102,8 @@ def _warm_up() -> None:
 
 async def _interrupt_turns() -> None:
     """Have the answers that are being written stored, and who listens to them told."""
-    from conversations import turns
+    from conversations.turns import lifecycle
     from ragsite.llm import shared
 
-    await turns.interrupt_all()
+    await lifecycle.interrupt_all()
     await shared.close()

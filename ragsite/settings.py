@@ -191,7 +191,7 @@ EMBEDDING_LANGUAGES = env.languages("EMBEDDING_LANGUAGES", ("en", "zh"))
 # Seconds until an endpoint has to answer a batch.
 EMBEDDING_TIMEOUT = env.decimal("EMBEDDING_TIMEOUT", 60.0, minimum=0.1)
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
-EMBEDDING_PROFILE = "conversations.profiles.embedding_model"
+EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", 0)
 BUNDLED_MODEL_DIR = BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
@@ -237,9 +237,9 @@ RERANK_STYLE = env.choice("RERANK_STYLE", "auto", ("auto", "jina", "cohere", "te
 RERANK_LOCAL_MODEL = env.text("RERANK_LOCAL_MODEL", "Xenova/ms-marco-MiniLM-L-6-v2")
 # What makes each method's reranker: coroutines without arguments, by their dotted paths.
 RERANKERS = {
-    "endpoint": "conversations.reranking.endpoint",
-    "local": "conversations.reranking.local",
-    "llm": "conversations.reranking.language_model",
+    "endpoint": "conversations.prompts.rerankers.endpoint",
+    "local": "conversations.prompts.rerankers.local",
+    "llm": "conversations.prompts.rerankers.language_model",
 }
 # The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
 # searching; and how many rows a filtered walk visits at most.
@@ -311,7 +311,7 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.metadata.Metadata",
     "conversations.pipeline.nodes.reorder.Reorder",
     "conversations.pipeline.nodes.rerank.Rerank",
-    "conversations.pipeline.nodes.second_look.SecondLook",
+    "conversations.pipeline.nodes.relevance_gate.SecondLook",
     "conversations.pipeline.nodes.filter.Filter",
     "conversations.pipeline.nodes.select.Select",
     "conversations.pipeline.nodes.budget.Budget",

@@ -39,5 +39,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("knowledge/", include("knowledge.urls")),
     path("api/", include("ragsite.api_urls")),
     path("", include("retrieval.urls")),
-    path("", include("conversations.urls")),
+    path("", include("conversations.web.urls")),
 ]

@@ -14,7 +14,7 @@ from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from conversations import asking
+from conversations.prompts import side_calls
 from ragsite.llm import chat, default, embedding, remote_rerank
 from retrieval import caching, rerank, spaces
 from tests import factories, flush
@@ -88,7 +88,7 @@ def nothing_remembered() -> None:
     translation.deactivate()  # a request leaves its language behind
     spaces.forget()
     default.forget()
-    asking.forget()
+    side_calls.forget()
     caching.results.clear()
     cache.clear()
     for known in (chat._found, remote_rerank._spoken, rerank._resting):

@@ -18,9 +18,10 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
-from conversations import services, turns
+from conversations import services
 from conversations.models import ChatSession, ContextEntry, MemoryFact, Message, ShareLink
-from conversations.routing import websocket_urlpatterns
+from conversations.turns import lifecycle
+from conversations.web.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
@@ -345,7 +346,7 @@ async def problems(name: str, ids: Ids, world: World, as_stranger: AsyncClient, 
             break
     else:
         found.append(f"{url} ({name}) is 404 even to its owner: {taken}")
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     return found
 
 

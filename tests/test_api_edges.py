@@ -13,9 +13,9 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.api import TurnNotBegun
+from conversations.api.sessions import TurnNotBegun
 from conversations.models import ChatSession, Message
-from conversations.turns import TurnRefused
+from conversations.turns.lifecycle import TurnRefused
 from knowledge.models import Document, KnowledgeBase
 from ragsite import env
 from ragsite.api import exception_handler

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import translation
 
-from conversations.pipeline_settings import SECTIONS, UNSET, written
+from conversations.web.settings_page import SECTIONS, UNSET, written
 from ragsite import fixed_settings, settings
 
 README = Path(settings.__file__ or "").parents[1] / "README.md"

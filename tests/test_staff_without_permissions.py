@@ -14,7 +14,7 @@ from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from conversations.models import Citation, Message, TraceStep
-from conversations.routing import websocket_urlpatterns
+from conversations.web.routing import websocket_urlpatterns
 from ragsite.db import in_database
 from tests import factories
 from tests.test_access_matrix import MATRIX, PUBLIC, SOCKETS, World, make_world, problems, routes, signed_in

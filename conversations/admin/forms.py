@@ -7,9 +7,9 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import prompts
 from conversations.models import ModelProfile, PromptTemplate
-from conversations.profiles import manner
+from conversations.prompts import templates
+from conversations.prompts.profiles import manner
 from ragsite.llm import secrets
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 def variables_help() -> str:
     """Return which variables each purpose may use."""
-    return "; ".join(f"{purpose}: {_listed(purpose)}" for purpose in prompts.VARIABLES)
+    return "; ".join(f"{purpose}: {_listed(purpose)}" for purpose in templates.VARIABLES)
 
 
 def _listed(purpose: str) -> str:
-    names = [f"{{{{ {name} }}}}" for name in prompts.variables_of(purpose)]
-    return " ".join([*names, *([prompts.LOOP] if purpose in prompts.LOOPING else [])])
+    names = [f"{{{{ {name} }}}}" for name in templates.variables_of(purpose)]
+    return " ".join([*names, *([templates.LOOP] if purpose in templates.LOOPING else [])])
 
 
 class PromptTemplateForm(PromptForm):
@@ -60,7 +60,7 @@ class PromptTemplateForm(PromptForm):
         """Check both texts against the purpose's variables."""
         data = super().clean() or self.cleaned_data
         purpose = data.get("purpose") or self.instance.purpose
-        for name, problem in prompts.problems(purpose, data.get("system") or "", data.get("user") or "").items():
+        for name, problem in templates.problems(purpose, data.get("system") or "", data.get("user") or "").items():
             self.add_error(name, problem)
         return data
 

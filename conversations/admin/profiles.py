@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from conversations import profiles
 from conversations.admin.forms import ModelProfileForm
 from conversations.models import ModelProfile
+from conversations.prompts import profiles
 from ragsite.admin_base import ModelAdmin
 
 

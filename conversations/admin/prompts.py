@@ -12,9 +12,9 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import prompt_versions, prompts
 from conversations.admin.forms import PromptTemplateForm
 from conversations.models import Message, PromptTemplate, Turn
+from conversations.prompts import templates, versions
 from ragsite.admin_base import ModelAdmin, shortened
 
 # Turns that a preview offers.
@@ -78,7 +78,7 @@ class PromptTemplateAdmin(ModelAdmin):
 
     def preview(self, request: HttpRequest) -> HttpResponse:
         """Show the messages that the texts of the form would make of a stored turn."""
-        from conversations.prompt_preview import preview  # all of search comes with it: not with the admin
+        from conversations.prompts.preview import preview  # all of search comes with it: not with the admin
 
         allowed = self.has_view_permission(request) and request.user.has_perm("conversations.view_turn")
         if not allowed or request.method != "POST":
@@ -89,9 +89,9 @@ class PromptTemplateAdmin(ModelAdmin):
         chosen = data.get("preview_turn", "")
         turn = get_object_or_404(Turn, pk=int(chosen) if chosen.isdecimal() else 0)
         texts = data.get("system", ""), data.get("user", "")
-        context: dict[str, Any] = {"errors": list(prompts.problems(purpose, *texts).values())}
-        if purpose in prompts.VARIABLES and language in ("en", "zh"):
-            prompt = prompts.as_set(prompts.Prompt(*texts, 0), purpose, language)
+        context: dict[str, Any] = {"errors": list(templates.problems(purpose, *texts).values())}
+        if purpose in templates.VARIABLES and language in ("en", "zh"):
+            prompt = templates.as_set(templates.Prompt(*texts, 0), purpose, language)
             context["preview"] = preview(purpose, prompt, turn, language, request.user)
         return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 
@@ -99,7 +99,7 @@ class PromptTemplateAdmin(ModelAdmin):
         """Store the texts as a new version, which the page then shows."""
         if change and not {"system", "user"} & set(form.changed_data):
             return
-        saved = prompt_versions.save_version(obj.purpose, obj.language, obj.system, obj.user)
+        saved = versions.save_version(obj.purpose, obj.language, obj.system, obj.user)
         obj.pk, obj.version, obj.active = saved.pk, saved.version, saved.active
         obj.created_at = saved.created_at
 
@@ -125,4 +125,4 @@ class PromptTemplateAdmin(ModelAdmin):
             self.message_user(request, _("Choose one version per purpose and language."), messages.ERROR)
             return
         for template in queryset:
-            self.message_user(request, _("In use: %(name)s") % {"name": prompt_versions.activate(template)})
+            self.message_user(request, _("In use: %(name)s") % {"name": versions.activate(template)})

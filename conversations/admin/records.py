@@ -16,8 +16,8 @@ from conversations.admin.word_search import (
     sessions_named,
     turns_requested,
 )
+from conversations.message_search import having_word
 from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep
-from conversations.words import having_word
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
 

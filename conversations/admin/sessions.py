@@ -11,8 +11,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from conversations import check_words
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
+from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
@@ -230,7 +230,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:
         """Show the verdict on each cited sentence, and why."""
-        rows = check_words.rows(message.checks)
+        rows = labels.rows(message.checks)
         return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"
 
     @admin.display(description=gettext_lazy("blocks"))

@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 from django.conf import settings
 
-from conversations import broker, services, turns
-from conversations.markers import MARKER
+from conversations import services
+from conversations.citations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message, TraceStep
+from conversations.turns import broker, lifecycle
 from knowledge.models import Chunk
 from knowledge.sentences import split_sentences
 from ragsite import db
@@ -318,7 +319,7 @@ async def _ask_all(
         for place, question in waiting:
             session = await in_database(services.create_session, user, title, [base_id])
             language = "zh-hans" if question.language == "zh" else "en"
-            started = await turns.start_turn(user, turns.Ask(session.pk, question.text, language=language))
+            started = await lifecycle.start_turn(user, lifecycle.Ask(session.pk, question.text, language=language))
             async for _event in broker.listen(started.assistant_message_id):
                 pass
             outcomes[place] = await in_database(_outcome, question, started.assistant_message_id)
@@ -333,7 +334,7 @@ async def _ask_all(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await turns.interrupt_all()
+        await lifecycle.interrupt_all()
     return [outcomes[place] for place in range(len(questions))]
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conversations.checking import Claim, check_claim
+from conversations.citations import Claim, check_claim
 
 # The label of a sentence that its passage bears out; any other label names what is wrong with it.
 TRUE = "true"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
 
-from conversations.pipeline.bases import look_up
-from conversations.pipeline.rules import queries_with_rewrite, understand
 from conversations.pipeline.state import PastTurn
+from conversations.pipeline.understanding.rules import queries_with_rewrite, understand
+from conversations.pipeline.understanding.scope import look_up
 from ragsite.db import in_database
 from retrieval.evaluation.metrics import ndcg, recall
 from retrieval.search import Query, SearchRequest, search

@@ -21,10 +21,11 @@ import numpy as np
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from conversations import broker, services, turns
+from conversations import services
 from conversations.benchmarks.counting import OUTSIDE, counted
 from conversations.benchmarks.instant_model import configured, instant_model
 from conversations.models import ChatSession, TraceStep
+from conversations.turns import broker, lifecycle
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import indexing
@@ -81,13 +82,13 @@ def run(sessions: int, length: int, say: Callable[[str], None]) -> None:
 def _hooked() -> Iterator[None]:
     before, log = settings.PIPELINE_HOOKS, logging.getLogger("ragsite.qa")
     settings.PIPELINE_HOOKS = [*before, _HOOK]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     log.disabled = True
     try:
         yield
     finally:
         settings.PIPELINE_HOOKS, log.disabled = before, False
-        turns.pipeline.cache_clear()
+        lifecycle.pipeline.cache_clear()
 
 
 def fill(user: User) -> None:
@@ -123,12 +124,12 @@ async def _converse(user: User, length: int, figures: Figures) -> None:
 
 async def _turn(user: User, session: ChatSession, question: str, figures: Figures) -> None:
     began, worked = time.perf_counter(), time.process_time()
-    started = await turns.start_turn(user, turns.Ask(session.pk, question))
+    started = await lifecycle.start_turn(user, lifecycle.Ask(session.pk, question))
     async for _event in broker.listen(started.assistant_message_id):
         pass
     whole = (time.perf_counter() - began) * 1000
     figures.processor.append((time.process_time() - worked) * 1000)
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     figures.whole.append(whole)
     taken: defaultdict[str, float] = defaultdict(float)
     times: list[datetime] = []

@@ -16,13 +16,13 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from conversations import llm
-from conversations.asking import SPEAKERS
-from conversations.budget import Window
 from conversations.history import complete_turns
 from conversations.models import ContextEntry, Turn
 from conversations.pipeline.state import PastTurn
-from conversations.prompts import get_prompt
+from conversations.prompts import endpoints
+from conversations.prompts.budget import Window
+from conversations.prompts.side_calls import SPEAKERS
+from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
 from ragsite.llm.prompt_tokens import shorten
@@ -137,7 +137,7 @@ async def _written(draft: Draft, language: str) -> str:
     """Return a model's summary; empty without a model, or when it failed."""
     try:
         async with asyncio.timeout(PATIENCE):
-            client = await llm.client_for("summary")
+            client = await endpoints.client_for("summary")
             if client is None:
                 return ""
             try:

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 
 from django.conf import settings
 
-from conversations.checking.facts import is_named, names
-from conversations.extractive import terms_above, unit_terms, units
-from conversations.pipeline.asked_things import asked_for, holds
-from conversations.pipeline.question_words import QuestionWord, coverage, question_words
+from conversations.citations.facts import is_named, names
+from conversations.pipeline.understanding.answer_types import asked_for, holds
+from conversations.pipeline.understanding.question_terms import QuestionWord, coverage, question_words
+from conversations.pipeline.writing.extractive import terms_above, unit_terms, units
 from ragsite.db import in_database
 from retrieval import fulltext
 from retrieval.analysis import terms

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from conversations.events import Answer
-from conversations.store import Started
+from conversations.turn_store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
 from retrieval.fulltext import Frequencies

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import asking, broker, prompts, services, turns
-from conversations.default_prompts import DEFAULTS
+from conversations import services
 from conversations.events import Event
 from conversations.models import ChatSession
-from conversations.pipeline.evidence import Known
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.state import State
+from conversations.pipeline.understanding.carry_over import Known
+from conversations.prompts import side_calls, templates
+from conversations.prompts.defaults import DEFAULTS
+from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import Endpoint
 from retrieval import indexing
@@ -39,8 +41,8 @@ def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], fil
 def no_turn_left() -> Iterator[None]:
     """No test leaves a turn behind, which the next one would wait for in vain."""
     yield
-    left, turns._runners = turns._runners, set()
-    turns._afterwards.clear()  # titles that nobody has waited for
+    left, lifecycle._runners = lifecycle._runners, set()
+    lifecycle._afterwards.clear()  # titles that nobody has waited for
     assert not left
 
 
@@ -58,10 +60,10 @@ def session(owner: User) -> ChatSession:
 
 async def run_turn(user: User, session: ChatSession, question: str, **fields: object) -> list[Event]:
     """Ask, and return every event up to `done`."""
-    ask = turns.Ask(session.pk, question, **fields)  # type: ignore[arg-type]
-    started = await turns.start_turn(user, ask)
+    ask = lifecycle.Ask(session.pk, question, **fields)  # type: ignore[arg-type]
+    started = await lifecycle.start_turn(user, ask)
     events = [event async for event in broker.listen(started.assistant_message_id)]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     return events
 
 
@@ -76,7 +78,7 @@ def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
         return fake_llm if purpose in fake_llm.serves else None
 
     monkeypatch.setattr("conversations.pipeline.nodes.budget.endpoint_for", endpoint_for)
-    monkeypatch.setattr("conversations.llm.client_for", client_for)
+    monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
     return fake_llm
 
 
@@ -88,10 +90,10 @@ async def ignore(event: Event) -> None:
 def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small questions to models use the prompts that a site starts with, so that no database is needed."""
 
-    async def aget_prompt(purpose: str, language: str) -> prompts.Prompt:
-        return prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
+    async def aget_prompt(purpose: str, language: str) -> templates.Prompt:
+        return templates.Prompt(*DEFAULTS[(purpose, language)], 0)
 
-    monkeypatch.setattr(asking, "aget_prompt", aget_prompt)
+    monkeypatch.setattr(side_calls, "aget_prompt", aget_prompt)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from conversations import prompts
 from conversations.memory import facts
 from conversations.models import (
     ChatSession,
@@ -21,7 +20,8 @@ from conversations.models import (
     ShareLink,
     Turn,
 )
-from conversations.profiles import Outcome
+from conversations.prompts import templates
+from conversations.prompts.profiles import Outcome
 from ragsite.llm import secrets
 from ragsite.llm.errors import Unauthorized
 from ragsite.models import ApiToken
@@ -210,7 +210,7 @@ def test_saving_a_prompt_makes_a_version_that_is_used(prompt: PromptTemplate, as
     assert (newest.version, newest.system, newest.user) == (2, "Be kind.", prompt.user)
     prompt.refresh_from_db()
     assert (prompt.version, prompt.system, prompt.active) == (1, "Be brief.", False)
-    assert prompts.get_prompt("answer", "en").system == "Be kind."
+    assert templates.get_prompt("answer", "en").system == "Be kind."
 
 
 def test_saving_without_a_change_makes_no_version(prompt: PromptTemplate, as_staff: Client) -> None:
@@ -387,7 +387,7 @@ def test_saving_and_testing_says_what_came_of_it(
     async def try_profile(tried: ModelProfile) -> Outcome:
         return Outcome(works, f"{tried.model}: came of it")
 
-    monkeypatch.setattr("conversations.profiles.try_profile", try_profile)
+    monkeypatch.setattr("conversations.prompts.profiles.try_profile", try_profile)
     page = as_staff.post(change(profile), PROFILE | {"model": "new", "_test": "1"}, follow=True)
     message = list(page.context["messages"])[-1]
     assert str(message) == "new: came of it" and message.level_tag == ("success" if works else "error")

@@ -7,11 +7,20 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow, Words
 from conversations.events import Event, fold
 from conversations.models import ChatSession, Message
-from conversations.pipeline.blocks import BlockWriter, PartWriter
 from conversations.pipeline.state import PictureInfo, State
+from conversations.pipeline.writing.blocks import BlockWriter, PartWriter
+from conversations.pipeline.writing.dialects.parts import (
+    CodeHead,
+    CodeText,
+    End,
+    Image,
+    Part,
+    TableHead,
+    TableRow,
+    Words,
+)
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_extractive import hit

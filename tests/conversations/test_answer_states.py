@@ -12,11 +12,13 @@ from django.db import IntegrityError
 from django.test import Client
 from pytest_django import Settings
 
-from conversations import broker, checkpoints, export, sharing, store, turns
+from conversations import turn_store
 from conversations.events import Delta, DoneEvent, Event, SourcesEvent, fold
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.node import Node
 from conversations.pipeline.state import State
+from conversations.turns import broker, checkpoints, lifecycle
+from conversations.web import export, sharing
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
@@ -46,10 +48,10 @@ async def judge(node: Node, state: State, proceed: Any) -> None:
 @pytest.fixture
 def judgement(settings: Settings) -> Iterator[dict[str, str]]:
     settings.PIPELINE_HOOKS = [f"{__name__}.judge"]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     yield judged
     judged.clear()
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
 
 
 async def answer_of(session: ChatSession) -> Message:
@@ -128,11 +130,11 @@ async def test_hits_that_a_node_of_someone_else_s_takes_leave_nothing(
     owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Settings
 ) -> None:
     settings.PIPELINE_HOOKS = [f"{__name__}.take"]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     try:
         assert told(await run_turn(owner, session, PORTS)) == ["nothing", "nothing"]
     finally:
-        turns.pipeline.cache_clear()
+        lifecycle.pipeline.cache_clear()
 
 
 async def take(node: Node, state: State, proceed: Any) -> None:
@@ -150,11 +152,11 @@ async def test_a_turn_that_fails_before_has_none_and_one_that_fails_after_keeps_
     message = await answer_of(session)
     assert (message.status, message.answer_state) == ("failed", "answered")
     settings.PIPELINE_HOOKS = [f"{__name__}.break_off"]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     try:
         events = await run_turn(owner, session, PORTS)
     finally:
-        turns.pipeline.cache_clear()
+        lifecycle.pipeline.cache_clear()
     message = await answer_of(session)
     assert (message.status, message.answer_state) == ("failed", "")
     assert events[-1].to_dict()["answer_state"] is None
@@ -172,7 +174,7 @@ async def test_an_answer_whose_server_died_keeps_what_was_told(session: ChatSess
     message = await in_database(lambda: make_turn(session, status="streaming", stream_log=events, last_seq=1))
     await checkpoints.save(message.pk, fold(events), [])
     await Message.objects.filter(pk=message.pk).aupdate(heartbeat_at=None)
-    assert await in_database(lambda: store.interrupt_stale(message_id=message.pk)) == 1
+    assert await in_database(lambda: turn_store.interrupt_stale(message_id=message.pk)) == 1
     message = await Message.objects.aget(pk=message.pk)
     assert (message.status, message.answer_state) == ("interrupted", "nearest")
     assert message.stream_log[-1]["answer_state"] == "nearest"
@@ -187,7 +189,7 @@ async def test_the_prefix_stream_tells_it_with_each_source(
     sources = [json.loads(frame.removeprefix("SOURCE:")) for frame in frames if frame.startswith("SOURCE:")]
     assert sources and {source["answer_state"] for source in sources} == {"answered"}
     assert frames[-1] == "DONE:"
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 async def test_it_is_in_the_line_that_is_logged(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.asked_things import Thing, as_called, asked_for, holds, said_alike
+from conversations.pipeline.understanding.answer_types import Thing, as_called, asked_for, holds, said_alike
 from retrieval.analysis import terms
 
 

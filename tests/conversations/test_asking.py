@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from conversations import asking
 from conversations.pipeline.state import PastTurn
-from conversations.prompts import Prompt
+from conversations.prompts import side_calls
+from conversations.prompts.templates import Prompt
 from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from ragsite.llm.types import Endpoint
@@ -24,8 +24,8 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 async def ask(purpose: str = "title") -> str:
     """Return the answer, or why there is none."""
     try:
-        return (await asking.ask(purpose, "en", 5.0, question="Which ports?")).text
-    except asking.NoReply as none:
+        return (await side_calls.ask(purpose, "en", 5.0, question="Which ports?")).text
+    except side_calls.NoReply as none:
         return none.reason
 
 
@@ -58,9 +58,9 @@ async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> 
     async def client_for(purpose: str) -> Any:
         raise NotConfigured("Its key can't be read.")
 
-    monkeypatch.setattr("conversations.llm.client_for", client_for)
-    with pytest.raises(asking.NoReply) as none:
-        await asking.ask("title", "en", 5.0)
+    monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
+    with pytest.raises(side_calls.NoReply) as none:
+        await side_calls.ask("title", "en", 5.0)
     assert none.value.reason == "failed" and none.value.detail == NotConfigured().message
 
 
@@ -69,12 +69,12 @@ async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLL
     model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=2048, max_tokens=256)
     turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
     model.enqueue("x", "x")
-    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns, "en"))
+    await side_calls.ask("understand", "en", 5.0, question="And now?", history=side_calls.transcript(turns, "en"))
     told = model.calls[0].messages[1].content
     assert "Question 8?" in told and "Question 0?" not in told and told.endswith("And now?")
     assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 2048 * 0.95 - 256
     model.endpoint = Endpoint("http://fake.invalid/v1", model="large")
-    await asking.ask("understand", "en", 5.0, question="And now?", history=asking.transcript(turns, "en"))
+    await side_calls.ask("understand", "en", 5.0, question="And now?", history=side_calls.transcript(turns, "en"))
     assert "Question 0?" in model.calls[1].messages[1].content
 
 
@@ -84,12 +84,12 @@ async def test_a_prompt_that_loops_over_the_turns_is_given_the_last_that_fit(
     async def looping(purpose: str, language: str) -> Prompt:
         return Prompt("Rewrite.", "{% for turn in turns %}[{{ turn.question }}|{{ turn.answer }}]{% endfor %}", 1)
 
-    monkeypatch.setattr(asking, "aget_prompt", looping)
+    monkeypatch.setattr(side_calls, "aget_prompt", looping)
     model.serves = {"rewrite"}
     model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=1024, max_tokens=256)
     turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
     model.enqueue("x")
-    await asking.ask("rewrite", "en", 5.0, asking.spoken(turns, "en"), question="And now?", history="-")
+    await side_calls.ask("rewrite", "en", 5.0, side_calls.spoken(turns, "en"), question="And now?", history="-")
     told = model.calls[0].messages[1].content
     assert "[Question 8?|It is cooled" in told and "Question 0?" not in told
     assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 1024 * 0.95 - 256
@@ -97,9 +97,9 @@ async def test_a_prompt_that_loops_over_the_turns_is_given_the_last_that_fit(
 
 def test_what_is_quoted_to_a_model_is_bounded() -> None:
     long = "A very long question. " * 2000
-    assert len(asking.quoted(long)) < 8000 and asking.quoted("Which ports?") == "Which ports?"
-    told = asking.transcript([PastTurn(1, long, long)] * 5, "en", long)
+    assert len(side_calls.quoted(long)) < 8000 and side_calls.quoted("Which ports?") == "Which ports?"
+    told = side_calls.transcript([PastTurn(1, long, long)] * 5, "en", long)
     assert len(told) < 15_000 and told.startswith("Summary so far: A very") and told.count("\nUser: A very") == 5
-    assert asking.transcript([], "zh") == "-"
-    spoken = asking.transcript([PastTurn(1, "几个端口？", "九个。")], "zh", "谈交换机。")
+    assert side_calls.transcript([], "zh") == "-"
+    spoken = side_calls.transcript([PastTurn(1, "几个端口？", "九个。")], "zh", "谈交换机。")
     assert spoken == "此前的摘要: 谈交换机。\n用户: 几个端口？\n助手: 九个。"

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.utils import translation
 from django.utils.translation import gettext
 
-from conversations import services, store, turns
+from conversations import services, turn_store
 from conversations.benchmarks.answers import (
     CurvePoint,
     Outcome,
@@ -30,8 +30,9 @@ from conversations.benchmarks.answers import (
     tone_rows,
 )
 from conversations.models import ChatSession, Message, Turn
-from conversations.pipeline.blocks import escape_markdown
-from conversations.store import TurnRefused
+from conversations.pipeline.writing.blocks import escape_markdown
+from conversations.turn_store import TurnRefused
+from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite import db
 from ragsite.llm.errors import NoAnswer
@@ -297,7 +298,7 @@ class TestCommand:
     def test_scores_of_the_trace_make_curves(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        save = store.save_trace
+        save = turn_store.save_trace
 
         def save_scored(turn_id: int, steps: list[dict[str, Any]]) -> None:
             asked = Message.objects.get(turn_id=turn_id, role="user").content
@@ -307,7 +308,7 @@ class TestCommand:
                     step["detail"] = scores
             save(turn_id, steps)
 
-        monkeypatch.setattr(store, "save_trace", save_scored)
+        monkeypatch.setattr(turn_store, "save_trace", save_scored)
         rows = run(sets["kit"])
         assert rows["relevance, en: wrongly below", "threshold"] == ["near", "elsewhere"]
         assert rows["20 %", "0.800"] == ["1.000", "0.000"]
@@ -326,14 +327,14 @@ class TestCommand:
     def test_nothing_is_left_of_a_run_that_is_cut_off(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        real = turns.start_turn
+        real = lifecycle.start_turn
 
-        async def refuse(user: User, ask: turns.Ask) -> turns.Started:
+        async def refuse(user: User, ask: lifecycle.Ask) -> lifecycle.Started:
             if "Mona" in ask.question:
                 raise TurnRefused("too_many_turns", "4 answers are already being written.")
             return await real(user, ask)
 
-        monkeypatch.setattr(turns, "start_turn", refuse)
+        monkeypatch.setattr(lifecycle, "start_turn", refuse)
         with pytest.raises(CommandError, match="4 answers"):
             run(sets["kit"])
         assert not ChatSession.objects.exists()
@@ -341,7 +342,7 @@ class TestCommand:
     def test_nor_a_session_that_was_being_made(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        create, interrupt = services.create_session, turns.interrupt_all
+        create, interrupt = services.create_session, lifecycle.interrupt_all
         calls, ending = count(), threading.Event()
 
         def create_late(user: User, title: str, ids: list[int]) -> ChatSession:
@@ -349,7 +350,7 @@ class TestCommand:
                 ending.wait(30)
             return create(user, title, ids)
 
-        async def refuse(user: User, ask: turns.Ask) -> None:
+        async def refuse(user: User, ask: lifecycle.Ask) -> None:
             raise TurnRefused("too_many_turns", "4 answers are already being written.")
 
         async def interrupt_all() -> None:
@@ -357,8 +358,8 @@ class TestCommand:
             ending.set()
 
         monkeypatch.setattr(services, "create_session", create_late)
-        monkeypatch.setattr(turns, "start_turn", refuse)
-        monkeypatch.setattr(turns, "interrupt_all", interrupt_all)
+        monkeypatch.setattr(lifecycle, "start_turn", refuse)
+        monkeypatch.setattr(lifecycle, "interrupt_all", interrupt_all)
         with pytest.raises(CommandError, match="4 answers"):
             run(sets["kit"])
         db.shut_down()

@@ -10,8 +10,10 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
-from conversations import pages, queries, turns
+from conversations import queries
 from conversations.models import ChatSession, Message, Turn
+from conversations.turns import lifecycle
+from conversations.web import contexts
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -30,7 +32,7 @@ WARRANTY = "How long is the warranty of the rack mounting kit?"
 
 async def step(here: Tab, session: ChatSession, turn_id: int) -> None:
     """Show the branch through a turn, as the page does when one steps to it."""
-    context = await in_database(pages.turns_context, session, turn_id)
+    context = await in_database(contexts.turns_context, session, turn_id)
     here.page = Page(SHELL.format(await in_database(render_to_string, "conversations/_turns.html", context)))
     marks = here.page.soup.select("[data-status=streaming]")
     await here.send(action="resume", seen=" ".join(f"{mark['data-message']}:{mark['data-seq']}" for mark in marks))
@@ -127,7 +129,7 @@ async def test_stop_ends_only_what_is_shown(
         await here.send(action="stop")
         await here.until_ended()
         go_on.set()
-        await turns.wait_for_all()
+        await lifecycle.wait_for_all()
     found = [
         text async for text in Message.objects.filter(role="assistant").order_by("id").values_list("content", "status")
     ]

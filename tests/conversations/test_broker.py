@@ -11,10 +11,11 @@ from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from conversations import broker, store, turns
+from conversations import turn_store
 from conversations.events import BlockEnd, BlockStart, Delta, DoneEvent, ErrorEvent, Event, SessionEvent, fold
-from conversations.live_log import LiveLog
 from conversations.models import ChatSession, Message, Turn
+from conversations.turns import broker, lifecycle
+from conversations.turns.live_log import LiveLog
 from knowledge.models import KnowledgeBase
 from ragsite.channel_layer import RedisLayer
 from ragsite.db import in_database
@@ -86,15 +87,15 @@ async def test_another_process_hears_what_is_written_while_it_is(
     monkeypatch.setattr(broker, "PATIENCE", 60.0)  # so that nothing live comes from the database
     heard, end = asyncio.Event(), asyncio.Event()
     fake_llm.enqueue([heard, *(item for word in WORDS for item in (TextPiece(word), 0.06)), end])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events: list[Event] = []
     async with asyncio.timeout(60):
         async for event in broker.listen(started.assistant_message_id):
             events.append(event)
             heard.set()  # it listens now
             if isinstance(event, Delta) and text_of(events).split() == "".join(WORDS).split():
-                assert await turns.stop_turn(owner, started.assistant_message_id)
-    await turns.wait_for_all()
+                assert await lifecycle.stop_turn(owner, started.assistant_message_id)
+    await lifecycle.wait_for_all()
     assert whole(events) and text_of(events).split() == "".join(WORDS).split()
 
 
@@ -113,9 +114,9 @@ async def test_what_a_layer_drops_comes_from_the_database(
 
     monkeypatch.setattr(RedisLayer, "group_send", dropping)
     slow_words(fake_llm)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
 
 
@@ -132,9 +133,9 @@ async def test_a_layer_that_is_away_harms_no_answer(
 
     monkeypatch.setattr(RedisLayer, "group_send", away)
     slow_words(fake_llm)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
 
@@ -161,13 +162,13 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
     monkeypatch.setattr(RedisLayer, "group_add", told)
     monkeypatch.setattr(RedisLayer, "group_send", away_at_first)
     fake_llm.enqueue([there, TextPiece("first "), back, *map(TextPiece, WORDS)])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     listening = asyncio.create_task(listened(started.assistant_message_id))
     async with asyncio.timeout(60):
         await lost.wait()
     back.set()
     events = await listening
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert whole(events) and text_of(events) == "first " + "".join(WORDS)
 
 
@@ -176,13 +177,13 @@ async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
 ) -> None:
     heard = asyncio.Event()
     slow_words(fake_llm, heard)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     listener = broker.listen(started.assistant_message_id)
     first = await anext(listener)
     heard.set()
     assert first.seq == 1 and broker.group(started.assistant_message_id) not in get_channel_layer().groups
     events = [first] + [event async for event in listener]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
     assert started.assistant_message_id not in broker.running
 
@@ -279,7 +280,7 @@ async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
                 await asyncio.sleep(0.01)
     await die(message)
     if ended_before:
-        await in_database(store.interrupt_stale)
+        await in_database(turn_store.interrupt_stale)
         if seen in (4, 5):  # numbers that the end has got: what came under them can't be known
             return
         listening = asyncio.create_task(listened(message.pk, seen))
@@ -306,7 +307,7 @@ async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
     async with asyncio.timeout(60):
         events += [await anext(listener) for _event in lost]
         await die(message)
-        await in_database(store.interrupt_stale)
+        await in_database(turn_store.interrupt_stale)
         events += [event async for event in listener]
     assert whole(events) and events[-1].type == "done"
     assert events[-2].type == ("error" if count > 1 else "delta"), "of the two one alone may have its number taken"
@@ -315,10 +316,10 @@ async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
 async def test_a_writer_that_was_only_late_has_the_last_word(session: ChatSession) -> None:
     message = await half_an_answer(session)
     await die(message)
-    assert await in_database(store.interrupt_stale, LOST, 7) == 1
+    assert await in_database(turn_store.interrupt_stale, LOST, 7) == 1
     told: list[Event] = [*LOST, BlockEnd(seq=8, id="b1"), DoneEvent(seq=9, status="completed")]
     answer = fold([*message.stream_log, *told])
-    await in_database(store.finish, message.pk, answer, [event.to_dict() for event in told])
+    await in_database(turn_store.finish, message.pk, answer, [event.to_dict() for event in told])
     await message.arefresh_from_db()
     assert (message.status, message.last_seq) == ("completed", 9)
     events = await listened(message.pk)

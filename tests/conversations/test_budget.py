@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conversations.budget import KINDS, MESSAGE_OVERHEAD, Window, fit
+from conversations.prompts.budget import KINDS, MESSAGE_OVERHEAD, Window, fit
 
 PIECES = st.lists(st.lists(st.integers(1, 400).map(lambda size: "x" * size), min_size=1, max_size=2), max_size=8)
 

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations.memory import trace_words
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.web.trace import memory_labels
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests import factories
@@ -63,7 +63,7 @@ async def test_what_was_cut_is_told(
     page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
     told = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
     assert told in page
-    facts = dict(trace_words.of_budget(detail))
+    facts = dict(memory_labels.of_budget(detail))
     assert facts["Did not fit"] == told
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
@@ -102,7 +102,7 @@ async def test_where_everything_fits_nothing_is_told(
     fake_llm.enqueue("Nine [1].")
     await run_turn(owner, session, QUESTION)
     assert "window" not in (await Message.objects.aget(role="assistant")).usage
-    assert "Did not fit" not in dict(trace_words.of_budget(await budget_of_last()))
+    assert "Did not fit" not in dict(memory_labels.of_budget(await budget_of_last()))
 
 
 async def test_a_question_longer_than_the_window_reaches_no_model(
@@ -126,16 +126,21 @@ async def test_no_more_is_asked_for_than_was_kept_free(
 
 
 def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
-    words = (trace_words.of_history, trace_words.of_relevant_history, trace_words.of_memory, trace_words.of_budget)
+    words = (
+        memory_labels.of_history,
+        memory_labels.of_relevant_history,
+        memory_labels.of_memory,
+        memory_labels.of_budget,
+    )
     assert [describe({}) for describe in words] == [[], [], [], []]
 
 
 def test_what_was_recalled_in_words() -> None:
-    assert trace_words.of_history({"turns": [1, 2], "summary": True}) == [
+    assert memory_labels.of_history({"turns": [1, 2], "summary": True}) == [
         ("Recalled", "2 earlier turns"),
         ("Before them", "a summary"),
     ]
-    assert trace_words.of_relevant_history({"turns": [1], "by": "words"}) == [
+    assert memory_labels.of_relevant_history({"turns": [1], "by": "words"}) == [
         ("Like the question", "1 earlier turn · by words")
     ]
-    assert trace_words.of_memory({"facts": 2}) == [("Remembered", "2 facts")]
+    assert memory_labels.of_memory({"facts": 2}) == [("Remembered", "2 facts")]

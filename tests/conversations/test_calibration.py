@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations import calibration
 from conversations.models import ChatSession, TokenCalibration, TraceStep
+from conversations.prompts import calibration
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import FinishPiece, TextPiece, UsagePiece
 from tests.conversations.conftest import run_turn

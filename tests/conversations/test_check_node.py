@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.checking import Verdict
+from conversations.citations import Verdict
 from conversations.pipeline.nodes import check
 from tests.conversations.conftest import ignore
 from tests.conversations.nodes import make_state

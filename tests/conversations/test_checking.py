@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from conversations.benchmarks.citations import TRUE, measure, read_pairs
-from conversations.checking import Claim, check, check_claim, claims
-from conversations.checking.characters import exchanged_words
-from conversations.checking.facts import is_named, names, quotations
-from conversations.checking.quantities import fold, quantities
-from conversations.checking.slots import exchanged
-from conversations.checking.words import spelled
+from conversations.citations import Claim, check, check_claim, claims
+from conversations.citations.characters import exchanged_words
+from conversations.citations.facts import is_named, names, quotations
+from conversations.citations.quantities import fold, quantities
+from conversations.citations.substitutions import exchanged
+from conversations.citations.words import spelled
 
 PAIRS = Path(__file__).parent / "data"
 SWITCH = (

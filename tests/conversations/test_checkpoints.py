@@ -11,12 +11,12 @@ from django.contrib.auth.models import User
 from django.db import DataError, OperationalError
 from django.test import Client
 
-from conversations import broker, checkpoints, runner, turns
 from conversations.events import Answer, BlockEnd, BlockStart, Delta, Event, fold
 from conversations.models import ChatSession, Message
 from conversations.pipeline.graph import Emit, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
+from conversations.turns import broker, checkpoints, lifecycle, runner
 from ragsite.db import in_database
 from tests.conversations.records import make_turn
 
@@ -41,13 +41,13 @@ class Blocks(Node):
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "pipeline", lambda: Graph([SaveQuestion(), Blocks()]))
+    monkeypatch.setattr(lifecycle, "pipeline", lambda: Graph([SaveQuestion(), Blocks()]))
     monkeypatch.setattr(Blocks, "may_end", asyncio.Event(), raising=False)
 
 
-async def ended(started: turns.Started) -> tuple[Message, list[Event]]:
+async def ended(started: lifecycle.Started) -> tuple[Message, list[Event]]:
     events = [event async for event in broker.listen(started.assistant_message_id)]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     return await Message.objects.aget(pk=started.assistant_message_id), events
 
 
@@ -65,7 +65,7 @@ async def test_blocks_that_end_together_share_a_checkpoint(
 
     monkeypatch.setattr(checkpoints, "_store", remembered)
     monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 60.0)  # so that only the blocks' ends call for one
-    message, events = await ended(await turns.start_turn(owner, turns.Ask(session.pk, "What?")))
+    message, events = await ended(await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?")))
     assert len(stored) == 1 and stored[0] == len(events) - 1  # all but `done`
     assert message.status == "completed"
 
@@ -84,7 +84,7 @@ async def test_the_plain_text_of_what_came_is_stored_while_more_is_to_come(
 
     monkeypatch.setattr(checkpoints, "_store", noticed)
     monkeypatch.setattr(Blocks, "words", "Hold the button. ")
-    started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?"))
     await asyncio.wait_for(stored.wait(), 60)
     shown = (await in_database(as_owner.get, f"/api/chat/messages/{started.assistant_message_id}")).json()
     Blocks.may_end.set()
@@ -105,9 +105,9 @@ async def test_an_end_while_a_checkpoint_is_written_stores_no_event_twice(
         return store(rows)
 
     monkeypatch.setattr(checkpoints, "_store", slow)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?"))
     await asyncio.wait_for(begun.wait(), 60)
-    await turns.stop_turn(owner, started.assistant_message_id)
+    await lifecycle.stop_turn(owner, started.assistant_message_id)
     message, _events = await ended(started)
     numbers = [event["seq"] for event in message.stream_log]
     assert numbers == list(range(1, len(numbers) + 1)) and message.status == "stopped"

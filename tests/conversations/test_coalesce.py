@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from conversations.coalesce import Coalescer, joined
 from conversations.events import BlockEnd, BlockStart, Delta, Event, ThinkEvent, fold
+from conversations.turns.coalesce import Coalescer, joined
 
 
 async def source(*items: Event | float | Exception) -> AsyncIterator[Event]:

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations import cut_words
-from conversations.budget import MESSAGE_OVERHEAD, Window
-from conversations.composing import LEAST_TURN, NEWEST_SHARE, Material, compose, withheld
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.state import PastTurn
-from conversations.prompts import Prompt
+from conversations.prompts import truncation
+from conversations.prompts.budget import MESSAGE_OVERHEAD, Window
+from conversations.prompts.compose import LEAST_TURN, NEWEST_SHARE, Material, compose, withheld
+from conversations.prompts.templates import Prompt
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from retrieval.search import Hit
 
@@ -82,7 +82,7 @@ def test_never_over_the_window_and_never_without_question_and_instructions(mater
     kept = sum(len(getattr(composed.fitted, kind)) for kind in ("evidence", "relevant", "recent"))
     left_out = sum(cut.kind in ("evidence", "relevant", "recent") for cut in composed.fitted.cuts)
     assert kept + left_out == len(material.hits) + len(material.relevant) + len(material.recent)
-    assert bool(cut_words.sentence(cut_words.left_out(composed, window.size))) == bool(
+    assert bool(truncation.sentence(truncation.left_out(composed, window.size))) == bool(
         composed.fitted.cuts or composed.shortened
     )
 
@@ -119,7 +119,7 @@ def test_the_order_of_the_messages() -> None:
     assert (
         user.content.index("Nine ports.") < user.content.index("Three years.") < user.content.index("How many ports?")
     )
-    assert cut_words.left_out(composed, 8000) == {}
+    assert truncation.left_out(composed, 8000) == {}
 
 
 def test_facts_and_summaries_can_not_forge_their_end() -> None:
@@ -146,7 +146,7 @@ def test_the_best_passage_is_shortened_where_not_one_fits() -> None:
     content = composed.evidence[0].content
     assert content.endswith("ports. …") and long.startswith(content.removesuffix(" …"))
     assert composed.tokens <= 370
-    words = cut_words.sentence(cut_words.left_out(composed, 600))
+    words = truncation.sentence(truncation.left_out(composed, 600))
     assert words == "Left out: 1 passage. Shortened: the best passage. The model reads 600 tokens at once."
 
 
@@ -167,7 +167,7 @@ def test_the_newest_answer_is_shortened_before_all_history_goes() -> None:
     composed = compose(material(recent=turns), Window(600, 200))
     assert composed.messages[1].content == "second"
     assert composed.messages[2].content.endswith("ports. …")
-    words = cut_words.sentence(cut_words.left_out(composed, 600))
+    words = truncation.sentence(truncation.left_out(composed, 600))
     assert words == "Left out: 1 earlier turn. Shortened: the last answer. The model reads 600 tokens at once."
 
 
@@ -237,8 +237,8 @@ def test_a_prompt_that_loops_over_the_turns_has_them_in_it_alone() -> None:
 
 def test_what_was_left_out_is_said_in_words() -> None:
     many = {"passages_left_out": 2, "turns_left_out": 3, "window": 4096, "prompt_tokens": 1}
-    assert cut_words.sentence(many) == "Left out: 2 passages, 3 earlier turns. The model reads 4,096 tokens at once."
-    assert cut_words.sentence({"prompt_tokens": 30}) == ""
+    assert truncation.sentence(many) == "Left out: 2 passages, 3 earlier turns. The model reads 4,096 tokens at once."
+    assert truncation.sentence({"prompt_tokens": 30}) == ""
 
 
 def test_a_question_longer_than_the_window_is_refused_in_words() -> None:

@@ -18,11 +18,13 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.test import Client
 
-from conversations import pages, services, sign_in, turns
-from conversations.coalesce import INTERVAL
+from conversations import services, sign_in
 from conversations.models import ChatSession, Message
-from conversations.routing import websocket_urlpatterns, websockets
-from conversations.text_frames import MARK
+from conversations.turns import lifecycle
+from conversations.turns.coalesce import INTERVAL
+from conversations.web import contexts
+from conversations.web.routing import websocket_urlpatterns, websockets
+from conversations.web.text_frames import MARK
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -61,7 +63,7 @@ class Tab:
 
     async def load(self) -> None:
         """Show the session's turns, as a page load does."""
-        context = await in_database(pages.turns_context, self.session, None)
+        context = await in_database(contexts.turns_context, self.session, None)
         self.page = Page(SHELL.format(await in_database(_render, context)))
 
     async def send(self, **form: Any) -> None:
@@ -135,11 +137,11 @@ async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     finally:
         await opened.leave()
         async with asyncio.timeout(PATIENCE):
-            await turns.wait_for_all()
+            await lifecycle.wait_for_all()
 
 
 async def reloaded(session: ChatSession) -> str:
-    context = await in_database(pages.turns_context, session, None)
+    context = await in_database(contexts.turns_context, session, None)
     return squeeze(await in_database(_render, context))
 
 
@@ -219,18 +221,18 @@ async def test_answering_again_and_editing_open_versions(
 async def test_an_answer_that_ends_before_it_can_be_followed_is_announced_all_the_same(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    start = turns.start_turn
+    start = lifecycle.start_turn
 
-    async def start_and_end(*given: Any) -> turns.Started:
+    async def start_and_end(*given: Any) -> lifecycle.Started:
         started = await start(*given)
-        await turns.wait_for_all()
+        await lifecycle.wait_for_all()
         return started
 
     async with tab(owner, session) as here:
         await here.ask(RESET)
         await here.until_ended()
         message = await Message.objects.aget(role="assistant")
-        monkeypatch.setattr(turns, "start_turn", start_and_end)
+        monkeypatch.setattr(lifecycle, "start_turn", start_and_end)
         await here.send(action=action, message_id=message.pk, turn_id=message.turn_id, question=RESET)
         await here.until(lambda page: text(page, ".siblings") == "2/2")
         await here.until_ended()
@@ -403,7 +405,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     await here.leave()
     assert not followers()
     go_on.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     message = await Message.objects.aget(role="assistant")
     assert (message.status, message.content) == ("completed", "Begun and ended.")
 
@@ -448,7 +450,7 @@ async def test_sockets_end_at_once_with_the_right_to_be_there(
         await closed(here)
         await closed(silent)
         go_on.set()
-        await turns.wait_for_all()
+        await lifecycle.wait_for_all()
         assert await here.socket.receive_nothing()
         await unconcerned.send(action="resume", seen="")
         assert await unconcerned.socket.receive_nothing(0.2)

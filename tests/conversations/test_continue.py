@@ -7,8 +7,10 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations import export, history, queries, turns
+from conversations import history, queries
 from conversations.models import ChatSession, Citation, Message, TraceStep, Turn
+from conversations.turns import lifecycle
+from conversations.web import export
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
@@ -35,8 +37,8 @@ async def cut_turn(session: ChatSession, came: str, question: str = RESET, paren
 
 async def gone_on(owner: User, message: Message) -> Message:
     """Press Continue, and return the answer that came."""
-    started = await turns.continue_answer(owner, message.pk)
-    await turns.wait_for_all()
+    started = await lifecycle.continue_answer(owner, message.pk)
+    await lifecycle.wait_for_all()
     return await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
 
 
@@ -145,8 +147,8 @@ async def test_tried_again_it_still_goes_on_with_the_answer(
     cut = await cut_turn(session, FIRST)
     fake_llm.enqueue(BROKEN, "Then let it go [1].")
     nothing = await gone_on(owner, cut)
-    started = await turns.regenerate(owner, nothing.pk)
-    await turns.wait_for_all()
+    started = await lifecycle.regenerate(owner, nothing.pk)
+    await lifecycle.wait_for_all()
     again = await Turn.objects.aget(pk=started.turn_id)
     assert (again.continues, again.parent_turn_id) == (True, cut.turn_id)
     assert fake_llm.calls[1].messages == fake_llm.calls[0].messages

@@ -9,10 +9,11 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.test import AsyncClient, Client
 
-from conversations import broker, checkpoints, runner, store, turns
+from conversations import turn_store
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message
 from conversations.pipeline.nodes.save import Save
+from conversations.turns import broker, checkpoints, lifecycle, runner
 from knowledge.models import KnowledgeBase
 from ragsite import db
 from tests.conversations.conftest import run_turn
@@ -62,8 +63,8 @@ async def test_an_answer_waits_to_be_stored(
     monkeypatch.setattr(db, "PAUSE", 0.02)
     monkeypatch.setattr(checkpoints, "BEAT", 0.02)
     monkeypatch.setattr(checkpoints, "_store", away(3, checkpoints._store))
-    monkeypatch.setattr(store, "finish", away(2, store.finish))
-    monkeypatch.setattr(store, "save_citations", away(2, store.save_citations))
+    monkeypatch.setattr(turn_store, "finish", away(2, turn_store.finish))
+    monkeypatch.setattr(turn_store, "save_citations", away(2, turn_store.save_citations))
     provider.reply("Hold the button for ten seconds [1].", delay=0.02)
     done = (await run_turn(owner, session, QUESTION))[-1]
     message = await Message.objects.aget(turn__session=session, role="assistant")
@@ -80,7 +81,7 @@ async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(db, "PATIENCE", 0.0)
-    monkeypatch.setattr(store, "finish", away(1))
+    monkeypatch.setattr(turn_store, "finish", away(1))
     assert isinstance((await run_turn(owner, session, QUESTION))[-1], DoneEvent)
 
 
@@ -96,7 +97,7 @@ async def test_a_listener_waits_too(
 
 
 @pytest.mark.parametrize(
-    "place", ["conversations.in_force.setup", "conversations.pipeline.nodes.save_question.open_turn"]
+    "place", ["conversations.prompts.active.setup", "conversations.pipeline.nodes.save_question.open_turn"]
 )
 async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str
@@ -108,7 +109,7 @@ async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     response = await client.post(address, {"question": QUESTION}, content_type="application/json")
     assert response.status_code == 503
     assert response.json()["code"] == "database_away" and WORDS in response.json()["detail"]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 def test_pages_and_programs_are_told(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.dialects import AnswerReader
-from conversations.dialects.markdown_text import plain_cell
-from conversations.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow, Words
+from conversations.pipeline.writing.dialects import AnswerReader
+from conversations.pipeline.writing.dialects.markdown_text import plain_cell
+from conversations.pipeline.writing.dialects.parts import (
+    CodeHead,
+    CodeText,
+    End,
+    Image,
+    Part,
+    TableHead,
+    TableRow,
+    Words,
+)
 
 
 def read(*pieces: str) -> list[Part]:

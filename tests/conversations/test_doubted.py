@@ -9,8 +9,8 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.doubted import Verdict
-from conversations.markdown import Context, Marker, render, render_inline
+from conversations.citations.underline import Verdict
+from conversations.web.markdown import Context, Marker, render, render_inline
 from tests.conversations.records import make_session, make_turn
 
 SURE = Verdict("supported", "Supported", "Supported")

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations import profiles
 from conversations.models import ModelProfile
+from conversations.prompts import profiles
 from ragsite.llm import secrets
 from ragsite.llm.errors import Unauthorized
 from retrieval import checks, indexing, spaces

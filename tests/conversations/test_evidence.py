@@ -1,6 +1,6 @@
 """Passages as a model reads them, and as an answer cites them."""
 
-from conversations.evidence import citation, numbered_passage
+from conversations.prompts.passages import citation, numbered_passage
 from tests.conversations.test_extractive import hit
 
 

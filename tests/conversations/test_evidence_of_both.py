@@ -2,9 +2,9 @@
 
 import pytest
 
-from conversations.pipeline.bases import look_up
-from conversations.pipeline.evidence import CARRIED, TOLD, Known, agreement, look_for, needed
-from conversations.pipeline.salience import content_terms
+from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known, agreement, look_for, needed
+from conversations.pipeline.understanding.keywords import content_terms
+from conversations.pipeline.understanding.scope import look_up
 from knowledge.models import KnowledgeBase
 from retrieval.fulltext import Frequencies
 from tests.conversations.conftest import index_document

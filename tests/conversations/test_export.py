@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from conversations import export
 from conversations.models import ChatSession, Message, Turn
+from conversations.web import export
 from tests.conversations.records import make_session, make_turn
 
 pytestmark = pytest.mark.django_db

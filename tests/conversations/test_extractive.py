@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from conversations.extractive import Extract, units
-from conversations.extractive import extract as extract_of
-from conversations.meaning import Similarity
-from conversations.pipeline.question_words import question_words
+from conversations.pipeline.understanding.question_terms import question_words
+from conversations.pipeline.writing.extractive import Extract, units
+from conversations.pipeline.writing.extractive import extract as extract_of
+from conversations.pipeline.writing.similarity import Similarity
 from retrieval.analysis import terms
 from retrieval.fulltext import Frequencies
 from retrieval.search import Hit

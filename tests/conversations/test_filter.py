@@ -210,7 +210,7 @@ class TestTime:
         async def client_for(purpose: str) -> FakeLLM:
             return model
 
-        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         settings.ENABLE_FILTER, settings.FILTER_CONCURRENCY = True, 3
         state, _detail, _events = await filtered(*(f"Passage {number}." for number in range(9)))
         assert model.most == 3 and len(state.hits) == 9
@@ -228,7 +228,7 @@ class TestProvider:
         async def client_for(purpose: str) -> ChatClient:
             return ChatClient(Endpoint(provider.base_url, model="fake-model"), pause=0.01)
 
-        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         settings.ENABLE_FILTER = True
         state, detail, _events = await filtered()
         assert kept(state) == [1, 3] and detail["model"] == "fake-model"

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import tracing
 from conversations.models import ChatSession, Turn
-from conversations.pipeline.bases import known_words, searchable
 from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.understanding.scope import known_words, searchable
+from conversations.web.trace import steps as tracing
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval import fulltext

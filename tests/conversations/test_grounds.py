@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conversations.grounds import grounds, quotations
+from conversations.citations.supporting_sentences import grounds, quotations
 from conversations.models import ChatSession, Citation, Message, Turn
-from conversations.quoting import MODEL as QUOTING
+from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from knowledge.models import Chunk, KnowledgeBase
 from tests import factories
 from tests.conversations.conftest import run_turn

@@ -6,12 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.checks import run_checks
 
-from conversations import turns
 from conversations.events import Delta, Event, StepEvent
 from conversations.models import ChatSession, TraceStep
 from conversations.pipeline.graph import Emit, Graph, Node, NodeError, NodeFailed
 from conversations.pipeline.hooks import Hook, HookError, Proceed, load_hooks
 from conversations.pipeline.state import State
+from conversations.turns import lifecycle
 from tests.conversations.conftest import run_turn
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
@@ -155,11 +155,11 @@ async def shout(node: Node, state: State, proceed: Proceed) -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_a_hook_of_the_settings_works_on_a_real_turn(owner: User, session: ChatSession, settings: object) -> None:
     settings.PIPELINE_HOOKS = [f"{HERE}.outer", f"{HERE}.shout"]  # type: ignore[attr-defined]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     try:
         events = await run_turn(owner, session, "Where is the reset button of the switch?")
     finally:
-        turns.pipeline.cache_clear()
+        lifecycle.pipeline.cache_clear()
     text = "".join(event.text or "" for event in events if isinstance(event, Delta))
     assert "What would you like to know?" in text
     ran = [key async for key in TraceStep.objects.exclude(status="skipped").values_list("key", flat=True)]

@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations import in_force, llm, prompt_versions, prompts
 from conversations.models import ModelProfile, PromptTemplate
+from conversations.prompts import active, endpoints, templates, versions
 from ragsite.db import in_database
 
 
@@ -15,11 +15,11 @@ def make_profile(model: str = "small") -> ModelProfile:
 
 @pytest.mark.django_db
 def test_what_has_not_changed_is_not_read_again() -> None:
-    first = in_force.setup()
+    first = active.setup()
     with CaptureQueriesContext(
         connection,
     ) as asked:
-        assert in_force.setup() is first
+        assert active.setup() is first
     assert len(asked) == 1
 
 
@@ -28,29 +28,29 @@ def test_each_change_counts_at_once() -> None:
     """Also several in one transaction, and without any signal, as when another process has made them."""
     for text in ("One.", "Two."):
         PromptTemplate.objects.filter(purpose="answer", language="en", active=True).update(system=text)
-        assert prompts.get_prompt("answer", "en").system == text
-    prompt_versions.save_version("answer", "en", "Three.", "{{ question }} {{ evidence }}")
-    assert prompts.get_prompt("answer", "en").system == "Three."
+        assert templates.get_prompt("answer", "en").system == text
+    versions.save_version("answer", "en", "Three.", "{{ question }} {{ evidence }}")
+    assert templates.get_prompt("answer", "en").system == "Three."
     PromptTemplate.objects.filter(purpose="answer", language="en").delete()
-    assert prompts.get_prompt("answer", "en").version == 0
+    assert templates.get_prompt("answer", "en").version == 0
 
 
 @pytest.mark.django_db
 def test_a_profile_counts_while_it_is_enabled() -> None:
-    assert llm.profile_endpoint("answer") is None
+    assert endpoints.profile_endpoint("answer") is None
     profile = make_profile()
-    found = llm.profile_endpoint("answer")
+    found = endpoints.profile_endpoint("answer")
     assert found is not None and found.model == "small"
     ModelProfile.objects.filter(pk=profile.pk).update(enabled=False)
-    assert llm.profile_endpoint("answer") is None
+    assert endpoints.profile_endpoint("answer") is None
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_turn_keeps_what_it_began_with() -> None:
-    with in_force.looked_at_once():
-        before = await in_force.asetup()
+    with active.looked_at_once():
+        before = await active.asetup()
         await in_database(make_profile)
-        assert await in_force.asetup() is before
-        assert await in_database(in_force.setup) is before
-    after = await in_force.asetup()
+        assert await active.asetup() is before
+        assert await in_database(active.setup) is before
+    after = await active.asetup()
     assert set(after.profiles) == {"answer"}

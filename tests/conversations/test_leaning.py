@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.leaning import introduces, leaning
+from conversations.pipeline.understanding.context_dependence import introduces, leaning
 
 
 @pytest.mark.parametrize(

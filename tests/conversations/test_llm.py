@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import llm
 from conversations.models import ModelProfile
+from conversations.prompts import endpoints
 from ragsite.llm import secrets
 from ragsite.llm.types import ChatMessage
 from tests.fakes.provider import FakeProvider
@@ -26,7 +26,7 @@ def site(provider: FakeProvider, settings: Any) -> FakeProvider:
 
 
 async def ask(purpose: str) -> None:
-    client = await llm.client_for(purpose)
+    client = await endpoints.client_for(purpose)
     assert client is not None
     try:
         await client.complete(ASKED)
@@ -40,7 +40,7 @@ async def make_profile(provider: FakeProvider, **fields: Any) -> ModelProfile:
 
 
 async def test_without_a_model_there_is_no_client() -> None:
-    assert await llm.client_for("answer") is None
+    assert await endpoints.client_for("answer") is None
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
@@ -65,7 +65,7 @@ async def test_an_enabled_profile_comes_first_and_as_it_is(site: FakeProvider) -
     assert [request["model"] for request in site.requests] == ["by-settings", "by-profile", "by-settings"]
     assert (site.requests[1]["temperature"], site.requests[1]["max_tokens"]) == (1.1, 77)
     assert [headers.get("Authorization") for headers in site.headers] == [None, "Bearer mine", None]
-    endpoint = await llm.endpoint_for("answer")
+    endpoint = await endpoints.endpoint_for("answer")
     assert endpoint is not None and endpoint.concurrency == 3
 
 
@@ -89,7 +89,7 @@ async def test_purposes_share_a_connection(site: FakeProvider) -> None:
 
 @pytest.mark.parametrize("purpose", ModelProfile.Purpose.values)
 async def test_every_purpose_can_be_tried(provider: FakeProvider, staff: User, purpose: str, settings: Any) -> None:
-    from conversations import profiles
+    from conversations.prompts import profiles
 
     settings.RERANK_METHOD = "llm"
     provider.reply("ready")
@@ -104,11 +104,11 @@ def test_what_prompts_are_counted_with_is_loaded_where_a_model_is_configured(
     by: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[str] = []
-    monkeypatch.setattr(llm.prompt_tokens, "warm_up", lambda: loaded.append(by))
+    monkeypatch.setattr(endpoints.prompt_tokens, "warm_up", lambda: loaded.append(by))
     settings.LLM_BASE_URL = "http://model.invalid/v1" if by == "settings" else ""
     if by == "profile":
         ModelProfile.objects.create(purpose="answer", base_url="http://model.invalid/v1", model="m")
-    thread = threading.Thread(target=llm.warm_up)  # it closes its thread's connection
+    thread = threading.Thread(target=endpoints.warm_up)  # it closes its thread's connection
     thread.start()
     thread.join()
     assert loaded == ([] if by == "none" else [by])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.memory.asking import Request, read_request
+from conversations.memory.requests import Request, read_request
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import turns
 from conversations.models import ChatSession, Message, Turn
+from conversations.turns import lifecycle
 from tests.conversations.conftest import run_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.parametrize("question", ["", " \n\t", "\u200b\u2028\ufeff", "\u202e \u3000", "\x00\x07"])
 async def test_what_can_not_be_seen_is_not_asked(owner: User, session: ChatSession, question: str) -> None:
-    with pytest.raises(turns.TurnRefused) as refused:
-        await turns.start_turn(owner, turns.Ask(session.pk, question))
+    with pytest.raises(lifecycle.TurnRefused) as refused:
+        await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, question))
     assert refused.value.code == "empty_question"
     assert not await Turn.objects.aexists()
 

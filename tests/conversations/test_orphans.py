@@ -7,10 +7,10 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from conversations import broker
-from conversations.live_log import LiveLog
 from conversations.models import ChatSession, Message, Turn
-from conversations.orphans import LOOKS, Watch
+from conversations.turns import broker
+from conversations.turns.live_log import LiveLog
+from conversations.turns.orphans import LOOKS, Watch
 
 pytestmark = pytest.mark.django_db
 

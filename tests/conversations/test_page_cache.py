@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations import services
-from conversations.answer_page import AnswerPage
 from conversations.models import ChatSession, Message
+from conversations.web.answer import AnswerPage
 from knowledge import services as knowledge_services
 from knowledge.models import Chunk
 from tests import factories

@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import in_force
 from conversations.models import ChatSession, Turn
+from conversations.prompts import active
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -44,7 +44,7 @@ def test_two_hundred_turns(
     django_assert_max_num_queries: Any,
 ) -> None:
     settings.LLM_BASE_URL = base_url
-    in_force.setup()  # read whole once per change, then only compared
+    active.setup()  # read whole once per change, then only compared
     with django_assert_max_num_queries(MOST):
         page = as_owner.get(reverse("session", args=[long_session.pk]) + query).content.decode()
     assert page.count('<article class="turn"') == (200 if query else 20)

@@ -13,9 +13,10 @@ from django.utils import translation
 from django.utils.translation import gettext
 from pytest_django import Settings
 
-from conversations import tracing, turns
 from conversations.events import StepEvent, fold
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.turns import lifecycle
+from conversations.web.trace import steps as tracing
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
@@ -302,9 +303,9 @@ class TestWithAModelThatPlans:
     ) -> None:
         fake_llm.serves.add("filter")
         fake_llm.enqueue(*['{"keep": true, "key_passage": "nine ports", "reason": "x"}'] * 4, "Nine [1].")
-        ask = turns.Ask(session.pk, PORTS, use_filter=True)
-        await turns.start_turn(owner, ask)
-        await turns.wait_for_all()
+        ask = lifecycle.Ask(session.pk, PORTS, use_filter=True)
+        await lifecycle.start_turn(owner, ask)
+        await lifecycle.wait_for_all()
         turn = await Turn.objects.aget()
         message = await Message.objects.aget(turn=turn, role="assistant")
         snippets = [item.snippet async for item in message.citations.all()]

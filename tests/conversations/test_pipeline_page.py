@@ -6,16 +6,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from conversations import turns
 from conversations.pipeline.drawing import mermaid
+from conversations.turns import lifecycle
 
 
 def test_staff_see_the_graph_its_nodes_and_its_mermaid_text(as_staff: Client) -> None:
     page = as_staff.get(reverse("pipeline")).content.decode()
-    for key in turns.pipeline().nodes:
+    for key in lifecycle.pipeline().nodes:
         assert f">{key}</text>" in page
-    assert page.count('class="edge') - page.count('class="edge-label') == len(turns.pipeline().edges)
-    assert escape(mermaid(turns.pipeline())) in page
+    assert page.count('class="edge') - page.count('class="edge-label') == len(lifecycle.pipeline().edges)
+    assert escape(mermaid(lifecycle.pipeline())) in page
     assert "conversations.pipeline.nodes.search.Search" in page
 
 
@@ -34,7 +34,7 @@ def test_the_admin_leads_there(as_staff: Client) -> None:
 
 
 def test_titles_are_shown_as_text(as_staff: Client, monkeypatch: object) -> None:
-    node = turns.pipeline().nodes["search"]
+    node = lifecycle.pipeline().nodes["search"]
     monkeypatch.setattr(type(node), "title", "<script>alert(1)</script>")  # type: ignore[attr-defined]
     page = as_staff.get(reverse("pipeline")).content.decode()
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page

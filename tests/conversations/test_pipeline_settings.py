@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from conversations.pipeline_settings import SECTIONS, UNSET, Cell, cells
+from conversations.web.settings_page import SECTIONS, UNSET, Cell, cells
 
 pytestmark = pytest.mark.django_db
 NAMES = [name for rows in SECTIONS.values() for names in rows for name in names.split()]

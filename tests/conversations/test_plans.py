@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.plans import Plan, may_ask_for_facts, read_plan, reconcile
-from conversations.pipeline.rewriting import Unusable
+from conversations.pipeline.understanding.plans import Plan, may_ask_for_facts, read_plan, reconcile
+from conversations.pipeline.understanding.rewriting import Unusable
 from ragsite.llm.think import split_thinking
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, plan
 

@@ -8,10 +8,10 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from conversations import prompts
-from conversations.default_prompts import DEFAULTS
 from conversations.models import Citation, Message, PromptTemplate
-from conversations.prompt_preview import preview
+from conversations.prompts import templates
+from conversations.prompts.defaults import DEFAULTS
+from conversations.prompts.preview import preview
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 
@@ -29,7 +29,7 @@ def answer(owner: User) -> Message:
 
 
 def shown(purpose: str, answer: Message, language: str = "en") -> list[tuple[str, str]]:
-    prompt = prompts.Prompt(*DEFAULTS[(purpose, language)], 0)
+    prompt = templates.Prompt(*DEFAULTS[(purpose, language)], 0)
     return [
         (message.role, message.content)
         for message in preview(purpose, prompt, answer.turn, language, answer.turn.session.owner).messages
@@ -60,23 +60,23 @@ def test_passages_that_were_joined_are_shown_together(answer: Message) -> None:
     assert "It begins.\n\nIt ends." in shown("answer", answer)[-1][1]
 
 
-@pytest.mark.parametrize("purpose", sorted(prompts.VARIABLES))
+@pytest.mark.parametrize("purpose", sorted(templates.VARIABLES))
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_purpose_is_filled(answer: Message, purpose: str, language: str) -> None:
     text = "\n".join(content for _role, content in shown(purpose, answer, language))
     assert "{{" not in text
-    if "question" in prompts.NEEDED[purpose]:
+    if "question" in templates.NEEDED[purpose]:
         assert "How do I <reset> it?" in text
-    if "history" in prompts.NEEDED[purpose]:
+    if "history" in templates.NEEDED[purpose]:
         assert "How many ports has it?" in text
-    if "evidence" in prompts.NEEDED[purpose]:
+    if "evidence" in templates.NEEDED[purpose]:
         assert "Hold the reset button." in text
 
 
-@pytest.mark.parametrize("purpose", sorted(prompts.LOOPING))
+@pytest.mark.parametrize("purpose", sorted(templates.LOOPING))
 def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpose: str) -> None:
     loop = "{% for turn in turns %}<{{ turn.question }}|{{ turn.answer }}>{% endfor %}"
-    prompt = prompts.Prompt(f"At {{{{ time }}}}: {loop}", "{{ question }} {{ evidence }}", 0)
+    prompt = templates.Prompt(f"At {{{{ time }}}}: {loop}", "{{ question }} {{ evidence }}", 0)
     messages = preview(purpose, prompt, answer.turn, "en", answer.turn.session.owner).messages
     assert [message.role for message in messages] == ["system", "user"], "and not beside it"
     assert "<How many ports has it?|Nine ports" in messages[0].content
@@ -84,7 +84,7 @@ def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpo
 
 
 def test_tokens_are_counted_and_what_does_not_fit_is_said(answer: Message, settings: Any) -> None:
-    prompt = prompts.Prompt("Be brief.", "{{ evidence }} {{ question }}", 0)
+    prompt = templates.Prompt("Be brief.", "{{ evidence }} {{ question }}", 0)
     whole = preview("answer", prompt, answer.turn, "en", answer.turn.session.owner)
     assert whole.tokens == sum(message.tokens for message in whole.messages) <= whole.limit
     assert all(message.tokens > 0 for message in whole.messages) and not whole.left_out
@@ -151,6 +151,6 @@ def test_conversations_are_shown_only_to_who_may_read_them(answer: Message, as_s
 
 
 def test_passages_that_the_reader_may_not_read_are_left_out(answer: Message, staff: User) -> None:
-    prompt = prompts.Prompt("Be kind.", "{{ evidence }} {{ question }}", 0)
+    prompt = templates.Prompt("Be kind.", "{{ evidence }} {{ question }}", 0)
     text = "\n".join(message.content for message in preview("answer", prompt, answer.turn, "en", staff).messages)
     assert "How do I <reset> it?" in text and "Hold the reset button." not in text

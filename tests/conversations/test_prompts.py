@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations import prompt_versions, prompts
 from conversations.admin.forms import variables_help
-from conversations.default_prompts import DEFAULTS
 from conversations.models import PromptTemplate
+from conversations.prompts import templates, versions
+from conversations.prompts.defaults import DEFAULTS
 
 
 @pytest.mark.parametrize(("purpose", "language"), DEFAULTS)
 def test_the_prompts_a_site_starts_with_are_valid(purpose: str, language: str) -> None:
     system, user = DEFAULTS[(purpose, language)]
-    prompts.validate(purpose, system)
-    prompts.validate(purpose, user)
-    prompts.require(purpose, user)
+    templates.validate(purpose, system)
+    templates.validate(purpose, user)
+    templates.require(purpose, user)
 
 
 def test_every_purpose_has_a_prompt_in_both_languages() -> None:
     purposes = set(PromptTemplate.Purpose.values)
     assert set(DEFAULTS) == {(purpose, language) for purpose in purposes for language in ("en", "zh")}
-    assert set(prompts.VARIABLES) == purposes
+    assert set(templates.VARIABLES) == purposes
 
 
 @pytest.mark.parametrize("purpose", sorted({purpose for purpose, _ in DEFAULTS}))
@@ -57,7 +57,7 @@ def test_the_understanding_prompt_explains_each_field() -> None:
 )
 def test_what_would_not_work_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        prompts.validate("answer", text)
+        templates.validate("answer", text)
 
 
 @pytest.mark.parametrize(
@@ -72,19 +72,19 @@ def test_what_would_not_work_is_refused_in_words(text: str, words: str) -> None:
 )
 def test_a_prompt_without_what_it_is_about_is_refused(purpose: str, user: str, missing: str) -> None:
     with pytest.raises(ValueError, match=re.escape(missing)):
-        prompts.require(purpose, user)
+        templates.require(purpose, user)
 
 
 def test_the_date_fills_itself() -> None:
-    prompts.validate("rewrite", "Today is {{ date }}.")
-    assert prompts.Prompt("On {{ date }}", "q", 1).fill()[0] == f"On {timezone.localdate():%Y-%m-%d}"
+    templates.validate("rewrite", "Today is {{ date }}.")
+    assert templates.Prompt("On {{ date }}", "q", 1).fill()[0] == f"On {timezone.localdate():%Y-%m-%d}"
 
 
 def test_the_time_fills_itself_where_the_site_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.TIME_ZONE = "Asia/Shanghai"
     monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 1, 31, 22, 5, tzinfo=UTC))
-    prompts.validate("title", "It is {{ time }}.")
-    prompt = prompts.Prompt("It is {{ time }}, on {{date}}", "q", 1)
+    templates.validate("title", "It is {{ time }}.")
+    prompt = templates.Prompt("It is {{ time }}, on {{date}}", "q", 1)
     assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
     with timezone.override("America/New_York"):  # of a reader
         assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
@@ -93,11 +93,11 @@ def test_the_time_fills_itself_where_the_site_is(settings: Any, monkeypatch: pyt
 LOOP = "So far:\r\n{% for turn in turns %}\r\n- {{ turn.question }} → {{turn.answer}}\r\n{% endfor %}\r\n{{ question }}"
 
 
-@pytest.mark.parametrize("purpose", sorted(prompts.LOOPING))
+@pytest.mark.parametrize("purpose", sorted(templates.LOOPING))
 def test_a_loop_over_the_turns_is_known(purpose: str) -> None:
-    prompts.validate(purpose, LOOP)
-    prompt = prompts.Prompt("s", LOOP, 1)
-    assert prompt.loops and not prompts.Prompt("s", "{{ history }}", 1).loops
+    templates.validate(purpose, LOOP)
+    prompt = templates.Prompt("s", LOOP, 1)
+    assert prompt.loops and not templates.Prompt("s", "{{ history }}", 1).loops
     told = [("Ports?", "Nine."), ("{{ date }}", "{% for turn in turns %}x{% endfor %}")]
     assert prompt.fill(told, question="Why?")[1] == (
         "So far:\r\n- Ports? → Nine.\r\n- {{ date }} → {% for turn in turns %}x{% endfor %}\r\nWhy?"
@@ -105,10 +105,10 @@ def test_a_loop_over_the_turns_is_known(purpose: str) -> None:
     assert prompt.fill(question="Why?")[1] == "So far:\r\nWhy?"
 
 
-@pytest.mark.parametrize("purpose", sorted(set(prompts.VARIABLES) - prompts.LOOPING))
+@pytest.mark.parametrize("purpose", sorted(set(templates.VARIABLES) - templates.LOOPING))
 def test_where_no_conversation_is_told_there_is_no_loop(purpose: str) -> None:
     with pytest.raises(ValueError, match="template tag"):
-        prompts.validate(purpose, "{% for turn in turns %}{% endfor %}")
+        templates.validate(purpose, "{% for turn in turns %}{% endfor %}")
 
 
 @pytest.mark.parametrize(
@@ -124,30 +124,30 @@ def test_where_no_conversation_is_told_there_is_no_loop(purpose: str) -> None:
 )
 def test_a_loop_that_would_not_work_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        prompts.validate("answer", text)
+        templates.validate("answer", text)
 
 
 def test_a_loop_tells_the_history() -> None:
-    prompts.require("rewrite", LOOP)
+    templates.require("rewrite", LOOP)
     with pytest.raises(ValueError, match="history"):
-        prompts.require("summary", "{{ time }}")
+        templates.require("summary", "{{ time }}")
 
 
 def test_the_help_names_what_may_be_used() -> None:
     told = variables_help()
-    assert f"chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {prompts.LOOP};" in told
+    assert f"chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {templates.LOOP};" in told
     assert "title: {{ date }} {{ history }} {{ question }} {{ time }};" in told
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("purpose", ["answer", "chat", "general"])
 def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: Any) -> None:
-    plain = prompts.get_prompt(purpose, "zh")
+    plain = templates.get_prompt(purpose, "zh")
     assert "block_start" not in plain.system
     settings.ANSWER_DIALECT = "json"
-    asked = prompts.get_prompt(purpose, "zh")
+    asked = templates.get_prompt(purpose, "zh")
     assert asked.system == f"{plain.system}\n\n{DEFAULTS[('blocks', 'zh')][0]}" and asked.user == plain.user
-    assert "block_start" not in prompts.get_prompt("clarify", "zh").system
+    assert "block_start" not in templates.get_prompt("clarify", "zh").system
 
 
 @pytest.mark.django_db
@@ -155,19 +155,19 @@ def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: 
 def test_an_answer_is_asked_for_without_citations_where_they_are_switched_off(
     settings: Any, language: str, words: str
 ) -> None:
-    plain = prompts.get_prompt("answer", language).system
+    plain = templates.get_prompt("answer", language).system
     assert words not in plain and "[n]" in plain
     settings.ENABLE_SOURCE_CITATION, settings.ANSWER_DIALECT = False, "json"
-    last = prompts.get_prompt("answer", language).system.splitlines()[-1]
-    assert words in last and words not in prompts.get_prompt("general", language).system
+    last = templates.get_prompt("answer", language).system.splitlines()[-1]
+    assert words in last and words not in templates.get_prompt("general", language).system
 
 
 def test_json_in_a_prompt_is_no_template() -> None:
-    prompts.validate("understand", '{"plan": {"args": {"k": 6}}}')
+    templates.validate("understand", '{"plan": {"args": {"k": 6}}}')
 
 
 def test_a_variable_inside_a_document_is_not_filled() -> None:
-    prompt = prompts.Prompt("s", "{{ evidence }} | {{ question }}", 1)
+    prompt = templates.Prompt("s", "{{ evidence }} | {{ question }}", 1)
     assert prompt.fill(evidence="{{ question }}", question="q")[1] == "{{ question }} | q"
 
 
@@ -176,15 +176,15 @@ def test_the_database_holds_every_prompt_and_the_active_one_is_used() -> None:
     assert PromptTemplate.objects.filter(active=True).count() == len(DEFAULTS)
     PromptTemplate.objects.filter(purpose="answer", language="en").update(active=False)
     PromptTemplate.objects.create(purpose="answer", language="en", version=2, system="Be brief.", user="{{ question }}")
-    assert prompts.get_prompt("answer", "en").system == "Be brief."
-    prompt_versions.keep_defaults()
+    assert templates.get_prompt("answer", "en").system == "Be brief."
+    versions.keep_defaults()
     assert PromptTemplate.objects.filter(purpose="answer", language="en").count() == 2
 
 
 def _release(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     """Migrate to a release whose English prompt for titles is another one."""
     monkeypatch.setitem(DEFAULTS, ("title", "en"), (system, "{{ question }}"))
-    prompt_versions.keep_defaults()
+    versions.keep_defaults()
 
 
 def _titles() -> list[tuple[int, str, bool]]:
@@ -205,10 +205,10 @@ def test_a_release_s_new_prompt_takes_the_place_of_the_one_before(monkeypatch: p
 
 @pytest.mark.django_db
 def test_a_prompt_of_the_site_s_own_stays_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    prompt_versions.save_version("title", "en", "Our own.", "{{ question }}")
+    versions.save_version("title", "en", "Our own.", "{{ question }}")
     _release(monkeypatch, "Two words.")
     assert _titles() == [(2, "Our own.", True), (3, "Two words.", False)]
-    prompt_versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=3))
+    versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=3))
     _release(monkeypatch, "Three words.")
     assert _titles()[-1] == (4, "Three words.", True)
 
@@ -216,6 +216,6 @@ def test_a_prompt_of_the_site_s_own_stays_in_use(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.django_db
 def test_who_went_back_to_an_older_default_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     _release(monkeypatch, "Two words.")
-    prompt_versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=1))
+    versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=1))
     _release(monkeypatch, "Three words.")
     assert [active for *_rest, active in _titles()] == [False, False]

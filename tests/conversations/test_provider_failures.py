@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations import broker, turns
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message, ModelProfile
+from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm import chat, reading
 from tests.conversations.conftest import run_turn
@@ -185,8 +185,8 @@ async def test_retrying_after_a_failure_gives_an_answer(
     provider.reply("Ten seconds [1].")
     await run_turn(owner, session, QUESTION)
     failed = await Message.objects.aget(turn__session=session, role="assistant")
-    again = await turns.regenerate(owner, failed.pk)
-    await turns.wait_for_all()
+    again = await lifecycle.regenerate(owner, failed.pk)
+    await lifecycle.wait_for_all()
     answer = await Message.objects.aget(pk=again.assistant_message_id)
     assert (answer.status, answer.content) == (Message.Status.COMPLETED, "Ten seconds [1].")
 
@@ -198,14 +198,14 @@ async def test_a_second_question_waits_its_turn_and_a_stop_gives_the_place_back(
     await profile.asave()
     provider.reply("word " * 500, delay=0.05)
     provider.reply("Ten seconds [1].")
-    first = await turns.start_turn(owner, turns.Ask(session.pk, QUESTION))
+    first = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, QUESTION))
     while not provider.requests:
         await asyncio.sleep(0.01)
-    second = await turns.start_turn(owner, turns.Ask(session.pk, QUESTION, as_root=True))
+    second = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, QUESTION, as_root=True))
     await asyncio.sleep(0.5)
     assert len(provider.requests) == 1
-    assert await turns.stop_turn(owner, first.assistant_message_id)
+    assert await lifecycle.stop_turn(owner, first.assistant_message_id)
     events = [event async for event in broker.listen(second.assistant_message_id)]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
     assert await asyncio.to_thread(provider.wait_for_disconnect)

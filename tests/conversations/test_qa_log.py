@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import turns
 from conversations.models import ChatSession, Turn
 from conversations.pipeline.graph import Node
 from conversations.pipeline.hooks import Proceed
 from conversations.pipeline.state import State
+from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import Unreachable
@@ -96,12 +96,12 @@ async def test_what_is_logged_on_the_way_names_the_turn(
     owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Any
 ) -> None:
     settings.PIPELINE_HOOKS = [f"{__name__}.name_requests"]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     named.clear()
     try:
         await run_turn(owner, session, QUESTION)
     finally:
-        turns.pipeline.cache_clear()
+        lifecycle.pipeline.cache_clear()
     turn = await Turn.objects.aget()
     assert {"search", "save", "save in the database"} <= set(named)
     assert set(named.values()) == {str(turn.request_id)}

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.core.checks import run_checks
 
 import ragsite.settings
-from conversations import turns
 from conversations.models import ChatSession, TraceStep
+from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from tests import factories
 from tests.conversations.conftest import index_document, run_turn
@@ -44,9 +44,9 @@ def mysite(blocks: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPat
     import mysite as made  # type: ignore[import-not-found]
 
     settings.PIPELINE_NODES = made.PIPELINE_NODES
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     yield
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     for name in blocks:
         sys.modules.pop(name, None)
 
@@ -78,6 +78,6 @@ async def test_it_is_skipped_where_it_is_not_wanted(owner: User, leave: Knowledg
 
 
 def test_it_stands_before_the_search_in_the_graph(mysite: None) -> None:
-    order = turns.pipeline().order
+    order = lifecycle.pipeline().order
     assert order.index("glossary") < order.index("search")
-    assert [edge.parent for edge in turns.pipeline().parents["search"]] == ["glossary"]
+    assert [edge.parent for edge in lifecycle.pipeline().parents["search"]] == ["glossary"]

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations.pipeline.question_words import coverage, question_words
 from conversations.pipeline.relevance_gate import Judgement, judge, judge_result, similarity
+from conversations.pipeline.understanding.question_terms import coverage, question_words
 from knowledge.models import KnowledgeBase
 from retrieval.analysis import terms
 from retrieval.fulltext import Frequencies

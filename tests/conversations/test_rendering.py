@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.answer_page import AnswerPage
 from conversations.events import (
     Answer,
     BlockEnd,
@@ -23,8 +22,9 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.progress import duration
-from conversations.rendering import Stream, answer_html, messages
+from conversations.web.answer import AnswerPage
+from conversations.web.fragments import Stream, answer_html, messages
+from conversations.web.progress import duration
 from tests.conversations.oob import Page, squeeze
 
 REQUEST = uuid.uuid4()

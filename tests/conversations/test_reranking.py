@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations import prompt_versions, reranking
 from conversations.models import ChatSession, Citation, Message, ModelProfile, TraceStep
-from conversations.profiles import try_profile
-from conversations.reranking import PromptedReranker
+from conversations.prompts import rerankers, versions
+from conversations.prompts.profiles import try_profile
+from conversations.prompts.rerankers import PromptedReranker
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm import secrets
@@ -190,7 +190,7 @@ class TestWhichModel:
 
     async def test_an_endpoint_of_a_profile(self, server: FakeReranker) -> None:
         await self.profile(f"{server.root_url}/v1")
-        found = await reranking.endpoint()
+        found = await rerankers.endpoint()
         assert await found.score("nine ports", TEXTS) == [0.0, 1.0]
         await found.aclose()
         assert server.requests[0]["model"] == "profiled"
@@ -199,28 +199,28 @@ class TestWhichModel:
     async def test_a_profile_for_chat_is_no_endpoint(self, server: FakeReranker, settings: Settings) -> None:
         settings.RERANK_METHOD = "llm"
         await self.profile("http://chat.invalid/v1")
-        found = await reranking.endpoint()
+        found = await rerankers.endpoint()
         assert isinstance(found, RemoteReranker) and found.endpoint.model == "judge"
-        chat = await reranking.language_model()
+        chat = await rerankers.language_model()
         assert isinstance(chat, PromptedReranker) and chat._client.endpoint.model == "profiled"
 
     async def test_a_profile_for_an_endpoint_does_not_chat(self, server: FakeReranker, settings: Settings) -> None:
         settings.LLM_BASE_URL, settings.LLM_MODEL = "http://chat.invalid/v1", "talker"
         await self.profile(server.root_url)
-        chat = await reranking.language_model()
+        chat = await rerankers.language_model()
         assert isinstance(chat, PromptedReranker) and chat._client.endpoint.model == "talker"
         assert chat._client.endpoint.temperature == 0
         assert chat._client.endpoint.total_timeout == settings.RERANK_TIMEOUT
 
     async def test_nothing_set(self) -> None:
         with pytest.raises(NotConfigured, match="RERANK_BASE_URL"):
-            await reranking.endpoint()
+            await rerankers.endpoint()
         with pytest.raises(NotConfigured, match="LLM_BASE_URL"):
-            await reranking.language_model()
+            await rerankers.language_model()
 
     async def test_the_local_one_is_that_of_the_settings(self, settings: Settings) -> None:
         settings.RERANK_LOCAL_MODEL = "some/model"
-        found = await reranking.local()
+        found = await rerankers.local()
         assert isinstance(found, LocalReranker) and found.model == "some/model"
 
     async def test_the_test_button_judges_two_passages(self, server: FakeReranker) -> None:
@@ -260,7 +260,7 @@ class TestPrompted:
         assert "打分" in fake_llm.calls[0].messages[0].content
 
     async def test_the_prompt_is_the_administrators(self, fake_llm: FakeLLM) -> None:
-        await in_database(prompt_versions.save_version, "rerank", "en", "Judge.", "{{ question }}: {{ evidence }}")
+        await in_database(versions.save_version, "rerank", "en", "Judge.", "{{ question }}: {{ evidence }}")
         fake_llm.enqueue("[1, 2]")
         await PromptedReranker(fake_llm).score("q", TEXTS)  # type: ignore[arg-type]
         assert fake_llm.calls[0].messages[0].content == "Judge."

@@ -7,10 +7,10 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from conversations import asking, prompts
 from conversations.pipeline.nodes.rewrite import Rewrite
 from conversations.pipeline.nodes.understand import Understand
 from conversations.pipeline.state import PastTurn, State
+from conversations.prompts import side_calls, templates
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError, Unauthorized
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
@@ -196,10 +196,10 @@ class TestCache:
         model.enqueue(REWRITTEN, REWRITTEN)
         await rewritten()
 
-        async def edited(purpose: str, language: str) -> prompts.Prompt:
-            return prompts.Prompt("Rewrite it.", "{{ history }} {{ question }}", 2)
+        async def edited(purpose: str, language: str) -> templates.Prompt:
+            return templates.Prompt("Rewrite it.", "{{ history }} {{ question }}", 2)
 
-        monkeypatch.setattr(asking, "aget_prompt", edited)
+        monkeypatch.setattr(side_calls, "aget_prompt", edited)
         await rewritten()
         assert not model.left
 
@@ -219,7 +219,7 @@ class TestProvider:
             endpoint = Endpoint(provider.base_url, model="fake-model", max_tokens=50)
             return ChatClient(endpoint, pause=0.01) if purpose == "rewrite" else None
 
-        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         return provider
 
     @pytest.mark.parametrize("style", ["openai", "deepseek", "ollama"])
@@ -227,7 +227,7 @@ class TestProvider:
         served.reply("", "“It” may be", finish="length", style=style, purpose="rewrite")
         served.reply(REWRITTEN, "“It” is the reset.", style=style, purpose="rewrite")
         assert (await rewritten())[0].rewrite == REWRITTEN
-        assert [request["max_tokens"] for request in served.requests] == [50, 50 + asking.THINKING_ROOM]
+        assert [request["max_tokens"] for request in served.requests] == [50, 50 + side_calls.THINKING_ROOM]
 
     async def test_silence(self, served: FakeProvider, settings: Settings) -> None:
         settings.REWRITE_TIMEOUT = 0.3

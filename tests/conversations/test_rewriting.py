@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.rewriting import Unusable, usable_rewrite
+from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
 
 QUESTION = "How long does it take?"
 BACKGROUND = "User: How do I reset the TL-SE2109 switch?\nAssistant: Hold the button."

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.evidence import Known
-from conversations.pipeline.rules import (
+from conversations.pipeline.state import PastTurn
+from conversations.pipeline.understanding.carry_over import Known
+from conversations.pipeline.understanding.keywords import content_terms
+from conversations.pipeline.understanding.rules import (
     BESIDE,
     INTRODUCES,
     LEAST_WEIGHT,
@@ -16,8 +18,6 @@ from conversations.pipeline.rules import (
     queries_with_rewrite,
     understand,
 )
-from conversations.pipeline.salience import content_terms
-from conversations.pipeline.state import PastTurn
 from retrieval.fulltext import Frequencies
 
 SWITCH = "How do I reset the TL-SE2109 switch?"

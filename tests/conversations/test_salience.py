@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from conversations.pipeline import salience
-from conversations.pipeline.evidence import Known
-from conversations.pipeline.referents import completed, pair, resolve, wanted_together
-from conversations.pipeline.salience import content_terms, specificity, words
+from conversations.pipeline.understanding import keywords
+from conversations.pipeline.understanding.carry_over import Known
+from conversations.pipeline.understanding.coreference import completed, pair, resolve, wanted_together
+from conversations.pipeline.understanding.keywords import content_terms, specificity, words
 from retrieval.fulltext import Frequencies
 
 
@@ -16,7 +16,7 @@ def frequencies(**held: int) -> Frequencies:
 
 
 def salient(question: str, earlier: Sequence[str], known: Frequencies, count: int = 4) -> tuple[str, ...]:
-    return salience.salient(question, earlier, known, count)
+    return keywords.salient(question, earlier, known, count)
 
 
 def test_rare_words_come_before_common_ones() -> None:

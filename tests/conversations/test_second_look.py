@@ -3,8 +3,8 @@
 import pytest
 from pytest_django import Settings
 
-from conversations.pipeline.nodes import second_look
-from conversations.pipeline.nodes.second_look import SecondLook
+from conversations.pipeline.nodes import relevance_gate
+from conversations.pipeline.nodes.relevance_gate import SecondLook
 from conversations.pipeline.state import State
 from retrieval.fusion import Query, Ranking
 from retrieval.search import Hit
@@ -88,7 +88,7 @@ class TestAnotherLanguage:
         async def endpoint_for(purpose: str) -> object | None:
             return getattr(request, "param", "a model")
 
-        monkeypatch.setattr(second_look, "endpoint_for", endpoint_for)
+        monkeypatch.setattr(relevance_gate, "endpoint_for", endpoint_for)
 
     @pytest.mark.parametrize(("question", "contents", "kept"), FOREIGN)
     async def test_for_a_model_they_stay_as_the_closest(

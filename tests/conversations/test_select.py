@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations import tracing
 from conversations.events import StepEvent
 from conversations.models import ChatSession, TraceStep, Turn
 from conversations.pipeline.nodes.select import Select
 from conversations.pipeline.state import State
+from conversations.web.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
@@ -65,7 +65,7 @@ async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
 ) -> None:
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     turn = await Turn.objects.aget()
-    rows = await in_database(tracing.steps, turn, owner)
+    rows = await in_database(steps.steps, turn, owner)
     (order,) = [step.lists[0] for step in rows if step.name == "Order the passages"]
     (chosen,) = [step.lists[0] for step in rows if step.name == "Join neighbouring passages"]
     assert [hit.sources for hit in order.hits][:1] == ["was number 1"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from conversations.evidence import fenced
-from conversations.sent import Sight
+from conversations.prompts.passages import fenced
+from conversations.web.trace.redaction import Sight
 
 SIGHT = Sight(frozenset(), frozenset({2}))
 

@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import services, sharing
+from conversations import services
 from conversations.models import ChatSession, Message, ShareLink, Turn
+from conversations.web import sharing
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 

@@ -14,8 +14,10 @@ from django.http import HttpRequest
 from django.test import AsyncClient
 from django.test.utils import CaptureQueriesContext
 
-from conversations import services, sign_in, sse, turns
+from conversations import services, sign_in
+from conversations.api import streams as sse
 from conversations.models import ChatSession
+from conversations.turns import lifecycle
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from ragsite.models import ApiToken
@@ -99,8 +101,8 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
     go_on.set()
     rest = b"".join([part async for part in unconcerned]).decode()
     assert json.loads(decode(rest)[-1].data)["status"] == "completed"
-    await turns.interrupt_all(60)
-    await turns.wait_for_all()
+    await lifecycle.interrupt_all(60)
+    await lifecycle.wait_for_all()
 
 
 async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +117,7 @@ async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeyp
         told = [frame.data for frame in decode(b"".join([part async for part in parts]).decode())]
     assert told == ["ERROR:You are no longer signed in, or your access was withdrawn.", "DONE:"]
     go_on.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 @pytest.mark.parametrize("how", ["deactivated among others", "run out"])
@@ -161,4 +163,4 @@ async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, mon
     async with asyncio.timeout(60):
         while not sign_in.watch._task or not sign_in.watch._task.done():
             await asyncio.sleep(0.01)
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()

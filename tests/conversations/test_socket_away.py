@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
-from conversations import pages
-from conversations.consumers import ChatConsumer
 from conversations.models import ChatSession, Message
+from conversations.web import contexts
+from conversations.web.consumers import ChatConsumer
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_consumers import statuses, tab, text
@@ -48,7 +48,7 @@ async def test_a_branch_that_could_not_be_shown_is_shown_the_next_time(
     await run_turn(owner, session, RESET)
     message = await Message.objects.aget(role="assistant")
     again = {"action": "regenerate", "message_id": message.pk, "request_id": str(uuid.uuid4())}
-    monkeypatch.setattr(pages, "turns_of", away_once(pages.turns_of))
+    monkeypatch.setattr(contexts, "turns_of", away_once(contexts.turns_of))
     async with tab(owner, session) as here:
         await here.send(**again)
         await here.until(lambda page: "can't be reached" in text(page, "#toasts"))

@@ -12,10 +12,11 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from conversations import sse, turns
+from conversations.api import streams
 from conversations.events import Delta, Event
-from conversations.live_log import with_silences
 from conversations.models import ChatSession, Message, Turn
+from conversations.turns import lifecycle
+from conversations.turns.live_log import with_silences
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import StreamCut
@@ -36,7 +37,7 @@ async def client(owner: User) -> AsyncIterator[AsyncClient]:
     client = AsyncClient()
     await client.aforce_login(owner)
     yield client
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 def content(session: ChatSession) -> str:
@@ -225,7 +226,7 @@ async def test_a_client_that_goes_away_ends_nothing(
     parts = aiter(response)
     await anext(parts)
     await parts.aclose()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     message = await Message.objects.aget(turn__session=session, role="assistant")
     assert message.status == "completed" and message.content == "One two."
     frames = await frames_of(await client.get(f"{content(session)}/{message.pk}/stream"))
@@ -236,11 +237,11 @@ async def test_a_client_that_goes_away_at_once_has_asked_all_the_same(
     client: AsyncClient, session: ChatSession
 ) -> None:
     asking = asyncio.create_task(post(client, content(session), {"content": "Hello!"}))
-    while not turns._runners:
+    while not lifecycle._runners:
         await asyncio.sleep(0)
     asking.cancel()
     await asyncio.wait({asking})
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert (await Message.objects.aget(turn__session=session, role="assistant")).status == "completed"
 
 
@@ -283,8 +284,8 @@ async def test_an_answer_is_streamed_under_its_own_session_only(
 async def test_silence_is_filled_with_comments(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sse.HEARTBEAT_SECONDS == 15
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.05)
+    assert streams.HEARTBEAT_SECONDS == 15
+    monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.05)
     go_on = asyncio.Event()
     fake_llm.enqueue([TextPiece("One."), go_on])
     text = ""
@@ -345,14 +346,14 @@ async def test_regenerating_makes_a_sibling(client: AsyncClient, session: ChatSe
 
 async def test_steps_are_named_in_the_readers_language(client: AsyncClient, session: ChatSession) -> None:
     asked: list[str] = []
-    start = turns.start_turn
+    start = lifecycle.start_turn
 
-    async def noting(user: Any, ask: turns.Ask) -> turns.Started:
+    async def noting(user: Any, ask: lifecycle.Ask) -> lifecycle.Started:
         asked.append(ask.language)
         return await start(user, ask)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turns, "start_turn", noting)
+        patch.setattr(lifecycle, "start_turn", noting)
         await text_of(
             await post(client, content(session), {"content": "Hello!"}, **{"accept-language": "zh-CN,zh;q=0.9"})
         )
@@ -498,7 +499,7 @@ async def test_a_token_may_ask_and_a_page_needs_csrf(owner: User, session: ChatS
     await page.aforce_login(owner)
     assert (await post(page, content(session), {"content": "Hello!"})).status_code == 403
     assert await Turn.objects.acount() == 1
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 async def test_asking_in_a_deleted_chat_is_404(client: AsyncClient, owner: User) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.api.frames import PrefixFrames, frame, step_frame
 from conversations.events import (
     BlockEnd,
     BlockStart,
@@ -20,7 +21,6 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.frames import PrefixFrames, frame, step_frame
 from tests.conversations.sse_client import decode
 
 SESSION = SessionEvent(

@@ -11,12 +11,13 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from conversations import services, titles, turns
+from conversations import services
 from conversations.history import branch_of
 from conversations.memory import summaries
 from conversations.memory.summaries import Draft, due, entry_of, extract, keep_up, summary_of
 from conversations.models import ChatSession, ContextEntry, Message, Turn
 from conversations.pipeline.state import PastTurn
+from conversations.turns import lifecycle, titles
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import RateLimited
@@ -130,14 +131,14 @@ class TestMaking:
         made = await in_database(line, session, 5)
         ended = asyncio.Event()
         fake_llm.enqueue("Nine [1].", [ended])
-        ask = turns.Ask(session.pk, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
-        started = await turns.start_turn(owner, ask)
+        ask = lifecycle.Ask(session.pk, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
+        started = await lifecycle.start_turn(owner, ask)
         before = 0
         while (await Message.objects.aget(pk=started.assistant_message_id)).status == "streaming":
             assert before <= 1
             before = len(fake_llm.calls)
         ended.set()
-        await turns.wait_for_all()
+        await lifecycle.wait_for_all()
         assert len(fake_llm.calls) == 2
 
     async def test_without_a_model_or_when_it_fails_rules_write_it(

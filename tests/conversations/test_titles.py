@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import services, titles, turns
+from conversations import services
 from conversations.models import ChatSession
+from conversations.turns import lifecycle, titles
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
@@ -115,4 +116,4 @@ async def test_open_pages_learn_of_it(
         go_on.set()
         for here in (asking, other):
             await here.until(lambda page: text(page, "#session-title") == "Restoring a switch")
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conversations import turns
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.turns import lifecycle
 from knowledge import services as knowledge
 from knowledge.models import KnowledgeBase, Membership
 from ragsite.db import in_database
@@ -61,13 +61,13 @@ async def test_each_node_of_the_pipeline_is_there_with_its_time_and_outcome(
 ) -> None:
     turn = await asked(owner, session, fake_llm)
     steps = await trace(as_owner, turn)
-    assert set(steps) == set(turns.pipeline().nodes)
+    assert set(steps) == set(lifecycle.pipeline().nodes)
     assert {step["status"] for step in steps.values()} <= {"completed", "skipped"}
     assert all(step["ms"] >= 0 and step["started_at"] for step in steps.values())
     html = await page(as_owner, turn)
     for key, step in steps.items():
         if step["status"] == "completed":
-            assert str(turns.pipeline().nodes[key].title) in html
+            assert str(lifecycle.pipeline().nodes[key].title) in html
 
 
 async def test_the_very_messages_are_shown(

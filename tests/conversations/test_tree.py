@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.tree import TurnTree
+from conversations.turn_tree import TurnTree
 
 #  1 ─ 2 ─ 4
 #    └ 3 ─ 5

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import broker, store, turns
+from conversations import turn_store
 from conversations.events import BlockStart, Delta, DoneEvent, fold
 from conversations.models import ChatSession, Message
 from conversations.pipeline.graph import Emit, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
+from conversations.turns import broker, lifecycle
 from ragsite.db import in_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +47,7 @@ class Writes(Node):
 def node(monkeypatch: pytest.MonkeyPatch) -> Writes:
     node = Writes()
     graph = Graph([SaveQuestion(), node])
-    monkeypatch.setattr(turns, "pipeline", lambda: graph)
+    monkeypatch.setattr(lifecycle, "pipeline", lambda: graph)
     return node
 
 
@@ -65,7 +66,7 @@ class Held:
 
 async def begin(owner: User, session: ChatSession) -> tuple[int, asyncio.Task[DoneEvent]]:
     """Ask, wait for the first word, and return the answer's id with a task that listens to its end."""
-    started = await turns.start_turn(owner, turns.Ask(session.pk, "What?"))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?"))
     word = asyncio.Event()
 
     async def listen() -> DoneEvent:
@@ -90,10 +91,10 @@ async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
 ) -> None:
     message_id, end = await begin(owner, session)
     async with asyncio.timeout(20):
-        assert await turns.stop_turn(owner, message_id)
+        assert await lifecycle.stop_turn(owner, message_id)
     assert (await status_of(message_id), (await end).status) == ("stopped", "stopped")
     node.go_on_later.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert node.done_later
 
 
@@ -103,21 +104,21 @@ async def test_what_is_done_after_an_answer_is_no_answer_to_stop(
     message_id, end = await begin(owner, session)
     node.end.set()
     assert (await end).status == "completed"
-    assert not await turns.stop_turn(owner, message_id)
-    assert not turns.running()
+    assert not await lifecycle.stop_turn(owner, message_id)
+    assert not lifecycle.running()
     node.go_on_later.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert node.done_later and await status_of(message_id) == "completed"
 
 
 async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "finish", finish := Held(store.finish))
+    monkeypatch.setattr(turn_store, "finish", finish := Held(turn_store.finish))
     message_id, end = await begin(owner, session)
 
     async def stop() -> str:
-        await turns.stop_turn(owner, message_id)
+        await lifecycle.stop_turn(owner, message_id)
         return await status_of(message_id)
 
     first = asyncio.create_task(stop())
@@ -128,7 +129,7 @@ async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
     assert [await first, await second] == ["stopped", "stopped"]
     assert (await end).status == "stopped"
     node.go_on_later.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert node.done_later
 
 
@@ -136,30 +137,30 @@ async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
 async def test_an_answer_that_is_being_stored_as_completed_stays_it(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    monkeypatch.setattr(store, "finish", finish := Held(store.finish))
+    monkeypatch.setattr(turn_store, "finish", finish := Held(turn_store.finish))
     message_id, end = await begin(owner, session)
     node.end.set()
     await finish.begun.wait()
-    ending = turns.stop_turn(owner, message_id) if by == "stop" else turns.interrupt_all(60)
+    ending = lifecycle.stop_turn(owner, message_id) if by == "stop" else lifecycle.interrupt_all(60)
     cut = asyncio.create_task(ending)  # type: ignore[arg-type]
     await asyncio.wait({cut}, timeout=0.3)
     finish.go_on.set()
     assert not await cut
     assert (await status_of(message_id), (await end).status) == ("completed", "completed")
     node.go_on_later.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
 
 
 async def test_an_answer_that_was_taken_for_interrupted_has_one_end(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "STALE_AFTER", timedelta(0))  # as when this process had hung for long
+    monkeypatch.setattr(turn_store, "STALE_AFTER", timedelta(0))  # as when this process had hung for long
     message_id, end = await begin(owner, session)
-    while not await in_database(store.interrupt_stale, message_id=message_id):
+    while not await in_database(turn_store.interrupt_stale, message_id=message_id):
         pass  # it has just been stored
     assert (await end).status == "stopped"
     node.go_on_later.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     message = await Message.objects.aget(pk=message_id)
     assert [event["seq"] for event in message.stream_log] == list(range(1, message.last_seq + 1))
     told = fold(message.stream_log)

@@ -14,9 +14,10 @@ from django.test import AsyncClient
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import broker, queries, services, store, turns
+from conversations import queries, services, turn_store
 from conversations.events import Delta, DoneEvent, ErrorEvent, Event
 from conversations.models import ChatSession, ContextEntry, Message, Turn
+from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
@@ -34,9 +35,9 @@ def model(provider: FakeProvider, settings: Any, handbook: KnowledgeBase) -> Fak
     return provider
 
 
-async def begin(owner: User, session: ChatSession) -> tuple[turns.Started, AsyncGenerator[Event, None]]:
+async def begin(owner: User, session: ChatSession) -> tuple[lifecycle.Started, AsyncGenerator[Event, None]]:
     """Ask, and listen until text has come."""
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = broker.listen(started.assistant_message_id)
     async for event in events:
         if isinstance(event, Delta):
@@ -44,7 +45,7 @@ async def begin(owner: User, session: ChatSession) -> tuple[turns.Started, Async
     return started, events
 
 
-async def message_of(started: turns.Started) -> Message:
+async def message_of(started: lifecycle.Started) -> Message:
     return await Message.objects.aget(pk=started.assistant_message_id)
 
 
@@ -59,11 +60,11 @@ async def test_the_placeholder_is_there_before_anything_streams(
 ) -> None:
     go_on = threading.Event()
     provider.reply("Late.", go_on=go_on)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     message = await message_of(started)
     assert (message.status, message.content) == ("streaming", "")
     go_on.set()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert (await message_of(started)).pk == message.pk
     assert (await message_of(started)).content == "Late."
 
@@ -73,13 +74,13 @@ async def test_stop_closes_the_connection_to_the_provider(
 ) -> None:
     provider.reply("Hold the reset and", finish="", done=False, hold_open=120)
     started, events = await begin(owner, session)
-    assert await turns.stop_turn(owner, started.assistant_message_id)
+    assert await lifecycle.stop_turn(owner, started.assistant_message_id)
     assert await asyncio.to_thread(provider.wait_for_disconnect)
     message = await message_of(started)
     assert message.status == "stopped" and message.content.startswith("Hold")
     last = [event async for event in events][-1]
     assert isinstance(last, DoneEvent) and last.status == "stopped"
-    assert not await turns.stop_turn(owner, started.assistant_message_id)
+    assert not await lifecycle.stop_turn(owner, started.assistant_message_id)
     assert await ContextEntry.objects.filter(turn_id=started.turn_id, role="assistant").aexists()
 
 
@@ -99,10 +100,10 @@ async def test_deleting_a_chat_ends_its_answers_at_the_provider_too(
 
 async def test_stop_while_the_provider_is_silent(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.reply("Never.", first_delay=120)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     while not prompts(provider):
         await asyncio.sleep(0.01)
-    assert await turns.stop_turn(owner, started.assistant_message_id)
+    assert await lifecycle.stop_turn(owner, started.assistant_message_id)
     assert await asyncio.to_thread(provider.wait_for_disconnect)
     assert ((await message_of(started)).status, (await message_of(started)).content) == ("stopped", "")
 
@@ -114,7 +115,7 @@ async def test_who_leaves_loses_nothing(owner: User, session: ChatSession, provi
     await events.aclose()  # type: ignore[attr-defined]
     rest = [event async for event in broker.listen(started.assistant_message_id)]
     assert "".join(event.text or "" for event in rest if isinstance(event, Delta)) == text
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert (await message_of(started)).status == "completed"
     assert provider.disconnects == 0
 
@@ -129,8 +130,8 @@ async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
     error = next(event for event in events if isinstance(event, ErrorEvent))
     assert error.retryable and error.code == failed.error_code
     provider.reply("Ten seconds [1].")
-    again = await turns.regenerate(owner, failed.pk)
-    await turns.wait_for_all()
+    again = await lifecycle.regenerate(owner, failed.pk)
+    await lifecycle.wait_for_all()
     shown = await in_database(queries.transcript, session)
     assert [(view.answer.content, view.position, len(view.siblings)) for view in shown] == [("Ten seconds [1].", 2, 2)]
     assert shown[0].answer.pk == again.assistant_message_id
@@ -145,12 +146,12 @@ async def test_an_interrupted_answer_is_continued_with_what_came(
     started, _events = await begin(owner, session)
     while "button" not in json.dumps((await broker.snapshot(started.assistant_message_id)).blocks):
         await asyncio.sleep(0.02)
-    await turns.interrupt_all(60)
+    await lifecycle.interrupt_all(60)
     cut = await message_of(started)
     assert cut.status == "interrupted" and cut.content.startswith("First, hold the reset button")
     provider.reply("Last, let it go [1].")
-    rest = await turns.continue_answer(owner, cut.pk, request_id=uuid.uuid4())
-    await turns.wait_for_all()
+    rest = await lifecycle.continue_answer(owner, cut.pk, request_id=uuid.uuid4())
+    await lifecycle.wait_for_all()
     assert rest.parent_turn_id == started.turn_id
     said = [item["content"] for item in prompts(provider)[-1]]
     past = [item for item in said if item.startswith("First, hold the reset button")]
@@ -173,8 +174,8 @@ async def test_what_can_not_be_continued_is_refused(
     message = await Message.objects.acreate(
         turn=turn, role="assistant", status=status, content=content, heartbeat_at=timezone.now()
     )
-    with pytest.raises(turns.TurnRefused) as refused:
-        await turns.continue_answer(owner, message.pk)
+    with pytest.raises(lifecycle.TurnRefused) as refused:
+        await lifecycle.continue_answer(owner, message.pk)
     assert refused.value.code == code
     client = AsyncClient()
     await client.aforce_login(owner)
@@ -190,7 +191,7 @@ async def test_the_api_continues(owner: User, session: ChatSession, provider: Fa
     client = AsyncClient()
     await client.aforce_login(owner)
     body = (await client.post(reverse("api-continue", args=[message.pk]))).json()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert body["parent_turn_id"] == message.turn_id
     assert (await Message.objects.aget(pk=body["assistant_message_id"])).content == "seconds, ten of them [1]."
 
@@ -216,10 +217,10 @@ async def test_a_heartbeat_that_stopped_ends_the_answer_for_whoever_looks(
 async def test_the_heartbeat_beats_while_the_provider_is_silent(
     owner: User, session: ChatSession, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.runner.HEARTBEAT_INTERVAL", 0.1)
-    monkeypatch.setattr("conversations.runner.CHECKPOINT_INTERVAL", 0.1)
+    monkeypatch.setattr("conversations.turns.runner.HEARTBEAT_INTERVAL", 0.1)
+    monkeypatch.setattr("conversations.turns.runner.CHECKPOINT_INTERVAL", 0.1)
     provider.reply("Never.", first_delay=120)
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     beats = set()
     async with asyncio.timeout(60):
         while len(beats) < 3:
@@ -227,17 +228,17 @@ async def test_the_heartbeat_beats_while_the_provider_is_silent(
             assert message.status == "streaming"
             beats.add(message.heartbeat_at)
             await asyncio.sleep(0.05)
-    assert not await in_database(store.interrupt_stale)
-    assert await turns.stop_turn(owner, started.assistant_message_id)
+    assert not await in_database(turn_store.interrupt_stale)
+    assert await lifecycle.stop_turn(owner, started.assistant_message_id)
 
 
 async def test_the_same_request_at_the_same_moment_is_answered_by_one(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
     provider.reply("Ten seconds [1].", delay=0.05)
-    ask = turns.Ask(session.pk, RESET)
-    started = await asyncio.gather(*(turns.start_turn(owner, ask) for _ in range(4)))
-    await turns.wait_for_all()
+    ask = lifecycle.Ask(session.pk, RESET)
+    started = await asyncio.gather(*(lifecycle.start_turn(owner, ask) for _ in range(4)))
+    await lifecycle.wait_for_all()
     assert len({item.turn_id for item in started}) == 1
     assert sorted(item.existing for item in started) == [False, True, True, True]
     assert len(prompts(provider)) == 1
@@ -248,9 +249,9 @@ async def test_the_same_request_at_the_same_moment_is_answered_by_one(
 async def test_questions_at_the_same_moment_go_on_from_each_other(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
-    asks = [turns.Ask(session.pk, RESET) for _ in range(3)]
-    started = await asyncio.gather(*(turns.start_turn(owner, ask) for ask in asks))
-    await turns.wait_for_all()
+    asks = [lifecycle.Ask(session.pk, RESET) for _ in range(3)]
+    started = await asyncio.gather(*(lifecycle.start_turn(owner, ask) for ask in asks))
+    await lifecycle.wait_for_all()
     line = sorted(item.turn_id for item in started)
     parents = {item.turn_id: item.parent_turn_id for item in started}
     assert [parents[turn] for turn in line] == [None, *line[:2]]
@@ -266,9 +267,9 @@ async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, pr
     provider.reply("Again ten [1].")
     request_id = uuid.uuid4()
     first, second = await asyncio.gather(
-        *(turns.regenerate(owner, message.pk, request_id=request_id) for _ in range(2))
+        *(lifecycle.regenerate(owner, message.pk, request_id=request_id) for _ in range(2))
     )
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert first.turn_id == second.turn_id and {first.existing, second.existing} == {False, True}
     assert await Turn.objects.acount() == 2 and len(prompts(provider)) == 2
     assert shown.turn.request_id != request_id

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import checkpoints, turns
 from conversations.benchmarks.counting import OUTSIDE, counted
 from conversations.models import ChatSession
+from conversations.turns import checkpoints, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import TextPiece, UsagePiece
 from retrieval import spaces
@@ -46,10 +46,10 @@ def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[
     monkeypatch.setattr(checkpoints, "moment", asyncio.Event().wait)
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 600.0)
     settings.PIPELINE_HOOKS = ["conversations.benchmarks.counting.name_node"]
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     with counted() as counts:
         yield counts
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
 
 
 def within_bounds(queries: Counter[str]) -> None:

@@ -11,10 +11,11 @@ from django.test import AsyncClient
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import broker, queries, store, turns
+from conversations import queries, turn_store
 from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
-from conversations.prompts import get_prompt
+from conversations.prompts.templates import get_prompt
+from conversations.turns import broker, lifecycle
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
@@ -132,7 +133,7 @@ async def test_the_turn_leaves_context_trace_embedding_and_title(
 async def test_a_question_moves_its_session_to_the_top_before_it_is_answered(session: ChatSession) -> None:
     long_ago = timezone.now() - timedelta(days=1)
     await ChatSession.objects.filter(pk=session.pk).aupdate(last_activity_at=long_ago)
-    started = await in_database(store.open_turn, session, RESET, None, uuid.uuid4())
+    started = await in_database(turn_store.open_turn, session, RESET, None, uuid.uuid4())
     await session.arefresh_from_db()
     turn = await Turn.objects.aget(pk=started.turn_id)
     assert session.last_activity_at == turn.created_at > long_ago
@@ -171,7 +172,7 @@ async def test_a_stranger_finds_nothing_of_anothers_documents(
     assert "reset button" not in message.content
     assert not await Citation.objects.filter(message=message).aexists()
     with pytest.raises(Http404):
-        await turns.start_turn(stranger, turns.Ask(session.pk, RESET))
+        await lifecycle.start_turn(stranger, lifecycle.Ask(session.pk, RESET))
 
 
 async def test_a_greeting_is_not_searched(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
@@ -184,17 +185,17 @@ async def test_a_greeting_is_not_searched(owner: User, handbook: KnowledgeBase, 
 async def test_what_can_not_be_asked_is_refused_and_nothing_is_stored(
     owner: User, session: ChatSession, question: str, code: str
 ) -> None:
-    with pytest.raises(turns.TurnRefused) as refused:
-        await turns.start_turn(owner, turns.Ask(session.pk, question))
+    with pytest.raises(lifecycle.TurnRefused) as refused:
+        await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, question))
     assert refused.value.code == code
     assert not await Turn.objects.aexists()
 
 
 async def test_the_same_request_twice_is_one_turn(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     request_id = uuid.uuid4()
-    asks = [turns.start_turn(owner, turns.Ask(session.pk, RESET, request_id=request_id)) for _ in range(3)]
+    asks = [lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET, request_id=request_id)) for _ in range(3)]
     started = await asyncio.gather(*asks)
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert len({item.turn_id for item in started}) == 1
     assert await Turn.objects.acount() == 1
 
@@ -203,8 +204,8 @@ async def test_too_many_answers_at_once_are_refused(owner: User, session: ChatSe
     for _ in range(4):
         turn = await Turn.objects.acreate(session=session)
         await Message.objects.acreate(turn=turn, role="assistant", status="streaming", heartbeat_at=timezone.now())
-    with pytest.raises(turns.TurnRefused) as refused:
-        await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    with pytest.raises(lifecycle.TurnRefused) as refused:
+        await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     assert refused.value.code == "too_many_turns"
 
 
@@ -277,8 +278,8 @@ async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
     fake_llm.enqueue("Ten seconds [1].")
     await run_turn(owner, session, RESET)
     failed = await answer_of(session)
-    started = await turns.regenerate(owner, failed.pk)
-    await turns.wait_for_all()
+    started = await lifecycle.regenerate(owner, failed.pk)
+    await lifecycle.wait_for_all()
     views = await in_database(queries.transcript, session)
     assert [view.answer.pk for view in views] == [started.assistant_message_id]
     assert views[0].position == 2 and len(views[0].siblings) == 2
@@ -291,27 +292,27 @@ async def test_stopping_keeps_what_came_and_closes_the_model(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0, TextPiece(" never")])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     async for event in broker.listen(started.assistant_message_id):
         if isinstance(event, Delta):
-            assert await turns.stop_turn(owner, started.assistant_message_id)
+            assert await lifecycle.stop_turn(owner, started.assistant_message_id)
     message = await answer_of(session)
     assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
     assert fake_llm.closed
-    assert not await turns.stop_turn(owner, started.assistant_message_id)
+    assert not await lifecycle.stop_turn(owner, started.assistant_message_id)
 
 
 async def test_a_stop_from_another_process_is_obeyed(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     async with asyncio.timeout(60):
         async for event in broker.listen(started.assistant_message_id):
             if isinstance(event, Delta):
                 break
-        assert await in_database(store.request_stop, started.assistant_message_id)
-        await turns.wait_for_all()
+        assert await in_database(turn_store.request_stop, started.assistant_message_id)
+        await lifecycle.wait_for_all()
     message = await answer_of(session)
     assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
 
@@ -320,7 +321,7 @@ async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([item for n in range(8) for item in (TextPiece(f"w{n} "), 0.06)])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     early: list[int] = []
     async for event in broker.listen(started.assistant_message_id):
         early.append(event.seq)
@@ -328,7 +329,7 @@ async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
             break
     rest = [event async for event in broker.listen(started.assistant_message_id, early[-1])]
     again = [event async for event in broker.listen(started.assistant_message_id)]
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert early + [event.seq for event in rest] == [event.seq for event in again]
     assert fold(again).blocks[0]["text"] == "".join(f"w{n} " for n in range(8))
 
@@ -373,20 +374,20 @@ async def test_passages_deleted_while_the_answer_was_written_keep_their_snapshot
     await run_turn(owner, session, RESET)
     message = await answer_of(session)
     stored = [citation async for citation in message.citations.select_related("chunk")]
-    rows = [store.citation_dict(citation) for citation in stored]
+    rows = [turn_store.citation_dict(citation) for citation in stored]
     await Citation.objects.all().adelete()
     rows[0]["chunk_id"] = 10**12  # gone, while its document is still there
     request_id = str((await Turn.objects.aget()).request_id)
     for _twice in range(2):
-        await in_database(store.save_citations, message.pk, request_id, rows, {1})
+        await in_database(turn_store.save_citations, message.pk, request_id, rows, {1})
     again = [citation async for citation in message.citations.all()]
-    assert [store.citation_dict(citation) for citation in again] == [
+    assert [turn_store.citation_dict(citation) for citation in again] == [
         rows[0] | {"chunk_id": None, "merged": []},
         *rows[1:],
     ]
     assert again[0].document_id == stored[0].document_id and again[0].cited
     await Citation.objects.all().adelete()
-    await in_database(store.save_citations, message.pk, request_id, [rows[0] | {"document_id": 10**12}], set())
+    await in_database(turn_store.save_citations, message.pk, request_id, [rows[0] | {"document_id": 10**12}], set())
     last = await message.citations.aget()
     assert last.document_id is None and last.snippet and not last.cited
 
@@ -419,11 +420,11 @@ async def test_listening_past_the_end_of_a_finished_answer_ends(
 async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
-    asking = asyncio.create_task(turns.start_turn(owner, turns.Ask(session.pk, RESET)))
-    while not turns.running() and not asking.done():
+    asking = asyncio.create_task(lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET)))
+    while not lifecycle.running() and not asking.done():
         await asyncio.sleep(0)
     asking.cancel()
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert (await answer_of(session)).status == Message.Status.COMPLETED
 
 
@@ -431,10 +432,10 @@ async def test_a_server_that_stops_keeps_what_came(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), TextPiece(" for ten"), 60.0])
-    started = await turns.start_turn(owner, turns.Ask(session.pk, RESET))
+    started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     async for event in broker.listen(started.assistant_message_id):
         if isinstance(event, Delta):
-            await turns.interrupt_all(60)
+            await lifecycle.interrupt_all(60)
             break
     message = await answer_of(session)
     assert message.status == Message.Status.INTERRUPTED and message.error_code == "interrupted"

@@ -11,10 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations import broker, turns
 from conversations.memory import facts, summaries
 from conversations.models import ChatSession, Message, TraceStep, Turn
-from conversations.store import Started
+from conversations.turn_store import Started
+from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.replies import clarify, plan
@@ -84,7 +84,9 @@ class Talk:
     told: list[str] = field(default_factory=list)
 
     async def ask(self, question: str, **fields: Any) -> Message:
-        return await self.ended(await turns.start_turn(self.user, turns.Ask(self.session.pk, question, **fields)))
+        return await self.ended(
+            await lifecycle.start_turn(self.user, lifecycle.Ask(self.session.pk, question, **fields))
+        )
 
     async def ended(self, started: Started) -> Message:
         async for _event in broker.listen(started.assistant_message_id):
@@ -92,7 +94,7 @@ class Talk:
         return await self.answer(started)
 
     async def answer(self, started: Started) -> Message:
-        await turns.wait_for_all()
+        await lifecycle.wait_for_all()
         message = await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
         self.told.append(await self._line(message))
         return message
@@ -153,19 +155,19 @@ async def test_twelve_turns(talk: Talk, language: str, words: Words) -> None:
     remembered = await talk.ask(words.fact, language=language)
     assert remembered.status == "completed" and len(await in_database(facts.known, talk.user.pk)) == 1
 
-    edited = await talk.ended(await turns.edit(talk.user, follow_up.turn_id, words.reset, language))
+    edited = await talk.ended(await lifecycle.edit(talk.user, follow_up.turn_id, words.reset, language))
     assert edited.turn.parent_turn_id == follow_up.turn.parent_turn_id == ports.turn_id
     sent = await talk.sent(edited)
     assert words.place in sent[0]["content"] and words.follow_up not in str(sent)
 
-    again = await talk.ended(await turns.regenerate(talk.user, edited.pk, language))
+    again = await talk.ended(await lifecycle.regenerate(talk.user, edited.pk, language))
     assert again.turn.parent_turn_id == ports.turn_id and again.pk != edited.pk
 
     talk.provider.reply("One two three", thinking="Let me see.", finish="", done=False, hold_open=120)
-    started = await turns.start_turn(talk.user, turns.Ask(talk.session.pk, words.warranty, language=language))
+    started = await lifecycle.start_turn(talk.user, lifecycle.Ask(talk.session.pk, words.warranty, language=language))
     async for event in broker.listen(started.assistant_message_id):
         if getattr(event, "text", "").strip().startswith("One"):
-            assert await turns.stop_turn(talk.user, started.assistant_message_id)
+            assert await lifecycle.stop_turn(talk.user, started.assistant_message_id)
     stopped = await talk.answer(started)
     assert stopped.status == "stopped" and stopped.content.startswith("One")
     assert stopped.thinking.strip() == "Let me see."
@@ -174,7 +176,7 @@ async def test_twelve_turns(talk: Talk, language: str, words: Words) -> None:
     talk.provider.cut_after(3, "What came of it stays as it is.")
     failed = await talk.ask(words.warranty, language=language)
     assert failed.status == "failed" and failed.content and failed.error_message
-    retried = await talk.ended(await turns.regenerate(talk.user, failed.pk, language))
+    retried = await talk.ended(await lifecycle.regenerate(talk.user, failed.pk, language))
     assert (retried.status, retried.turn.parent_turn_id) == ("completed", failed.turn.parent_turn_id)
 
     talk.provider.reply(json.dumps(clarify()), purpose="understand")

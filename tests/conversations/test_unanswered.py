@@ -5,10 +5,11 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import asking, history
-from conversations.memory import trace_words
+from conversations import history
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.pipeline.state import PastTurn
+from conversations.prompts import side_calls
+from conversations.web.trace import memory_labels
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
@@ -41,7 +42,7 @@ async def test_the_rules_know_the_question(
     assert "TL-SE2109" in detail["carried"]
     found = (await TraceStep.objects.aget(key="load_history")).detail
     assert found["turns"] == [] and len(found["unanswered"]) == 1
-    assert trace_words.of_history(found)[1] == ("Not answered", "1 earlier turn")
+    assert memory_labels.of_history(found)[1] == ("Not answered", "1 earlier turn")
 
 
 @pytest.mark.parametrize("purpose", ["understand", "rewrite"])
@@ -63,8 +64,8 @@ async def test_models_are_told_that_it_was_not_answered(
 
 def test_it_is_marked_in_both_languages() -> None:
     turn = PastTurn(1, "几个端口？", "")
-    assert asking.transcript([turn], "zh") == "用户: 几个端口？\n助手: （未得到回答）"
-    assert asking.spoken([turn], "en") == [("几个端口？", "(this was not answered)")]
+    assert side_calls.transcript([turn], "zh") == "用户: 几个端口？\n助手: （未得到回答）"
+    assert side_calls.spoken([turn], "en") == [("几个端口？", "(this was not answered)")]
 
 
 async def test_they_do_not_count_as_recent_turns(session: ChatSession) -> None:

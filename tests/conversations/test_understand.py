@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from conversations import asking
-from conversations.pipeline.evidence import Known
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
 from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.understanding.carry_over import Known
+from conversations.prompts import side_calls
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
@@ -307,8 +307,8 @@ class TestFailures:
         await understood()
         _state, detail = await understood()
         assert detail["fallback"] == "paused" and len(model.calls) == 1
-        monkeypatch.setattr(asking, "PAUSE", 0.0)
-        asking.forget()
+        monkeypatch.setattr(side_calls, "PAUSE", 0.0)
+        side_calls.forget()
         model.enqueue([30.0], json.dumps(plan()))
         await understood()
         assert (await understood())[1]["by"] == "model"
@@ -325,7 +325,7 @@ class TestFailures:
         async def client_for(purpose: str) -> None:
             await asyncio.sleep(30)
 
-        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         settings.UNDERSTAND_TIMEOUT = 0.1
         assert (await understood())[1]["fallback"] == "timed out"
 
@@ -369,7 +369,7 @@ class TestProvider:
         async def client_for(purpose: str) -> ChatClient:
             return ChatClient(Endpoint(provider.base_url, model="fake-model", max_tokens=64), pause=0.01)
 
-        monkeypatch.setattr("conversations.llm.client_for", client_for)
+        monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         return provider
 
     async def test_a_plan_by_itself(self, served: FakeProvider) -> None:
@@ -389,7 +389,7 @@ class TestProvider:
         served.reply("", "Let me think about it", finish="length", purpose="understand")
         served.reply(json.dumps(plan()), purpose="understand")
         assert (await understood())[1]["by"] == "model"
-        assert [request["max_tokens"] for request in served.requests] == [64, 64 + asking.THINKING_ROOM]
+        assert [request["max_tokens"] for request in served.requests] == [64, 64 + side_calls.THINKING_ROOM]
 
     async def test_silence_ends_the_request(self, served: FakeProvider, settings: Settings) -> None:
         settings.UNDERSTAND_TIMEOUT = 0.3

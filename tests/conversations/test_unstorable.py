@@ -11,13 +11,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 
-from conversations import turns
 from conversations.events import StepEvent
+from conversations.json_safe import as_json
 from conversations.models import ChatSession, Message, TraceStep
-from conversations.pipeline.blocks import BlockWriter
 from conversations.pipeline.graph import Emit, Node, NodeError
 from conversations.pipeline.state import State
-from conversations.storable import as_json
+from conversations.pipeline.writing.blocks import BlockWriter
+from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
@@ -47,9 +47,9 @@ def odd(settings: Any, handbook: KnowledgeBase) -> Iterator[type[Odd]]:
     nodes = list(settings.PIPELINE_NODES)
     nodes.insert(nodes.index("conversations.pipeline.nodes.search.Search"), f"{__name__}.Odd")
     settings.PIPELINE_NODES = nodes
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
     yield Odd
-    turns.pipeline.cache_clear()
+    lifecycle.pipeline.cache_clear()
 
 
 async def asked(owner: User, session: ChatSession) -> Message:

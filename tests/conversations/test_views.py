@@ -9,9 +9,10 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import services, store, turns
+from conversations import services, turn_store
 from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
-from conversations.pages import SAMPLE_QUESTIONS
+from conversations.turns import lifecycle
+from conversations.web.contexts import SAMPLE_QUESTIONS
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite import samples
 from tests import factories
@@ -56,7 +57,7 @@ def cite(turn: Turn, chunk: Chunk) -> None:
         "score": 0.03,
         "sources": [{"type": "bm25", "rank": 1, "score": 3.0, "rrf_score": 0.016}],
     }
-    store.save_citations(answer_of(turn).pk, str(turn.request_id), [citation], {1})
+    turn_store.save_citations(answer_of(turn).pk, str(turn.request_id), [citation], {1})
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_staff_learn_how_to_connect_a_model(
     async def notice() -> list[str]:
         return models
 
-    monkeypatch.setattr("conversations.pages.notice_ollama", notice)
+    monkeypatch.setattr("conversations.web.contexts.notice_ollama", notice)
     assert said in html(as_staff.get("/", follow=True))
 
 
@@ -312,19 +313,19 @@ async def test_asking_without_scripts(owner: User, session: ChatSession, handboo
     client = AsyncClient()
     await client.aforce_login(owner)
     response = await client.post(reverse("ask", args=[session.pk]), {"question": "How many ports has the switch?"})
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     page = await client.get(response.url.partition("#")[0])
     assert "nine ports" in html(page)
     message = await Message.objects.aget(role="assistant")
     again = await client.post(reverse("regenerate", args=[message.pk]))
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert "2/2" in html(await client.get(again.url.partition("#")[0]))
     edited = await client.post(reverse("edit-question", args=[message.turn_id]), {"question": "What of the warranty?"})
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert "three years" in html(await client.get(edited.url.partition("#")[0]))
     await Message.objects.filter(pk=message.pk).aupdate(status="interrupted")
     onwards = await client.post(reverse("continue", args=[message.pk]))
-    await turns.wait_for_all()
+    await lifecycle.wait_for_all()
     assert "Please continue." in html(await client.get(onwards.url.partition("#")[0]))
 
 

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conversations import export, sharing
 from conversations.models import ChatSession, Citation, Message, ShareLink, Turn
-from conversations.withheld import remaining_blocks
+from conversations.web import export, sharing
+from conversations.web.withheld import remaining_blocks
 from knowledge import access
 from knowledge import services as knowledge
 from knowledge.models import Document, KnowledgeBase, Membership

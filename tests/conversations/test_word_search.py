@@ -6,8 +6,8 @@ from django.db import connection
 from django.test import Client
 
 from conversations import queries
+from conversations.message_search import word_query, word_vector
 from conversations.models import ChatSession, Message
-from conversations.words import word_query, word_vector
 from tests.conversations.records import make_session, make_turn
 
 pytestmark = pytest.mark.django_db

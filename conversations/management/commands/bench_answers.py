@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from conversations.benchmarks import answers
 from conversations.benchmarks.answers import Outcome, Question
-from conversations.store import TurnRefused
+from conversations.turn_store import TurnRefused
 from knowledge.management.lookups import base_to_read, find_user
 from retrieval.benchmarks.measuring import table
 

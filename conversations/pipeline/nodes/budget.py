@@ -5,16 +5,16 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations import calibration, cut_words
-from conversations.budget import KINDS, Window
-from conversations.composing import Composed, Material, compose, withheld
-from conversations.evidence import citation
 from conversations.history import strip_markers
-from conversations.llm import endpoint_for
+from conversations.pipeline.conditions import needs_no_search
 from conversations.pipeline.graph import PREVIOUS, Emit, Node, When
 from conversations.pipeline.state import PastTurn, State
-from conversations.pipeline.ways import needs_no_search
-from conversations.prompts import get_prompt
+from conversations.prompts import calibration, truncation
+from conversations.prompts.budget import KINDS, Window
+from conversations.prompts.compose import Composed, Material, compose, withheld
+from conversations.prompts.endpoints import endpoint_for
+from conversations.prompts.passages import citation
+from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
 
@@ -62,7 +62,7 @@ class Budget(Node):
         """Count the passages that the answer is written from, and say what did not fit."""
         count = len(state.evidence)
         given = ngettext("%(count)d passage given", "%(count)d passages given", count) % {"count": count}
-        return " · ".join(filter(None, (given, cut_words.sentence(state.left_out))))
+        return " · ".join(filter(None, (given, truncation.sentence(state.left_out))))
 
 
 def purpose_of(state: State) -> str:
@@ -106,7 +106,7 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
     ]
     state.messages = composed.messages
     state.answer_tokens = window.reserve
-    state.left_out = cut_words.left_out(composed, window.size)
+    state.left_out = truncation.left_out(composed, window.size)
     _note(state, material, window, composed)
 
 

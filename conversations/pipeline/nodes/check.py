@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.checking import check
+from conversations.citations import check
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from retrieval.search import Hit

@@ -8,11 +8,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations import asking
-from conversations.evidence import fenced
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.running import step_event
+from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
+from conversations.prompts import side_calls
+from conversations.prompts.passages import fenced
 from ragsite.llm.json_reply import line, objects, truth
 from ragsite.llm.tokens import truncate_to_tokens
 from retrieval.search import Hit
@@ -55,7 +55,7 @@ class Filter(Node):
         judged = state.hits[: settings.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, emit)
-        except asking.NoReply as none:
+        except side_calls.NoReply as none:
             state.note(self.key, note=none.reason, note_detail=none.detail)
             return state
         pairs = list(zip(judged, verdicts, strict=True))
@@ -76,12 +76,12 @@ class Filter(Node):
 
     async def _judge(self, state: State, hits: list[Hit], emit: Emit) -> list[Verdict]:
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
-        question = asking.quoted(state.focus or state.question)
+        question = side_calls.quoted(state.focus or state.question)
         verdicts = [Verdict(None, reason="timed out")] * len(hits)
         places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
         done = 0
 
-        async def judge(position: int, model: asking.Asker) -> None:
+        async def judge(position: int, model: side_calls.Asker) -> None:
             nonlocal done
             async with places:
                 verdicts[position] = await _verdict(model, question, hits[position])
@@ -89,7 +89,7 @@ class Filter(Node):
             await emit(step_event(self, "processing", _progress(done, len(hits))))
 
         # A silent model is found out after half the time; then the others needn't be asked.
-        async with asking.asker("filter", state.question_language, settings.FILTER_TIMEOUT / 2) as model:
+        async with side_calls.asker("filter", state.question_language, settings.FILTER_TIMEOUT / 2) as model:
             state.note(self.key, model=model.model)
             try:
                 async with asyncio.timeout(settings.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
@@ -124,11 +124,11 @@ def read_verdict(reply: str, content: str) -> Verdict:
     return Verdict(None, reason="no verdict")
 
 
-async def _verdict(model: asking.Asker, question: str, hit: Hit) -> Verdict:
+async def _verdict(model: side_calls.Asker, question: str, hit: Hit) -> Verdict:
     passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
     try:
         answered = await model.ask(question=question, evidence=passage)
-    except asking.NoReply as none:
+    except side_calls.NoReply as none:
         return Verdict(None, reason=none.reason)
     return read_verdict(answered.text, hit.content)
 

@@ -6,16 +6,17 @@ from contextlib import aclosing
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import llm, quoting
-from conversations.coalesce import INTERVAL
-from conversations.dialects import AnswerReader
-from conversations.dialects.parts import Part
 from conversations.events import SourcesEvent, ThinkEvent
-from conversations.pipeline.blocks import BlockWriter, PartWriter, escape_markdown
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
+from conversations.pipeline.writing import extractive_answer
+from conversations.pipeline.writing.blocks import BlockWriter, PartWriter, escape_markdown
+from conversations.pipeline.writing.dialects import AnswerReader
+from conversations.pipeline.writing.dialects.parts import Part
+from conversations.prompts import endpoints
+from conversations.turns.coalesce import INTERVAL
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
@@ -49,24 +50,24 @@ class Generate(Node):
         if nothing_found:
             state.answer_state = "nothing"  # also where a node of someone else's took the hits
             await emit(SourcesEvent(citations=[], answer_state=state.answer_state))
-            await writer.text(quoting.nothing_found(state))
+            await writer.text(extractive_answer.nothing_found(state))
         if not state.messages or (nothing_found and not state.general_knowledge_allowed):
             state.model = ""  # it is not asked
-            await quoting.answer(state, writer, emit)
+            await extractive_answer.answer(state, writer, emit)
         else:
             await self._ask_model(state, writer, emit)
         await writer.close()
-        state.note(self.key, model=state.model or quoting.MODEL, cited=sorted(state.cited), usage=state.usage)
+        state.note(self.key, model=state.model or extractive_answer.MODEL, cited=sorted(state.cited), usage=state.usage)
         return state
 
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
-        client = await llm.client_for(purpose_of(state))
+        client = await endpoints.client_for(purpose_of(state))
         if client is None:
             raise NodeError(_("The language model was taken away while the question waited."), "not_configured")
         if state.citations:
             await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
         if state.action == "retrieve_vector" and not state.hits:
-            await writer.text(quoting.from_general_knowledge(state))
+            await writer.text(extractive_answer.from_general_knowledge(state))
         try:
             await self._stream(client, state, writer, emit)
         finally:
@@ -97,7 +98,7 @@ class Generate(Node):
         await parts.finish()
         if empty:
             raise NoAnswer
-        await writer.text(quoting.ended_early(state, reason))
+        await writer.text(extractive_answer.ended_early(state, reason))
 
     @staticmethod
     def _count(usage: UsagePiece, state: State) -> None:

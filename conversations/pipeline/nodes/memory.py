@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations.memory import facts
-from conversations.memory.asking import read_request
+from conversations.memory.requests import read_request
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database

@@ -7,12 +7,12 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils.translation import gettext_lazy
 
-from conversations import asking
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.nodes.understand import note_queries, search_for_rewrite
-from conversations.pipeline.plans import UNSURE, why_it_leans
-from conversations.pipeline.rewriting import Unusable, usable_rewrite
 from conversations.pipeline.state import State
+from conversations.pipeline.understanding.plans import UNSURE, why_it_leans
+from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
+from conversations.prompts import side_calls
 
 # Seconds for which a rewriting is kept; the cache bounds how many there are.
 CACHE_SECONDS = 3600
@@ -49,7 +49,7 @@ class Rewrite(Node):
         state.note(self.key, reason=why)
         try:
             rewrite = await self._rewritten(state)
-        except asking.NoReply as none:
+        except side_calls.NoReply as none:
             state.note(self.key, kept=none.reason, kept_detail=none.detail)
             return state
         except Unusable as unusable:
@@ -67,16 +67,16 @@ class Rewrite(Node):
     async def _rewritten(self, state: State) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
         language = state.question_language
-        past, question = state.conversation, asking.quoted(state.question)
-        history = asking.transcript(past, language, state.summary)
-        async with asking.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
+        past, question = state.conversation, side_calls.quoted(state.question)
+        history = side_calls.transcript(past, language, state.summary)
+        async with side_calls.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
             state.note(self.key, model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
             kept = await cache.aget(key)
             if isinstance(kept, str):
                 state.note(self.key, cached=True)
                 return kept
-            answered = await model.ask(asking.spoken(past, language), question=question, history=history)
+            answered = await model.ask(side_calls.spoken(past, language), question=question, history=history)
         state.note(self.key, reply=answered.text[:500])
         rewrite = usable_rewrite(answered.text, state.question, history, cut=answered.cut)
         await cache.aset(key, rewrite, CACHE_SECONDS)

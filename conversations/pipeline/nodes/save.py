@@ -6,7 +6,7 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from django.utils.translation import gettext_lazy
 
-from conversations import calibration, quoting, services, store, titles
+from conversations import services, turn_store
 from conversations.events import plain_text
 from conversations.history import joined
 from conversations.memory import summaries
@@ -14,7 +14,10 @@ from conversations.memory.relevance import store_vector
 from conversations.models import ContextEntry, Turn
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from conversations.store import Started
+from conversations.pipeline.writing import extractive_answer
+from conversations.prompts import calibration
+from conversations.turn_store import Started
+from conversations.turns import titles
 from ragsite.db import PATIENCE, in_database, patiently
 from ragsite.llm.tokens import count_tokens
 
@@ -63,13 +66,13 @@ async def _summarise(state: State, started: Started) -> None:
 
 @transaction.atomic
 def _save(state: State, started: Started, text: str) -> None:
-    store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
+    turn_store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
     if text:
         _keep_for_models(started, _whole(state, text))
     Turn.objects.filter(pk=started.turn_id).update(
         action=state.action,
         retrieval_query=state.retrieval_query,
-        model=state.model or quoting.MODEL,
+        model=state.model or extractive_answer.MODEL,
         token_count=count_tokens(state.question) + count_tokens(text),
     )
     found = text and state.action == "retrieve_vector"

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.models import ChatSession
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from conversations.store import Started, open_turn
+from conversations.turn_store import Started, open_turn
 from ragsite.db import in_database
 
 

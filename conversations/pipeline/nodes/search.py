@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.events import StepEvent, StepStatus
-from conversations.pipeline.bases import searchable
+from conversations.pipeline.conditions import searches
 from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
-from conversations.pipeline.ways import searches
+from conversations.pipeline.understanding.scope import searchable
 from ragsite.db import in_database
 from retrieval.analysis import terms
 from retrieval.fulltext import frequencies

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy
 from conversations.models import ContextEntry
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from conversations.prompts import get_prompt
+from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.tokens import count_tokens
 

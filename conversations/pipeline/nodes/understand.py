@@ -7,13 +7,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations import asking
-from conversations.default_prompts import TRANSLATIONS
-from conversations.pipeline import rules
-from conversations.pipeline.asked_things import as_called
-from conversations.pipeline.bases import known_words
 from conversations.pipeline.graph import Emit, Node
-from conversations.pipeline.plans import (
+from conversations.pipeline.state import State
+from conversations.pipeline.understanding import rules
+from conversations.pipeline.understanding.answer_types import as_called
+from conversations.pipeline.understanding.plans import (
     INTENTS,
     Plan,
     leans_on,
@@ -21,8 +19,10 @@ from conversations.pipeline.plans import (
     read_plan,
     reconcile,
 )
-from conversations.pipeline.rewriting import Unusable
-from conversations.pipeline.state import State
+from conversations.pipeline.understanding.rewriting import Unusable
+from conversations.pipeline.understanding.scope import known_words
+from conversations.prompts import side_calls
+from conversations.prompts.defaults import TRANSLATIONS
 from retrieval.analysis import terms
 from retrieval.search import Query
 
@@ -90,14 +90,14 @@ class Understand(Node):
         """
         if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
-        language, question = state.question_language, asking.quoted(state.question)
-        history = asking.transcript(state.conversation, language, state.summary)
+        language, question = state.question_language, side_calls.quoted(state.question)
+        history = side_calls.transcript(state.conversation, language, state.summary)
         try:
-            async with asking.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
+            async with side_calls.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
                 also = TRANSLATIONS[language] if foreign else ""
-                turns = asking.spoken(state.conversation, language)
+                turns = side_calls.spoken(state.conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)
-        except asking.NoReply as none:
+        except side_calls.NoReply as none:
             return _Asked(fallback=none.reason, detail=none.detail)
         try:
             plan = read_plan(answered.text, state.question, history)

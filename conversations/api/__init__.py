@@ -1,0 +1,1 @@
+"""The chat for programs: REST endpoints and streams."""

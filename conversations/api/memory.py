@@ -1,0 +1,136 @@
+"""REST endpoints of what is remembered: the caller's facts, and the summaries of their chats."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access, turn_store
+from conversations.api.memory_serializers import (
+    FactSerializer,
+    MemorySerializer,
+    MemorySwitchSerializer,
+    SummarySerializer,
+)
+from conversations.history import branch_of
+from conversations.memory import facts, summaries
+from conversations.memory.facts import FactRefused
+from conversations.models import ContextEntry
+from ragsite.api import ID, ApiErrorSerializer, Refused, counted
+
+_STATUSES = {"memory_full": 409, "fact_known": 409}
+_BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")
+
+
+class Memory(APIView):
+    """What is remembered of the caller."""
+
+    @extend_schema(responses=MemorySerializer)
+    def get(self, request: Request) -> Response:
+        """Return the switch and all facts, oldest first."""
+        return Response(_memory(request.user))
+
+    @extend_schema(request=MemorySwitchSerializer, responses={200: MemorySerializer})
+    def put(self, request: Request) -> Response:
+        """Switch the memory on or off; what is remembered stays."""
+        given = MemorySwitchSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        facts.switch(_user_id(request), given.validated_data["enabled"])
+        return Response(_memory(request.user))
+
+
+class MemoryFacts(APIView):
+    """All facts of the caller's."""
+
+    @extend_schema(request=FactSerializer, responses={201: FactSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request) -> Response:
+        """Remember a fact."""
+        try:
+            fact = facts.remember(_user_id(request), _content(request))
+        except FactRefused as refused:
+            raise Refused(refused, _STATUSES) from None
+        return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Forget everything."""
+        facts.forget_all(request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MemoryFact(APIView):
+    """One fact of the caller's."""
+
+    @extend_schema(request=FactSerializer, responses={200: FactSerializer, 409: ApiErrorSerializer})
+    def put(self, request: Request, pk: int) -> Response:
+        """Change its words."""
+        fact = facts.get_fact(request.user, pk)
+        try:
+            facts.change(fact, _content(request))
+        except FactRefused as refused:
+            raise Refused(refused, _STATUSES) from None
+        return Response(FactSerializer(fact).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Forget it."""
+        facts.forget(request.user, pk)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema(parameters=[_BRANCH])
+class SessionSummary(APIView):
+    """What a model is told of the beginning of a branch that it no longer reads whole."""
+
+    @extend_schema(responses={200: SummarySerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the summary."""
+        _branch, entry = _summary(request, pk)
+        return Response(SummarySerializer(entry).data)
+
+    @extend_schema(request=SummarySerializer, responses={200: SummarySerializer})
+    def put(self, request: Request, pk: int) -> Response:
+        """Change its words; the next summary goes on from them."""
+        _branch, entry = _summary(request, pk)
+        given = SummarySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        summaries.edit(entry, given.validated_data["content"])
+        return Response(SummarySerializer(entry).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Clear it: what it told of is not told again."""
+        branch, entry = _summary(request, pk)
+        summaries.clear(entry.session_id, branch)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _memory(user: Any) -> dict[str, Any]:
+    listed = FactSerializer(facts.facts_of(user), many=True).data
+    return {"enabled": facts.is_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
+
+
+def _user_id(request: Request) -> int:
+    assert request.user.pk is not None
+    return int(request.user.pk)
+
+
+def _content(request: Request) -> str:
+    given = FactSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    return str(given.validated_data["content"])
+
+
+def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:
+    session = access.get_session(request.user, pk)
+    branch = branch_of(session.pk, counted(request, "turn_id") or turn_store.default_parent(session.pk))
+    entry = summaries.entry_of(session.pk, branch)
+    if entry is None:
+        raise Http404(_("This chat has no summary."))
+    return branch, entry

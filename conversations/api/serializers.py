@@ -1,0 +1,346 @@
+"""Sessions, messages and what belongs to them, as the API gives and takes them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from conversations import queries
+from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
+from conversations.services import TITLE_LENGTH
+from conversations.turns.lifecycle import INVISIBLE
+from ragsite.fields import (
+    BooleanField,
+    ChoiceField,
+    IdsField,
+    IntegerField,
+    ModelSerializer,
+    TextField,
+    UUIDField,
+)
+from ragsite.links import absolute
+from retrieval.serializers import AnswerStateField, SourceSerializer
+
+# That a request may have an answer given: reading more takes models long, and says little.
+MOST_PASSAGES = 50
+
+
+class QuestionField(TextField):
+    """A question, in which there is something to see."""
+
+    invisible = INVISIBLE
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": settings.MAX_QUESTION_CHARACTERS} | kwargs)
+
+
+class SessionSerializer(serializers.ModelSerializer[ChatSession]):
+    """A session as it is listed; no knowledge base means all that its owner may read."""
+
+    chat_title = serializers.CharField(source="title")
+    chat_time = serializers.DateTimeField(source="last_activity_at")
+
+    class Meta:
+        """Names are those of the chat routes' clients."""
+
+        model = ChatSession
+        fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases"]
+        read_only_fields = fields
+
+
+class SessionDetailSerializer(SessionSerializer):
+    """A session with the system prompt that it began with; empty before its first turn."""
+
+    system_prompt = serializers.SerializerMethodField()
+
+    class Meta(SessionSerializer.Meta):
+        """What is listed, and the prompt."""
+
+        fields = [*SessionSerializer.Meta.fields, "system_prompt"]
+        read_only_fields = fields
+
+    def get_system_prompt(self, session: ChatSession) -> str:
+        """Return the prompt; what a turn was really sent is in its trace."""
+        return queries.system_prompt(session)
+
+
+class SessionCreateSerializer(serializers.Serializer[Any]):
+    """A new session; without a title it gets one of its own."""
+
+    chat_title = TextField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
+    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
+
+
+class SessionUpdateSerializer(serializers.Serializer[Any]):
+    """What may be changed of a session; what is left out stays as it is."""
+
+    chat_title = TextField(max_length=TITLE_LENGTH, required=False)
+    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
+    pinned = BooleanField(required=False)
+
+
+class DoneSerializer(serializers.Serializer[Any]):
+    """What was asked is done, or why nothing had to be."""
+
+    success = serializers.BooleanField()
+    message = serializers.CharField()
+
+
+class SessionCreatedSerializer(serializers.Serializer[Any]):
+    """The new session's id and title."""
+
+    success = serializers.BooleanField()
+    session_id = serializers.IntegerField()
+    chat_title = serializers.CharField()
+
+
+class CitationSerializer(serializers.ModelSerializer[Citation]):
+    """A numbered source; its ids are null once the passage or its document is deleted, the rest stays."""
+
+    document_id = serializers.IntegerField(allow_null=True)
+    chunk_id = serializers.IntegerField(allow_null=True)
+    merged = serializers.ListField(
+        child=serializers.IntegerField(),
+        source="joined",
+        help_text="Of joined passages, their chunk ids in the document's order; `chunk_id` is the best of them.",
+    )
+    sources = SourceSerializer(many=True)
+
+    class Meta:
+        """`cited` tells the sources that the text uses from those only read."""
+
+        model = Citation
+        fields = [
+            "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "reason",
+            "score", "sources", "cited", "request_id",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class BlockSerializer(serializers.Serializer[Any]):
+    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, a picture the rest."""
+
+    id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=["text", "table", "image", "code"])
+    text = serializers.CharField(required=False)
+    language = serializers.CharField(required=False)
+    columns = serializers.ListField(child=serializers.CharField(), required=False)
+    rows = serializers.ListField(child=serializers.ListField(child=serializers.CharField()), required=False)
+    alt = serializers.CharField(required=False)
+    url = serializers.CharField(required=False)
+    width = serializers.IntegerField(required=False, allow_null=True)
+    height = serializers.IntegerField(required=False, allow_null=True)
+
+    def to_representation(self, instance: Any) -> Any:
+        """Give the block as it is stored."""
+        return instance
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Why a sentence is doubted.
+
+    A quotation, number or name is missing, a word stands in another's place, the opposite is said, or too few words are
+    the source's; or it is in another language, or gone.
+    """
+
+    kind = serializers.ChoiceField(
+        choices=["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
+    )
+    what = serializers.CharField()
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    """How the sources of a cited sentence bear it out. `coverage` is the share of its words found there, 0 to 1."""
+
+    text = serializers.CharField()
+    sources = serializers.ListField(child=serializers.IntegerField())
+    status = serializers.ChoiceField(choices=["supported", "partly", "not_found"])
+    coverage = serializers.FloatField()
+    problems = ProblemSerializer(many=True)
+
+
+class MessageErrorSerializer(serializers.Serializer[Any]):
+    """Why an answer failed or was interrupted."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A question or an answer as it stands."""
+
+    turn_id = serializers.IntegerField()
+    parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
+    continues = serializers.BooleanField(
+        source="turn.continues",
+        help_text="Whether the turn goes on with its parent's answer, which was cut; its question is the same.",
+    )
+    blocks = BlockSerializer(many=True)
+    citations = CitationSerializer(many=True)
+    status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
+    answer_state = AnswerStateField()
+    checks = CheckSerializer(many=True)
+    error = serializers.SerializerMethodField()
+
+    class Meta:
+        """`content` is the plain text of `blocks`; turns make a tree by `parent_turn_id`."""
+
+        model = Message
+        fields = [
+            "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status",
+            "answer_state", "error", "citations", "checks", "created_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    @extend_schema_field(MessageErrorSerializer(allow_null=True))
+    def get_error(self, message: Message) -> dict[str, str] | None:
+        """Return `{"code", "message"}`, or None when nothing went wrong."""
+        if not message.error_code:
+            return None
+        return {"code": message.error_code, "message": message.error_message}
+
+
+class SessionExportSerializer(serializers.Serializer[Any]):
+    """A session with the messages of all its branches, oldest first; a tree by `parent_turn_id`."""
+
+    exported_at = serializers.DateTimeField()
+    session = SessionSerializer()
+    messages = MessageSerializer(many=True)
+    note = serializers.CharField(help_text="what is left out of the messages and why; empty for nothing")
+
+
+class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
+    """A link by which anyone may read a session's branch up to `last_turn_id`; `url` is where."""
+
+    id = serializers.UUIDField(source="pk")
+    session_id = serializers.IntegerField()
+    last_turn_id = serializers.IntegerField()
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        """Links that are revoked are not shown."""
+
+        model = ShareLink
+        fields = ["id", "session_id", "last_turn_id", "url", "created_at"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, link: ShareLink) -> str:
+        """Return the whole address."""
+        return absolute(self.context["request"], reverse("shared", args=[link.pk]))
+
+
+class QuotingLinkSerializer(serializers.Serializer[Any]):
+    """An open link that quotes a knowledge base; where it leads stays between those who have it."""
+
+    id = serializers.UUIDField(source="link.pk")
+    shared_by = serializers.CharField(source="link.session.owner.username")
+    created_at = serializers.DateTimeField(source="link.created_at")
+    quotations = serializers.IntegerField()
+    documents = serializers.ListField(child=serializers.CharField())
+
+
+class ShareLinkCreateSerializer(serializers.Serializer[Any]):
+    """Where a shared branch ends; without it, at the newest turn."""
+
+    last_turn_id = IntegerField(required=False, allow_null=True, default=None, min_value=1)
+
+
+class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):
+    """A node that ran; `detail` holds what it saw and decided."""
+
+    class Meta:
+        """`ms` is its duration in milliseconds."""
+
+        model = TraceStep
+        fields = ["order", "key", "status", "started_at", "ms", "detail"]
+        read_only_fields = fields
+
+
+class TraceSerializer(serializers.ModelSerializer[Turn]):
+    """How a turn came to its answer."""
+
+    turn_id = serializers.IntegerField(source="pk")
+    answer_state = AnswerStateField()
+    steps = TraceStepSerializer(source="trace", many=True)
+
+    class Meta:
+        """The plan's action, the query that was searched, the model that wrote."""
+
+        model = Turn
+        fields = ["turn_id", "request_id", "retrieval_query", "action", "answer_state", "model", "token_count", "steps"]
+        read_only_fields = fields
+
+
+class FeedbackSerializer(ModelSerializer[Feedback]):
+    """A thumb: 1 (helpful) or -1 (not helpful)."""
+
+    value = ChoiceField(choices=[1, -1])
+
+    class Meta:
+        """One per person and answer."""
+
+        model = Feedback
+        fields = ["value", "reason", "comment", "created_at"]
+        read_only_fields = ["created_at"]
+        extra_kwargs = {"comment": {"max_length": 4000}}
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """A question. `parent_turn_id` names the turn that it follows, null starts a new branch at the root;
+    without it, it follows the newest. The same `request_id` sent twice is one turn.
+    """
+
+    either = ("content", "question")
+
+    content = QuestionField(required=False)
+    question = QuestionField(required=False, help_text="Another name of `content`; one of them is needed.")
+    parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
+    request_id = UUIDField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take the question under either of its names."""
+        if "question" not in attrs and "content" not in attrs:
+            raise serializers.ValidationError({"content": _("Ask something: the question is empty.")})
+        return {"question": attrs.get("content"), **attrs}
+
+
+class ConversationSerializer(serializers.Serializer[Any]):
+    """A question in a session, or in a new one when none is named.
+
+    `model_id` is taken so that clients needn't change; which model answers is up to the administrator.
+    """
+
+    question = QuestionField()
+    session_id = IntegerField(required=False, allow_null=True, min_value=1)
+    thinking = BooleanField(default=True, help_text="false leaves the THINK: frames out")
+    model_id = TextField(required=False, allow_null=True, allow_blank=True)
+    rerank_top_n = IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_PASSAGES,
+        help_text="how many passages the answer is given at most; left out, as the site is set",
+    )
+    use_insert_block = BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="have a model judge each passage for whether it answers; left out, as the site is set",
+    )
+    parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
+
+
+class StartedSerializer(serializers.Serializer[Any]):
+    """A turn that has begun; `stream` is where its answer can be listened to."""
+
+    success = serializers.BooleanField()
+    session_id = serializers.IntegerField()
+    turn_id = serializers.IntegerField()
+    request_id = serializers.UUIDField()
+    user_message_id = serializers.IntegerField()
+    assistant_message_id = serializers.IntegerField()
+    parent_turn_id = serializers.IntegerField(allow_null=True)
+    stream = serializers.CharField()

@@ -1,0 +1,248 @@
+"""REST endpoints of sessions, messages and what belongs to them."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access, queries, services, turn_store
+from conversations.api.serializers import (
+    CitationSerializer,
+    DoneSerializer,
+    FeedbackSerializer,
+    MessageSerializer,
+    SessionCreatedSerializer,
+    SessionCreateSerializer,
+    SessionDetailSerializer,
+    SessionSerializer,
+    SessionUpdateSerializer,
+    StartedSerializer,
+    TraceSerializer,
+)
+from conversations.models import ChatSession, Citation
+from conversations.turns import lifecycle
+from conversations.turns.lifecycle import Started, TurnRefused
+from conversations.web.trace import steps
+from knowledge.access import readable_ids
+from ragsite.api import ApiErrorSerializer, Conflict, Refused
+from ragsite.async_api import AsyncAPIView
+
+_REFUSAL_STATUS = {
+    "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
+    "request_id_taken": status.HTTP_409_CONFLICT,
+    "not_cut": status.HTTP_409_CONFLICT,
+    "nothing_came": status.HTTP_409_CONFLICT,
+    "unknown_parent": status.HTTP_404_NOT_FOUND,
+}
+# Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
+_WAIT_FOR_A_TURN = 5
+
+
+class TurnNotBegun(Refused):
+    """A turn that does not start, as an answer; 429 is over a limit."""
+
+    def __init__(self, refusal: TurnRefused) -> None:
+        super().__init__(refusal, _REFUSAL_STATUS)
+        if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
+            self.wait = _WAIT_FOR_A_TURN  # sent as Retry-After
+
+
+_beginning: set[asyncio.Task[Started]] = set()
+
+
+async def begun(start: Coroutine[Any, Any, Started]) -> Started:
+    """Wait for a turn to begin; a refusal becomes an API error.
+
+    A client that goes away in this moment takes nothing back: the turn begins all the same.
+    """
+    task = asyncio.create_task(start)
+    _beginning.add(task)
+    task.add_done_callback(_beginning.discard)
+    try:
+        return await asyncio.shield(task)
+    except TurnRefused as refusal:
+        raise TurnNotBegun(refusal) from None
+
+
+def language() -> str:
+    """Return the language of the request, in which steps are named."""
+    return get_language() or "en"
+
+
+def done(message: str, success: bool = True) -> Response:
+    """Answer `{"success", "message"}`."""
+    return Response({"success": success, "message": message})
+
+
+class SessionList(generics.ListAPIView[ChatSession]):
+    """The caller's sessions, pinned first, then by newest activity."""
+
+    serializer_class = SessionSerializer
+
+    def get_queryset(self) -> QuerySet[ChatSession]:
+        """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
+        words = self.request.query_params.get("q", "")
+        return queries.search_sessions(self.request.user, words).prefetch_related("knowledge_bases")
+
+    @extend_schema(parameters=[OpenApiParameter("q", str, description="words of titles, questions or answers")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the sessions."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 404: ApiErrorSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a session."""
+        given = SessionCreateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        bases = readable_ids(request.user, given.validated_data.get("knowledge_bases", []))
+        session = services.create_session(request.user, given.validated_data["chat_title"], bases)
+        body = {"success": True, "session_id": session.pk, "chat_title": session.title}
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class SessionDetail(APIView):
+    """One session of the caller's."""
+
+    @extend_schema(responses={200: SessionDetailSerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the session."""
+        return Response(SessionDetailSerializer(access.get_session(request.user, pk)).data)
+
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
+    def put(self, request: Request, pk: int) -> Response:
+        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        return self._update(request, pk)
+
+    @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        return self._update(request, pk)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete the session; when it was the last, a fresh one takes its place."""
+        services.delete_session(access.get_session(request.user, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _update(self, request: Request, pk: int) -> Response:
+        session = access.get_session(request.user, pk)
+        given = SessionUpdateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        changes = given.validated_data
+        bases = readable_ids(request.user, changes.get("knowledge_bases", []))
+        if "chat_title" in changes:
+            services.rename_session(session, changes["chat_title"])
+        if "knowledge_bases" in changes:
+            services.set_knowledge_bases(request.user, session, bases)
+        if "pinned" in changes:
+            services.set_pinned(session, changes["pinned"])
+        return done(_("The chat is updated."))
+
+
+class MessageDetail(APIView):
+    """One message of the caller's."""
+
+    @extend_schema(responses={200: MessageSerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the message as it stands, also while it is being written."""
+        turn_store.interrupt_stale(message_id=access.get_message(request.user, pk).pk)
+        return Response(MessageSerializer(queries.message_list(access.messages(request.user)).get(pk=pk)).data)
+
+
+class MessageCitations(generics.ListAPIView[Citation]):
+    """The numbered sources of an answer."""
+
+    serializer_class = CitationSerializer
+    queryset = Citation.objects.none()
+
+    def get_queryset(self) -> QuerySet[Citation]:
+        """Return the citations, those of a document side by side; 404 for a message of someone else's."""
+        message = access.get_message(self.request.user, self.kwargs["pk"])
+        return queries.by_document(message.citations.all())
+
+
+class MessageTrace(APIView):
+    """How an answer came about, for its owner and for who may look at others' turns."""
+
+    @extend_schema(responses={200: TraceSerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
+        turn = access.get_message(request.user, pk, traced=True).turn
+        steps.withhold(turn, request.user)
+        return Response(TraceSerializer(turn).data)
+
+
+class MessageFeedback(APIView):
+    """The caller's thumb on an answer."""
+
+    @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer, 409: ApiErrorSerializer})
+    def put(self, request: Request, pk: int) -> Response:
+        """Give feedback, replacing an earlier one; 409 for a question."""
+        message = access.get_message(request.user, pk)
+        given = FeedbackSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        try:
+            feedback = services.give_feedback(request.user, message, **given.validated_data)
+        except ValueError as error:
+            raise Conflict(str(error)) from None
+        return Response(FeedbackSerializer(feedback).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Take the feedback back."""
+        services.remove_feedback(request.user, access.get_message(request.user, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MessageStop(AsyncAPIView):
+    """Ends an answer that is being written."""
+
+    @extend_schema(request=None, responses={200: DoneSerializer})
+    async def post(self, request: Request, pk: int) -> Response:
+        """Stop the answer and keep what came; `success` is false when it had already ended."""
+        stopped = await lifecycle.stop_turn(request.user, pk)
+        return done(_("The answer is stopped.") if stopped else _("The answer had already ended."), stopped)
+
+
+class MessageRegenerate(AsyncAPIView):
+    """Answers the same question once more."""
+
+    @extend_schema(request=None, responses={202: StartedSerializer})
+    async def post(self, request: Request, pk: int) -> Response:
+        """Start a sibling turn with the same question; listen to its answer at `stream`."""
+        started = await begun(lifecycle.regenerate(request.user, pk, language=language()))
+        return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
+
+
+class MessageContinue(AsyncAPIView):
+    """Goes on with an answer that was cut."""
+
+    @extend_schema(request=None, responses={202: StartedSerializer, 409: ApiErrorSerializer})
+    async def post(self, request: Request, pk: int) -> Response:
+        """Start a turn after the answer's that goes on with it; listen to it at `stream`. 409 if it was not cut."""
+        started = await begun(lifecycle.continue_answer(request.user, pk, language=language()))
+        return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
+
+
+def started_body(started: Started) -> dict[str, Any]:
+    """Return the ids of a turn that has begun, and where its answer streams."""
+    stream = reverse("api-content-stream", args=[started.session_id, started.assistant_message_id])
+    return {
+        "success": True,
+        "session_id": started.session_id,
+        "turn_id": started.turn_id,
+        "request_id": started.request_id,
+        "user_message_id": started.user_message_id,
+        "assistant_message_id": started.assistant_message_id,
+        "parent_turn_id": started.parent_turn_id,
+        "stream": stream,
+    }

@@ -1,0 +1,116 @@
+"""REST endpoints by which a chat leaves the site: links that are shared, and exports."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, status
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access
+from conversations.api.serializers import (
+    QuotingLinkSerializer,
+    SessionExportSerializer,
+    ShareLinkCreateSerializer,
+    ShareLinkSerializer,
+)
+from conversations.models import ShareLink
+from conversations.web import export, sharing
+from conversations.web.share_views import as_file, exported
+from knowledge import access as knowledge_access
+from ragsite.api import ID, ApiErrorSerializer, Conflict, counted
+from ragsite.async_api import FirstRenderer
+from ragsite.links import absolute
+
+_MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
+
+
+class SessionLinks(generics.ListAPIView[ShareLink]):
+    """The open links to a session of the caller's."""
+
+    serializer_class = ShareLinkSerializer
+    queryset = ShareLink.objects.none()
+
+    def get_queryset(self) -> QuerySet[ShareLink]:
+        """Return the links, newest first; 404 for a session of someone else's."""
+        session = access.get_session(self.request.user, self.kwargs["session_id"])
+        return access.share_links(self.request.user).filter(session=session)
+
+    @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, session_id: int) -> Response:
+        """Share a branch up to a turn; the link that it has is returned again."""
+        session = access.get_session(request.user, session_id)
+        given = ShareLinkCreateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        try:
+            link = sharing.create_link(session, given.validated_data["last_turn_id"])
+        except sharing.NothingToShare:
+            if given.validated_data["last_turn_id"] is None:
+                raise Conflict(_("There is nothing to share yet. Ask something first.")) from None
+            raise NotFound(_("The turn to share up to is not in this chat.")) from None
+        body = ShareLinkSerializer(link, context={"request": request}).data
+        return Response(body, status=status.HTTP_201_CREATED)
+
+
+class LinkDetail(APIView):
+    """A link of the caller's."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, uuid: uuid.UUID) -> Response:
+        """Revoke the link; it is closed for good."""
+        sharing.revoke(access.get_share_link(request.user, uuid))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QuotingLinks(APIView):
+    """The open links, whoever made them, that quote a knowledge base of the caller's."""
+
+    @extend_schema(responses={200: QuotingLinkSerializer(many=True)})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the links, newest first."""
+        base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+        return Response(QuotingLinkSerializer(sharing.links_quoting(base), many=True).data)
+
+
+class QuotingLinkDetail(APIView):
+    """A link that quotes a knowledge base of the caller's."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, uuid: uuid.UUID) -> Response:
+        """Revoke the link; it is closed for good."""
+        base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+        sharing.revoke(sharing.get_link_quoting(base, uuid))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExportJson(APIView):
+    """A session as data."""
+
+    @extend_schema(responses={200: SessionExportSerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the session with the messages of all branches."""
+        return Response(exported(access.get_session(request.user, pk)))
+
+
+class ExportMarkdown(APIView):
+    """A session as a text to read."""
+
+    content_negotiation_class = FirstRenderer
+
+    @extend_schema(
+        parameters=[OpenApiParameter("turn", ID, description="a turn of the branch; without it, the newest branch")],
+        responses=_MARKDOWN,
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """Return one branch as Markdown: questions quoted, answers, their sources."""
+        session = access.get_session(request.user, pk)
+        turn = counted(request, "turn")
+        text = export.markdown(session, turn, absolute(request, "/").rstrip("/"))
+        return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")

@@ -1,0 +1,206 @@
+"""Answers as server-sent events: CHAT's steps and CONTEXT's prefixes.
+
+A stream only listens. The turn runs apart from it, so that a client that goes away ends nothing, and comes back with
+`Last-Event-ID` for the rest.
+"""
+
+import re
+import uuid
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations import access, queries, services, sign_in, turn_store
+from conversations.api.frame_schema import PREFIX_STREAM, STEP_STREAM
+from conversations.api.frames import HEARTBEAT, PrefixFrames, step_frame
+from conversations.api.serializers import AskSerializer, ConversationSerializer, MessageSerializer
+from conversations.api.sessions import begun, language
+from conversations.events import DoneEvent, ErrorEvent, Event
+from conversations.models import ChatSession, Message
+from conversations.turns import broker, lifecycle
+from conversations.turns.coalesce import joined
+from conversations.turns.lifecycle import Ask
+from ragsite.api import ApiErrorSerializer
+from ragsite.async_api import AsyncAPIView
+
+# Seconds of silence after which a comment is sent, so that proxies keep the connection.
+HEARTBEAT_SECONDS = 15.0
+
+Frames = Callable[[Event], Iterable[str]]
+_STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
+_PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
+_TAKEN = {409: ApiErrorSerializer}
+_EVENT_ID = "[0-9]{0,18}"  # empty where none was seen
+_ORDERINGS = ("created_at", "-created_at")
+
+
+def stream(request: Request, message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
+    """Return the answer's events after `after_seq` as a response that ends with the answer.
+
+    It ends before, as interrupted, with the request's right to be answered. That end has the number of the last event
+    that was sent, so that who comes back with it has the rest.
+    """
+    grant = sign_in.Grant.of(request)
+    refusal = _("You are no longer signed in, or your access was withdrawn.")
+
+    async def body() -> AsyncGenerator[str, None]:
+        seq = after_seq
+        async with sign_in.watched(grant, broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
+            async for events in batches:
+                text = "".join(text for event in joined(events) for text in frames(event)) if events else HEARTBEAT
+                seq = events[-1].seq if events else seq
+                if text:
+                    yield text
+                if events and isinstance(events[-1], DoneEvent):
+                    return
+        if grant.lost:
+            error = ErrorEvent(seq=seq, code="signed_out", message=refusal, retryable=False)
+            for event in (error, DoneEvent(seq=seq, status="interrupted")):
+                yield "".join(frames(event))
+
+    response = StreamingHttpResponse(body(), content_type="text/event-stream; charset=utf-8")
+    response["Cache-Control"] = "private, no-store, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def steps(event: Event) -> list[str]:
+    """Return CHAT's frame of an event."""
+    return [step_frame(event)]
+
+
+class LogEmptied(APIException):
+    """The answer ended long ago and its events are no longer kept one by one."""
+
+    status_code = 410
+    default_code = "log_emptied"
+    default_detail = gettext_lazy("The stream of this answer is no longer kept; fetch the message instead.")
+
+
+class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
+    """The messages of a session, and asking in it."""
+
+    serializer_class = MessageSerializer
+    queryset = Message.objects.none()
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "ordering", str, enum=list(_ORDERINGS), description="oldest first, or newest", default="created_at"
+            )
+        ],
+        responses={200: MessageSerializer(many=True)},
+    )
+    async def get(self, request: Request, pk: int) -> Response:
+        """List the session's messages, all branches, oldest first or, with `ordering=-created_at`, newest first."""
+        return await sync_to_async(self._list)(request, pk)
+
+    @extend_schema(request=AskSerializer, responses=_STEPS | _TAKEN)
+    async def post(self, request: Request, pk: int) -> HttpResponseBase:
+        """Ask, and listen to the answer as `{"step", "step_name", "status", "message"}` per event."""
+        session = await sync_to_async(access.get_session)(request.user, pk)
+        given = AskSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        question = Ask(
+            session_id=session.pk,
+            question=data["question"],
+            parent_turn_id=data.get("parent_turn_id"),
+            request_id=data.get("request_id") or uuid.uuid4(),
+            language=language(),
+            as_root="parent_turn_id" in data and data["parent_turn_id"] is None,
+        )
+        started = await begun(lifecycle.start_turn(request.user, question))
+        return stream(request, started.assistant_message_id, 0, steps)
+
+    def _list(self, request: Request, pk: int) -> Response:
+        session = access.get_session(request.user, pk)
+        turn_store.interrupt_stale(session_id=session.pk)
+        listed = queries.message_list(Message.objects.filter(turn__session=session))
+        page = self.paginate_queryset(listed.reverse() if _newest_first(request) else listed)
+        return self.get_paginated_response(MessageSerializer(page, many=True).data)
+
+
+def _newest_first(request: Request) -> bool:
+    ordering = request.query_params.get("ordering", _ORDERINGS[0])
+    if ordering not in _ORDERINGS:
+        raise ValidationError({"ordering": [_("This takes one of: {values}.").format(values=", ".join(_ORDERINGS))]})
+    return ordering == "-created_at"
+
+
+class ContentStream(AsyncAPIView):
+    """The stream of one answer, from its beginning or from where a client left it."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "Last-Event-ID",
+                {"type": "string", "pattern": f"^{_EVENT_ID}$"},
+                OpenApiParameter.HEADER,
+                description="last event seen",
+            )
+        ],
+        responses=_STEPS | {204: None, 410: ApiErrorSerializer},
+    )
+    async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
+        """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
+        message = await sync_to_async(self._answer)(request.user, pk, message_id)
+        after_seq = _last_event_id(request)
+        if message.status != Message.Status.STREAMING and after_seq:
+            if turn_store.was_told_all(message, after_seq):
+                return HttpResponse(status=204)
+            if not message.stream_log:
+                raise LogEmptied
+        return stream(request, message.pk, after_seq, steps)
+
+    def _answer(self, user: Any, pk: int, message_id: int) -> Message:
+        message = access.get_message(user, message_id)
+        if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
+            raise Http404(_("There is no such answer."))
+        return message
+
+
+def _last_event_id(request: Request) -> int:
+    given = request.headers.get("Last-Event-ID", "").strip()
+    if not re.fullmatch(_EVENT_ID, given):
+        raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
+    return int(given or 0)
+
+
+class Conversation(AsyncAPIView):
+    """Asking in one request, in a session or without one."""
+
+    @extend_schema(request=ConversationSerializer, responses=_PREFIXES | {404: ApiErrorSerializer} | _TAKEN)
+    async def post(self, request: Request) -> HttpResponseBase:
+        """Ask, and listen to frames of `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`."""
+        given = ConversationSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        data = given.validated_data
+        session = await sync_to_async(self._session)(request.user, data)
+        question = Ask(
+            session_id=session.pk,
+            question=data["question"],
+            parent_turn_id=data.get("parent_turn_id"),
+            language=language(),
+            use_filter=data.get("use_insert_block"),
+            top_n=data.get("rerank_top_n"),
+        )
+        started = await begun(lifecycle.start_turn(request.user, question))
+        return stream(request, started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
+
+    def _session(self, user: Any, data: dict[str, Any]) -> ChatSession:
+        if data.get("session_id") is not None:
+            return access.get_session(user, data["session_id"])
+        if data.get("parent_turn_id") is not None:
+            raise Http404(_("The turn to go on from is not in this chat."))
+        return services.create_session(user)

@@ -1,0 +1,214 @@
+"""What a sentence says that must stand in its source word for word: quotations, names and codes. Pure."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from conversations.citations.quantities import fold, is_unit
+from conversations.citations.words import PARTICLES
+from retrieval.analysis import STOP_WORDS
+
+_QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
+# Words between quotation marks are a quotation from so many on; fewer are a term.
+_QUOTATION_WORDS, _QUOTATION_CHARACTERS = 3, 6
+_CODE = re.compile(r"(?<![\w.-])[A-Za-z0-9]+(?:[-_./:+#@][A-Za-z0-9]+)*(?![\w-])")
+_MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|[cdkm]?m[23]$)(?=.*\d)(?=.*[A-Za-z])")
+_JOINED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|and/or$|[ei]\.[eg]$)(?=.*[A-Za-z]).*\w[_./:@]\w")
+_OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*\w")
+_CAMEL = re.compile(r"^[a-z]{2,}[A-Z]|^[a-z][A-Z]\w{2}")
+_VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
+_STARTS = re.compile(r"[.!?:;。！？：；]\s*[\"“(（]?$")
+_TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
+# Longer names of units are no abbreviations, which may stand for anything.
+_ABBREVIATED = 4
+_WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
+_TITLE = re.compile(r"《([^《》]+)》")
+_INITIALS = re.compile(r"^[A-Z]{2,6}$")
+# What makes a people of a country, and how much of the name must be left.
+_PEOPLE_ENDINGS = "e|a|o|y|an|ian|ean|n|ese|ish|i"
+_PEOPLE = re.compile(rf"(?:{_PEOPLE_ENDINGS})$")
+_ROOT = 4
+# Capitalised without being names.
+_CALENDAR = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "monday", "tuesday",
+        "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays",
+        "fridays", "saturdays", "sundays", "mr", "mrs", "ms", "dr",
+    }
+)  # fmt: skip
+# jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
+_PLACE_TAGS = frozenset({"ns", "nt"})
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖"
+    "贾夏韦方邹熊孟秦阎薛侯雷龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+) | {"欧阳", "上官", "司马", "诸葛"}
+# Words of every day that jieba takes for names.
+_EVERYDAY = """
+    许可 顾问 顾客 熊猫 胡同 余震 余弦 贺信 贺岁 陈述 杜绝 范畴 雷达 周转 周知 周密 谢谢 田园 金刚 王子 王后 王储 王朝
+    毛利 史诗 徐徐 杨树
+"""
+_NO_NAMES = frozenset(_EVERYDAY.split())
+# 张 and others also count things: 这张表.
+_COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
+
+
+def quotations(text: str) -> list[str]:
+    """Return what a sentence quotes: text in quotation marks that is longer than a term."""
+    found = ["".join(match) for match in _QUOTED.findall(text)]
+    return [
+        quoted
+        for quoted in found
+        if len(_WORD.findall(quoted)) >= _QUOTATION_WORDS or len("".join(_HAN.findall(quoted))) >= _QUOTATION_CHARACTERS
+    ]
+
+
+def is_quoted(quotation: str, source: str) -> bool:
+    """Whether a source holds a quotation, whatever its case, spaces, quotation marks and last full stop."""
+    return squeezed(quotation) in squeezed(source)
+
+
+def squeezed(text: str) -> str:
+    """Return a text's letters and digits only, in lower case."""
+    return re.sub(r"[\W_]+", "", fold(text)).casefold()
+
+
+def names(text: str) -> list[str]:
+    """Return the names and codes in a sentence: what no paraphrase can say in another way."""
+    return list(_names(text))
+
+
+@lru_cache(1_024)  # the same clauses are asked for over and over
+def _names(text: str) -> tuple[str, ...]:
+    found = [
+        *_OPTION.findall(text),
+        *_codes(text),
+        *_latin_names(text),
+        *_TITLE.findall(text),
+        *_quoted_names(text),
+        *_chinese_names(text),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def is_named(name: str, source: str) -> bool:
+    """Whether a source holds a name: as a word of its own where it is Latin, or a Chinese one's end or longer form."""
+    if name[0] == "“":
+        return is_quoted(name, source)
+    if _HAN.search(name):
+        longer = re.search(".{0,2}".join(map(re.escape, squeezed(name))), squeezed(source))
+        return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
+    bare = re.sub(r"['’]s?$", "", name)
+    stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
+    if re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE):
+        return True
+    return _stands_for(bare, source) or _is_of_people(bare, source)
+
+
+def _stands_for(name: str, source: str) -> bool:
+    """Whether a name is the initials of words in a row: WHO of World Health Organization."""
+    if not _INITIALS.match(name):
+        return False
+    words = r"[\w’']*[\s-]+(?:(?:of|the|and|for|in|on)\s+){0,2}".join(name)
+    return re.search(rf"\b{words}[A-Za-z]", source, re.IGNORECASE) is not None
+
+
+def _is_of_people(name: str, source: str) -> bool:
+    """Whether a source has the people of a country, or the country of a people: Chilean and Chile."""
+    root = _PEOPLE.sub("", name)
+    if len(root) < _ROOT or not root.isalpha():
+        return False
+    return re.search(rf"\b{root}(?:{_PEOPLE_ENDINGS})?\b", source) is not None
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two names are of one kind: codes, Chinese, abbreviations, or other words."""
+    return _kind(one) == _kind(other)
+
+
+def _kind(name: str) -> str:
+    if _HAN.search(name):
+        return "chinese"
+    if re.search(r"[\d_./:@]", name):
+        return "code"
+    return "abbreviation" if name.isupper() else "word"
+
+
+def _codes(text: str) -> list[str]:
+    """Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none."""
+    return [
+        code
+        for code in _CODE.findall(text)
+        if not code.islower() or not code.isalpha()
+        if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
+    ]
+
+
+def _latin_names(text: str) -> list[str]:
+    """Capitalised words, but for the first of the sentence, unless it can't be another word."""
+    found = []
+    for match in _LATIN_NAME.finditer(text):
+        word = match[0]
+        if word.lower() in _CALENDAR or word.lower() in STOP_WORDS or len(word) < 2:
+            continue
+        first = not re.search(r"\w", text[: match.start()])
+        before = text[: match.start()]
+        starts = bool(_STARTS.search(before)) and not _TITLED.search(before)
+        if is_unit(word) and (len(word) > _ABBREVIATED or re.search(r"\d\s?$", text[: match.start()])):
+            continue
+        sure = word[1:] != word[1:].lower()
+        if sure or not (first or starts):
+            found.append(word)
+    return found
+
+
+def _quoted_names(text: str) -> list[str]:
+    """Short Chinese text in quotation marks, with these: what something is called."""
+    found = ("".join(match) for match in _QUOTED.findall(text))
+    marked = (f"“{quoted}”" for quoted in found if _HAN.search(quoted))
+    return [name for name in marked if not quotations(name)]
+
+
+def _chinese_names(text: str) -> list[str]:
+    return [name for run in _HAN.findall(text) for name in _tagged(run)]
+
+
+def _tagged(run: str) -> list[str]:
+    import rjieba  # reads its dictionary when loaded
+
+    tagged = [("", ""), *rjieba.tag(run)]
+    return [
+        _trimmed(word)
+        for (before, _), (word, tag) in pairwise(tagged)
+        if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before)))
+    ]
+
+
+def _is_person(word: str, tag: str) -> bool:
+    """Whether a word is a person's or a firm's name: with a usual surname, or unknown to the dictionary."""
+    if not tag.startswith("nr") or len(word) > 4 or word in _NO_NAMES:
+        return False
+    return bool({word[0], word[:2]} & _SURNAMES) or _is_unknown(word)
+
+
+def is_person(text: str) -> bool:
+    """Whether a text is a Chinese name of a person, and nothing besides."""
+    import rjieba  # reads its dictionary when loaded
+
+    tagged = rjieba.tag(text)
+    return len(tagged) == 1 and len(text) > 1 and _is_person(*tagged[0])
+
+
+def _is_unknown(word: str) -> bool:
+    import rjieba  # reads its dictionary when loaded
+
+    return len(rjieba.cut(word, False)) > 1
+
+
+def _trimmed(word: str) -> str:
+    """Return a name without what jieba took along at either end: 对耶伦, 耶伦是."""
+    if len(word) > 2 and word[0] in PARTICLES:
+        word = word[1:]
+    return word[:-1] if len(word) > 2 and word[-1] in PARTICLES else word

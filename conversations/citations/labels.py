@@ -1,0 +1,113 @@
+"""What the check of an answer's citations found, in words for a reader."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.citations.underline import Verdict
+
+# Reasons that stand beside a sentence; the list of all has the rest.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A cited sentence that its sources bear out only partly, or not at all, and why."""
+
+    text: str
+    status: str
+    label: str
+    reasons: tuple[str, ...]
+    sources: tuple[int, ...]
+
+
+def label(status: str) -> str:
+    """Return a verdict's name."""
+    names = {"supported": _("Supported"), "partly": _("Partly supported"), "not_found": _("Not found in the source")}
+    return names.get(status, status)
+
+
+def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
+    """Return the sentences that are not fully supported, in order."""
+    return [
+        Doubt(
+            item["text"],
+            item["status"],
+            label(item["status"]),
+            _first_reasons(item["problems"]),
+            tuple(dict.fromkeys(item["sources"])),
+        )
+        for item in checks
+        if item["status"] != "supported"
+    ]
+
+
+def rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return verdict, sentence, markers and reasons of every sentence, for a list of all."""
+    return [
+        (
+            label(item["status"]),
+            item["text"],
+            "".join(f"[{number}]" for number in dict.fromkeys(item["sources"])),
+            " ".join(reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+        )
+        for item in checks
+    ]
+
+
+def reason(kind: str, what: str) -> str:
+    """Return why a sentence is doubted."""
+    match kind:
+        case "quotation":
+            return _("The source does not say “%(what)s” in these words.") % {"what": what}
+        case "number" | "name" | "word":
+            return _("“%(what)s” does not stand so in the source.") % {"what": what}
+        case "polarity":
+            return _("The source seems to say the opposite.")
+        case "language":
+            return _("The source is in another language and could not be compared.")
+        case "source":
+            return _("The source can't be read any more.")
+        case _:
+            return _("Little of it stands in the source.")
+
+
+def _first_reasons(problems: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    reasons = (reason(problem["kind"], problem["what"]) for problem in problems[:_SHOWN])
+    return (*reasons, "…") if len(problems) > _SHOWN else tuple(reasons)
+
+
+def summary(checks: Sequence[dict[str, Any]]) -> str:
+    """Return the verdicts in one line, or nothing where nothing was checked."""
+    if not checks:
+        return ""
+    counts = Counter(item["status"] for item in checks)
+    total = len(checks)
+    if counts["supported"] == total:
+        text = ngettext(
+            "%(n)d cited sentence was found in its source",
+            "All %(n)d cited sentences were found in their sources",
+            total,
+        )
+        return text % {"n": total}
+    parts = (("supported", _("%(n)d supported")), ("partly", _("%(n)d partly")), ("not_found", _("%(n)d not found")))
+    return _("Citations checked: %(counts)s") % {
+        "counts": " · ".join(text % {"n": counts[status]} for status, text in parts if counts[status])
+    }
+
+
+def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[Verdict]]:
+    """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
+    found: dict[int, list[Verdict]] = defaultdict(list)
+    for item in checks:
+        name = label(item["status"])
+        verdict = Verdict(
+            item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item["problems"])))))
+        )
+        for number in item["sources"]:
+            found[number].append(verdict)
+    return found

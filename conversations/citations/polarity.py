@@ -1,0 +1,255 @@
+"""What turns a sentence into its opposite, word by word: negations and opposites, aligned by their neighbours. Pure.
+
+Each word of a clause has a sign: negated or not, and of two opposites the one or the other. A claim's word is held
+against the same word of the source where it has the same neighbours; where the signs differ, they disagree.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from math import fsum
+
+from conversations.citations.antonyms import phrases, side_of
+from conversations.citations.words import PARTICLES, cut
+from retrieval.analysis import terms
+from retrieval.words import QUESTION_WORDS
+
+_NEGATIONS = re.compile(
+    r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"
+    r"|free of|rather than|drop(?:s|ped|ping)?(?= support))\b"
+    r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
+    r"|不再|不予|无法|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
+    r"|禁止|严禁",
+    re.IGNORECASE,
+)
+# These negate what stands before them, too.
+_FORBIDDING = re.compile(r"\b(?:banned|forbidden|prohibited|refused|denied|forfeit\w*)\b|作废", re.IGNORECASE)
+# In which ways a text excepts something from what it says, or lets it not be so.
+_EXCEPTIONS = re.compile(
+    r"(?P<only>\b(?:only|just|solely|merely|exclusively|nothing but|as long as|provided)\b"
+    r"|\b(?:not|n[’']t|cannot|never)\b[^.;]{0,60}\b(?:until|unless|before)\b"
+    r"|只(?=[能有可在需要对是限剩允用会])|仅|才(?=[能可会])|唯一)"
+    r"|(?P<but>\b(?:except\w*|unless|other than|apart from|otherwise)\b|除(?!了?以)|以外|否则)"
+    r"|(?P<without>\bwithout\b)"
+    r"|(?P<not_so>\b(?:ignor|suppress|skip|bypass|avoid|prevent|omit|prohibit|stop|fail|refus)\w*"
+    r"|忽略|抑制|跳过|绕过|避免|防止)",
+    re.IGNORECASE,
+)
+# Behind these, something else is said of the same.
+_GOES_ON = re.compile(
+    r"\b(?:and|but)\s+(?:must|should|can|may|will|is|are|was|were|has|have)\b|但|而(?!且)", re.IGNORECASE
+)
+# "No traces of deleted content" denies the traces only.
+_NO_MORE = re.compile(r"\bno\s+\w+\s+(of|from|in|for|to|at|by|with)\b", re.IGNORECASE)
+_TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
+# Words that a negation reaches, and those on each side that are a word's neighbours.
+REACH = 3
+NEAR = 4
+# So many words must have the other sign in a clause of the source; of a pair of opposites, one.
+ENOUGH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a clause: its terms and those of its neighbours, and its sign.
+
+    It may be the `second` of two opposites, `denied` by a negation that reaches it, and the `first` that it reaches.
+    It is `unsure` whether the negation is meant for a word behind an opposite: what isn't open in March is closed in
+    March.
+    """
+
+    terms: frozenset[str]
+    second: bool
+    denied: bool
+    first: bool
+    unsure: bool
+    before: frozenset[str]
+    after: frozenset[str]
+
+    @property
+    def neighbours(self) -> frozenset[str]:
+        """The terms of the words on both sides."""
+        return self.before | self.after
+
+    @property
+    def negative(self) -> bool:
+        """Its sign: whether it is either denied or the second of two opposites."""
+        return self.denied != self.second
+
+    @property
+    def opposite(self) -> bool:
+        """Whether it is one of a pair of opposites."""
+        return any(term[0] == "±" for term in self.terms)
+
+
+@dataclass(slots=True)
+class _Token:
+    """A word, a negation (`reaches` forth only, or both ways), or what a negation ends at: punctuation, and 的."""
+
+    start: int
+    terms: frozenset[str] = frozenset()
+    second: bool = False
+    denied: bool = False
+    first: bool = False
+    unsure: bool = False
+    reaches: tuple[int, ...] = ()
+
+    @property
+    def opposite(self) -> bool:
+        """Whether it is one of a pair of opposites."""
+        return any(term[0] == "±" for term in self.terms)
+
+
+@lru_cache(512)
+def read(clause: str) -> tuple[Word, ...]:
+    """Return the words of a clause that tell something, in order, with their signs."""
+    tokens = sorted(_tokens(clause), key=lambda token: token.start)
+    for place, token in enumerate(tokens):
+        for step in token.reaches:
+            spent = False
+            for distance, reached in enumerate(_reached(tokens, place, step)):
+                reached.denied = not reached.denied
+                reached.first = reached.first or not distance
+                reached.unsure = reached.unsure or spent
+                spent = spent or reached.opposite
+    said = [token for token in tokens if token.terms or not (token.reaches or clause[token.start] == "的")]
+    return tuple(
+        Word(word.terms, word.second, word.denied, word.first, word.unsure, *_neighbours(said, place))
+        for place, word in enumerate(said)
+        if any(not term[0].isdigit() for term in word.terms)
+    )
+
+
+def exceptions(text: str) -> set[str | None]:
+    """Return in which ways a text excepts something from what it says, or lets it not be so.
+
+    "Only on the terrace" is "nowhere but on the terrace": where the ways differ, signs can't be compared.
+    """
+    return {match.lastgroup for match in _EXCEPTIONS.finditer(text)}
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Whether only one of two clauses of the same words is negated, and no pair of opposites makes up for it."""
+    if _negations(one) % 2 == _negations(other) % 2 or _denies_something_else(read(one), read(other)):
+        return False
+    sides = {(term, word.second) for word in read(other) for term in word.terms}
+    return not any((term, not word.second) in sides for word in read(one) for term in word.terms)
+
+
+def _denies_something_else(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Whether all that either of two clauses denies is nothing that the other one says."""
+    denied = [(word, clause) for words, clause in ((one, other), (other, one)) for word in words if word.first]
+    return bool(denied) and not any(word.terms & said.terms for word, clause in denied for said in clause)
+
+
+def _negations(text: str) -> int:
+    return len(_NEGATIONS.findall(text)) + len(_FORBIDDING.findall(text))
+
+
+def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight: Callable[[str], float]) -> bool:
+    """Whether the words of a claim's clause have the other sign in a clause of the source.
+
+    Each is held against the same word where its neighbours are most alike. A clause that negates any as the claim does
+    is of one mind with it. `weight` is how much a term tells.
+    """
+    turned: Counter[int] = Counter()
+    for word in (word for word in claim if not word.unsure):
+        alike, other = (_nearest(word, source, weight, sign) for sign in (True, False))
+        if other.score > max(alike.score, 0.0) and not (
+            _has_both(word, claim) and _has_both(word, source[other.clause])
+        ):
+            turned[other.clause] += _strength(word, other.word)
+        elif word.denied and alike.score > 0 and _is_as_negative(claim, source[alike.clause]):
+            turned[alike.clause] -= 2 * ENOUGH
+    return any(count >= ENOUGH for count in turned.values())
+
+
+def _is_as_negative(claim: Sequence[Word], clause: Sequence[Word]) -> bool:
+    """Whether a claim negates as often as a clause of its source."""
+    return sum(word.first for word in claim) >= sum(word.first for word in clause)
+
+
+def _is_converse(word: Word, other: Word) -> bool:
+    """Whether what stands before the one stands after the other: "A is larger than B", "B is smaller than A"."""
+    straight = len(word.before & other.before) + len(word.after & other.after)
+    return len(word.before & other.after) + len(word.after & other.before) > straight
+
+
+def _has_both(word: Word, clause: Sequence[Word]) -> bool:
+    """Whether a clause has a pair of opposites, of which the word is one: off at first, and on later."""
+    return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
+
+
+def _strength(word: Word, other: Word) -> int:
+    """Return how much it tells that a word of a claim has another sign in its source; least far from a negation."""
+    if other.unsure or (word.opposite and _is_converse(word, other)):
+        return 0
+    return ENOUGH if word.opposite or word.first or other.first else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A word of the source, in which clause, and how much its neighbours are those of a claim's word."""
+
+    score: float
+    clause: int
+    word: Word
+
+
+def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str], float], alike: bool) -> _Match:
+    """Return the same word of the source, with the same sign or the other, where its neighbours are most alike."""
+    found = (
+        _Match(fsum(map(weight, word.neighbours & other.neighbours)), place, other)
+        for place, clause in enumerate(source)
+        for other in clause
+        if word.terms & other.terms and (word.negative == other.negative) is alike
+    )
+    return max(found, key=lambda match: match.score, default=_Match(-1.0, -1, word))
+
+
+def _reached(tokens: Sequence[_Token], place: int, step: int) -> Iterator[_Token]:
+    """Yield the words that a negation reaches in one direction, up to a mark of punctuation or another negation."""
+    for distance in range(1, REACH + 1):
+        at = place + step * distance
+        if not 0 <= at < len(tokens) or not tokens[at].terms or tokens[at].reaches:
+            return
+        yield tokens[at]
+
+
+def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the terms of the words before and after one, as far as no punctuation stands between."""
+    before = takewhile(_tells, reversed(words[max(0, place - NEAR) : place]))
+    after = takewhile(_tells, words[place + 1 : place + 1 + NEAR])
+    one, other = (frozenset(term for word in side for term in word.terms) for side in (before, after))
+    return one - words[place].terms, other - words[place].terms
+
+
+def _tells(word: _Token) -> bool:
+    return bool(word.terms)
+
+
+def _tokens(clause: str) -> Iterator[_Token]:
+    """Yield the phrases among the opposites, the negations, and then what else stands in a clause."""
+    rest = clause
+    for pattern, reaches in ((phrases(), ()), (_FORBIDDING, (-1, 1)), (_NEGATIONS, (1,))):
+        for match in pattern.finditer(rest):
+            yield _token(match.start(), match.group(), reaches)
+        rest = pattern.sub(lambda match: " " * len(match.group()), rest)
+    yield from (_Token(match.start()) for match in _GOES_ON.finditer(rest))
+    yield from (_Token(match.start(1)) for match in _NO_MORE.finditer(clause))
+    for match in _TOKEN.finditer(rest):
+        for start, word in cut(match.group()):
+            token = _token(match.start() + start, word)
+            if token.terms or word == "的" or not re.search(r"\w", word):
+                yield token
+
+
+def _token(start: int, word: str, reaches: tuple[int, ...] = ()) -> _Token:
+    if side := side_of(word):
+        return _Token(start, side.pairs, side.second, reaches=reaches)
+    if reaches or word in PARTICLES:
+        return _Token(start, reaches=reaches)
+    return _Token(start, frozenset(term for term in terms(word) if term not in QUESTION_WORDS))

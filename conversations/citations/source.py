@@ -1,0 +1,156 @@
+"""The passages that a claim is held against, by clauses. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from conversations.citations.facts import names
+from conversations.citations.polarity import Word, read
+from conversations.citations.quantities import Quantity, quantities
+from conversations.citations.words import Spelled, spelled
+from knowledge.sentences import split_sentences
+from ragsite.language import language_of
+from retrieval.analysis import terms
+
+# Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
+_CLAUSE = re.compile(
+    r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)|(?<=[,:：])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff][,:：])(?=\S)"
+)
+# Shorter than this, a clause is an aside or an item of a list, and stays with its neighbour. In terms.
+_SHORTEST = 2
+# A clause speaks of the same as a claim's from this share of its words on.
+ABOUT = 0.2
+
+
+def content_terms(text: str) -> set[str]:
+    """Return a text's terms without its numbers, which are judged by themselves."""
+    return {term for term in terms(text) if not term[0].isdigit()}
+
+
+def split_clauses(text: str) -> list[str]:
+    """Return the clauses of a text, each of at least a few terms."""
+    return [clause for sentence in split_sentences(text) for clause in _clauses_of(sentence)]
+
+
+def _clauses_of(sentence: str) -> list[str]:
+    clauses: list[str] = []
+    for piece in _CLAUSE.split(sentence):
+        if clauses and (len(terms(piece)) < _SHORTEST or len(terms(clauses[-1])) < _SHORTEST):
+            clauses[-1] += " " + piece
+        elif piece.strip():
+            clauses.append(piece)
+    return clauses
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause or sentence of the source with what it holds, and the sentence that it stands in."""
+
+    text: str
+    terms: Set[str]
+    sentence: str = ""
+    subject: str = ""
+
+    @cached_property
+    def words(self) -> list[Spelled]:
+        """Its words in their order."""
+        return spelled(self.text)
+
+    @cached_property
+    def terms_and_numbers(self) -> Set[str]:
+        """Its terms, and the numbers that `terms` leaves out."""
+        return frozenset(terms(self.text))
+
+    @cached_property
+    def signs(self) -> tuple[Word, ...]:
+        """Its words with their signs."""
+        return read(self.text)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """Its numbers."""
+        return quantities(self.text)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Its names and codes."""
+        return names(self.text)
+
+
+class Source:
+    """Passages as one text: what it holds as a whole, and clause by clause."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.terms = content_terms(text)
+        self.sentences = [Clause(sentence, content_terms(sentence)) for sentence in split_sentences(text)]
+        self.clauses = [
+            Clause(clause, content_terms(clause), sentence.text, clauses[0])
+            for sentence in self.sentences
+            for clauses in [_clauses_of(sentence.text)]
+            for clause in clauses
+        ]
+        frequencies = Counter(term for clause in self.clauses for term in clause.terms)
+        self._weights = {term: self._rarity(frequency) for term, frequency in frequencies.items()}
+        self._weight_of_others = self._rarity(0)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """All numbers."""
+        return [quantity for clause in self.clauses for quantity in clause.quantities]
+
+    def has_in_code(self, quantity: Quantity) -> bool:
+        """Whether a bare number stands within a code or a version: 5.3 in V5.3."""
+        number = re.escape(f"{quantity.value:f}")
+        return not quantity.unit and re.search(rf"[A-Za-z]-?{number}(?!\d|\.\d)", self.text) is not None
+
+    def is_foreign(self, language: str) -> bool:
+        """Whether nothing of the source is in a language, though it is in another."""
+        languages = {language_of(clause.text) for clause in self.clauses} - {""}
+        return bool(language and languages) and language not in languages
+
+    def coverage(self, wanted: Set[str], numbers: int) -> float:
+        """Return the share of some terms that the source holds, from 0 to 1, and so many `numbers` that it does hold.
+
+        A Chinese word may be within another.
+        """
+        found = sum(term in self.terms or (_is_han(term) and term in self.text) for term in wanted)
+        return (found + numbers) / (len(wanted) + numbers) if wanted or numbers else 1.0
+
+    def share(self, wanted: Set[str], clause: Clause) -> float:
+        """Return the share of some terms that a clause holds, each weighed by its rarity among the clauses."""
+        whole = sum(map(self.weight, wanted)) or 1.0
+        return sum(self.weight(term) for term in wanted if term in clause.terms) / whole
+
+    def basis(self, wanted: Set[str], whole: bool = False) -> Clause | None:
+        """Return the clause, or the `whole` sentence, that holds most of some terms, or None where none holds any."""
+        best = max(self.units(whole), key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
+        return best if best is not None and self.share(wanted, best) > 0 else None
+
+    def units(self, whole: bool) -> list[Clause]:
+        """Return the clauses, or the `whole` sentences."""
+        return self.sentences if whole else self.clauses
+
+    def nearest(self, clause: str) -> Clause:
+        """Return the sentence that has most of a clause's terms and numbers."""
+        wanted = set(terms(clause))
+        return max(self.sentences, key=lambda other: (len(wanted & other.terms_and_numbers), -len(other.text)))
+
+    def about(self, wanted: Set[str]) -> list[Clause]:
+        """Return the clauses of the sentences that share enough of some terms to speak of the same."""
+        near = {sentence.text for sentence in self.sentences if self.share(wanted, sentence) >= ABOUT}
+        return [clause for clause in self.clauses if clause.sentence in near]
+
+    def weight(self, term: str) -> float:
+        """Return how rare a term is among the clauses."""
+        return self._weights.get(term, self._weight_of_others)
+
+    def _rarity(self, frequency: int) -> float:
+        return math.log(1 + (len(self.clauses) - frequency + 0.5) / (frequency + 0.5))
+
+
+def _is_han(term: str) -> bool:
+    return "\u3400" <= term[0] <= "\u9fff"

@@ -1,0 +1,135 @@
+"""What stands in another's place: words of a claim where its source, in the same words around it, has others. Pure.
+
+A paraphrase too has other words for the same thing. So what is in the place of another counts only where the two can't
+be the same: two numbers; two names; two words that the claim or its source tells apart by using both; two nouns without
+anything in common.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from conversations.citations.quantities import quantities
+from conversations.citations.words import Spelled, spelled
+
+# The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
+# that for what may be but another word for the same.
+ALIKE, NEARLY_THE_SAME = 0.5, 0.75
+# Of more pairs of words, a clause and a sentence aren't laid side by side: the time grows with them, and faster.
+MOST_PAIRS = 40_000
+# In how many words in a row, on both sides together, the frame of a slot must be the same.
+FRAME, WIDE_FRAME = 2, 3
+# More words than these are said in another way rather than exchanged.
+LONGEST = 3
+# Before these, an English noun phrase begins.
+_ARTICLES = """
+    the a an its their our your his her this that these those in of on at by with for from during into as between any
+    all each every per no
+"""
+_BEFORE_NOUNS = frozenset(_ARTICLES.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The words that tell something where a claim and its source differ between the same words.
+
+    `around` them are the claim's next words; `before` and `after` are how many words on each side are the same, and
+    `share` is the share of the whole clause that is.
+    """
+
+    mine: Sequence[Spelled]
+    theirs: Sequence[Spelled]
+    around: tuple[Spelled | None, Spelled | None]
+    before: int
+    after: int
+    share: float
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether enough words around it are the same, on both sides unless it begins or ends the clause."""
+        if self.before and self.after:
+            return self.before + self.after >= FRAME
+        return max(self.before, self.after) >= WIDE_FRAME
+
+    @property
+    def is_of_nouns(self) -> bool:
+        """Whether both are nouns.
+
+        Of English, what stands behind an article or a preposition and before no word that tells something; of Chinese,
+        what jieba tags as nouns, if they have no character in common.
+        """
+        (mine,), (theirs,) = self.mine, self.theirs
+        if mine.is_chinese != theirs.is_chinese:
+            return False
+        if mine.is_chinese:
+            return mine.is_noun and theirs.is_noun and not set(mine.text) & set(theirs.text)
+        lead, next_ = self.around
+        return lead is not None and lead.key in _BEFORE_NOUNS and not (next_ is not None and next_.tells)
+
+
+def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
+    """Yield what of a claim's clause stands in the place of another thing, by the sentence of the source next to it."""
+    claim = spelled(clause)
+    if len(claim) * len(sentence) > MOST_PAIRS:
+        return
+    for slot in _slots(claim, sentence):
+        if _is_another(slot, claim, sentence):
+            yield clause[slot.mine[0].start : slot.mine[-1].end]
+
+
+def _slots(claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> Iterator[Slot]:
+    matcher = SequenceMatcher(None, [word.key for word in claim], [word.key for word in sentence], autojunk=False)
+    codes = matcher.get_opcodes()
+    same = sum(word.tells for kind, start, end, *_ in codes if kind == "equal" for word in claim[start:end])
+    share = same / (sum(word.tells for word in claim) or 1)
+    for place, (kind, start, end, from_, to) in enumerate(codes):
+        if kind == "replace" and max(end - start, to - from_) <= LONGEST and share >= ALIKE:
+            mine, theirs = _telling(claim[start:end]), _telling(sentence[from_:to])
+            if mine and len(mine) == len(theirs):
+                around = (claim[start - 1] if start else None, claim[end] if end < len(claim) else None)
+                yield Slot(mine, theirs, around, _length(codes, place - 1), _length(codes, place + 1), share)
+
+
+def _telling(words: Sequence[Spelled]) -> list[Spelled]:
+    return [word for word in words if word.tells]
+
+
+def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
+    """Return how many words are the same in a stretch next to a slot; none beyond either end."""
+    if not 0 <= place < len(codes) or codes[place][0] != "equal":
+        return 0
+    return codes[place][2] - codes[place][1]
+
+
+def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> bool:
+    """Whether what stands in the slot can't be another word for what the source has there."""
+    if not slot.is_framed or _is_cut_differently(slot):
+        return False
+    if any(word.is_number for word in (*slot.mine, *slot.theirs)):
+        return slot.before + slot.after >= WIDE_FRAME and _are_other_numbers(slot)
+    if slot.mine[0].is_chinese != slot.theirs[0].is_chinese:
+        return False
+    if _holds(claim, slot.theirs) or _holds(sentence, slot.mine):
+        return True
+    if all(word.is_name for word in (*slot.mine, *slot.theirs)):
+        return True
+    return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
+
+
+def _is_cut_differently(slot: Slot) -> bool:
+    """Whether one side holds the other, which only jieba has cut in another way: 没有 and 障碍, 无障碍."""
+    mine, theirs = ("".join(word.text for word in side) for side in (slot.mine, slot.theirs))
+    return slot.mine[0].is_chinese and (mine in theirs or theirs in mine)
+
+
+def _are_other_numbers(slot: Slot) -> bool:
+    """Whether both are numbers, and not the same in another form."""
+    if not all(word.is_number for word in (*slot.mine, *slot.theirs)):
+        return False
+    mine, theirs = (quantities(" ".join(word.text for word in side)) for side in (slot.mine, slot.theirs))
+    return not any(one.agrees(other) for one in mine for other in theirs)
+
+
+def _holds(words: Sequence[Spelled], wanted: Sequence[Spelled]) -> bool:
+    keys = {word.key for word in words}
+    return all(word.key in keys for word in wanted)

@@ -1,0 +1,57 @@
+"""Which sentences of a passage an answer stands on, for a reader to see at once. Pure."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any
+
+from conversations.citations.claims import plain
+from conversations.citations.markers import MARKER, numbers_of
+from conversations.citations.source import split_clauses
+from retrieval.analysis import terms
+
+# A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
+ENOUGH = 0.5
+
+
+def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
+    """Return the places, from 0, of the sentences that hold most of the words of each clause of some claims."""
+    held = [set(terms(sentence)) for sentence in sentences]
+    frequencies = Counter(term for words in held for term in words)
+
+    def weight(term: str) -> float:
+        return math.log(1 + (len(held) - frequencies[term] + 0.5) / (frequencies[term] + 0.5))
+
+    def place(wanted: Set[str]) -> int | None:
+        """Return the sentence that holds most; among equals the shortest, then the first."""
+        whole = sum(map(weight, wanted))
+        shares = [sum(weight(term) for term in wanted & words) for words in held]
+        best = max(range(len(held)), key=lambda at: (shares[at], -len(held[at])), default=None)
+        return best if best is not None and whole and shares[best] >= ENOUGH * whole else None
+
+    clauses = (set(terms(clause)) for claim in claims for clause in split_clauses(claim))
+    return {at for at in map(place, clauses) if at is not None}
+
+
+def quotations(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
+    """Return what an answer of mere quotations takes from a source, line by line.
+
+    All that stands before a marker is quoted from its source, and the rows of a table from that of the title above.
+    """
+    found: list[str] = []
+    last = 0
+    for block in blocks:
+        if block["kind"] == "table" and last == number:
+            found += (" | ".join(map(str, row)) for row in block["rows"])
+        elif block["kind"] == "text":
+            for said, last in _stretches(block["text"]):
+                found += filter(None, map(plain, said.splitlines())) if last == number else ()
+    return found
+
+
+def _stretches(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what stands before each marker, and the marker's number."""
+    end = 0
+    for marker in MARKER.finditer(text):
+        yield text[end : marker.start()], numbers_of(marker)[-1]
+        end = marker.end()

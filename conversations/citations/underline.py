@@ -1,0 +1,99 @@
+"""The sentences of an answer that their sources don't fully bear out, underlined where they stand. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markdown_it.token import Token
+
+from conversations.citations.claims import sentences
+
+# A full stop after a marker is not worth a line of its own.
+_WORDS = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the check made of a sentence: "supported", "partly" or "not_found", that in words, and why it is doubted."""
+
+    status: str = ""
+    label: str = ""
+    why: str = ""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the sentence is not fully borne out."""
+        return self.status in ("partly", "not_found")
+
+
+def underlined(tokens: Sequence[Token], verdict: Callable[[int], Verdict]) -> list[Token]:
+    """Return the tokens of a line of Markdown with doubted sentences within `doubt_open` and `doubt_close`.
+
+    `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`.
+    """
+    for token in tokens:
+        if token.type == "citation":
+            token.meta["verdict"] = verdict(token.meta["number"])
+    doubts = list(_doubts(tokens))
+    if not doubts:
+        return list(tokens)
+    result: list[Token] = []
+    start = 0
+    for token in tokens:
+        result += _cut(token, start, doubts)
+        start += len(_text_of(token))
+    return result
+
+
+def _doubts(tokens: Sequence[Token]) -> Iterator[tuple[int, int, Verdict]]:
+    """Yield where doubted sentences start and end in the text of the tokens."""
+    found: list[tuple[int, Verdict]] = []
+    text = ""
+    for token in tokens:
+        if token.type == "citation" and token.meta["verdict"].doubtful:
+            found.append((len(text), token.meta["verdict"]))
+        text += _text_of(token)
+    end = 0
+    for sentence in sentences(text) if found else ():
+        start, end = end, end + len(sentence)
+        verdict = next((verdict for at, verdict in found if start <= at < end), None)
+        if verdict is not None:
+            yield start, end, verdict
+
+
+def _text_of(token: Token) -> str:
+    match token.type:
+        case "citation":
+            # With the space that was taken from before it: without one, a full stop ends no sentence.
+            return f" [{token.meta['number']}]"
+        case "softbreak" | "hardbreak":
+            return "\n"
+        case "text" | "code_inline":
+            return token.content
+        case _:
+            return ""
+
+
+def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, Verdict]]) -> Iterator[Token]:
+    """Yield a token, what is doubted of its text between tokens that mark it; code stays whole."""
+    if token.type not in ("text", "code_inline"):
+        yield token
+        return
+    end = 0
+    for first, last, verdict in doubts:
+        begin, until = max(0, first - start), min(len(token.content), last - start)
+        if begin >= until or not _WORDS.search(token.content, begin, until):
+            continue
+        if token.type == "code_inline":
+            begin, until = 0, len(token.content)
+        yield from _part(token, end, begin)
+        yield Token("doubt_open", "span", 1, meta={"verdict": verdict})
+        yield from _part(token, begin, until)
+        yield Token("doubt_close", "span", -1)
+        end = until
+    yield from _part(token, end, len(token.content))
+
+
+def _part(token: Token, start: int, end: int) -> Iterator[Token]:
+    if start < end:
+        yield token.copy(content=token.content[start:end])

@@ -1,0 +1,165 @@
+"""Judging a claim by its passages. Pure, deterministic.
+
+A sentence is held against the union of its passages. Quotations must be there verbatim; numbers with their units,
+names and codes must be there, and not only in clauses about something else; the clauses that it rests on must have its
+polarity, and nothing else in a word's place; and enough of its other words must be covered.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from conversations.citations.attribution import misplaced
+from conversations.citations.characters import exchanged_words
+from conversations.citations.claims import Claim, claims
+from conversations.citations.derived import is_worked_out
+from conversations.citations.facts import is_named, is_quoted, names, quotations
+from conversations.citations.modality import permits_what_is_forbidden
+from conversations.citations.polarity import are_opposed, contradicts, exceptions, read
+from conversations.citations.quantities import fold, is_rough, quantities
+from conversations.citations.source import Clause, Source, content_terms, split_clauses
+from conversations.citations.substitutions import exchanged
+from ragsite.language import language_of
+
+Status = Literal["supported", "partly", "not_found"]
+Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
+
+# Share of a claim's words that its passages must hold to be supported, and to be found at all.
+ENOUGH, SOME = 0.35, 0.25
+# Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
+LONGEST = 1_000
+# From this share of the words of each on, two clauses say the same, but for what negates them.
+SAME = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a sentence stands to its sources.
+
+    `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `coverage` is the share of its
+    words found there, from 0 to 1.
+    """
+
+    text: str
+    sources: tuple[int, ...]
+    status: Status
+    coverage: float
+    problems: tuple[tuple[Problem, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as it is stored and as the API shows it."""
+        return {
+            "text": self.text,
+            "sources": list(self.sources),
+            "status": self.status,
+            "coverage": round(self.coverage, 3),
+            "problems": [{"kind": kind, "what": what} for kind, what in self.problems],
+        }
+
+
+def check(markdown: str, passages: Mapping[int, str]) -> Iterator[Verdict]:
+    """Judge every sentence of an answer that carries markers by the passages of these numbers, one after the other."""
+    source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
+    for claim in claims(markdown):
+        cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
+        yield _judge(claim, source_of(cited))
+
+
+def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
+    """Judge one sentence by its passages, each with its heading."""
+    return _judge(claim, _source_of(passages))
+
+
+def _source_of(passages: Sequence[str]) -> Source:
+    return Source(fold("\n".join(passages)))
+
+
+def _judge(claim: Claim, source: Source) -> Verdict:
+    if not source.text.strip():
+        return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
+    said = fold(_beginning(claim.text))
+    if source.is_foreign(language_of(said)):
+        return _across_languages(claim, said, source)
+    clauses = split_clauses(said)
+    problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(misplaced(said, source)))
+    if not problems and any(_contradicted(clause, source) for clause in clauses):
+        problems.append(("polarity", ""))
+    if not problems:
+        problems += [("word", what) for what in dict.fromkeys(_exchanged(said, clauses, source))]
+    covered = source.coverage(content_terms(said), _found(said, source))
+    if covered < ENOUGH:
+        problems.append(("words", ""))
+    status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
+    return Verdict(claim.text, claim.sources, status, covered, tuple(problems))
+
+
+def _found(said: str, source: Source) -> int:
+    """Return how many numbers of a sentence, leaving out those that may count nothing, its source has."""
+    mine = [quantity for quantity in quantities(said) if not quantity.spelled]
+    return sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
+
+
+def _beginning(text: str) -> str:
+    """Return as much of a sentence as is judged, without half a word or number at the end."""
+    return text if len(text) <= LONGEST else re.sub(r"[A-Za-z\d.,]+$", "", text[:LONGEST])
+
+
+def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
+    """Judge a sentence in another language than its source: only by what is written alike in both.
+
+    Where that is little of the sentence, nobody can say by it whether the rest is true.
+    """
+    problems = [problem for problem in _missing(said, source) if problem[0] != "quotation"]
+    if problems:
+        return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
+    alike = names(said)
+    rest = content_terms(said) - content_terms(" ".join(alike))
+    comparable = len(quantities(said)) + len(alike) + len(rest & source.terms)
+    covered = comparable / (comparable + len(rest - source.terms) or 1)
+    if covered < ENOUGH:
+        return Verdict(claim.text, claim.sources, "partly", covered, (("language", ""),))
+    return Verdict(claim.text, claim.sources, "supported", covered)
+
+
+def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
+    """Yield the quotations, numbers and names that the source doesn't have."""
+    for quotation in quotations(said):
+        if not is_quoted(quotation, source.text):
+            yield "quotation", quotation
+    mine = quantities(said)
+    for quantity in mine:
+        bears_out = quantity.nears if is_rough(said, quantity) else quantity.agrees
+        if quantity.spelled or any(map(bears_out, source.quantities)) or source.has_in_code(quantity):
+            continue
+        if not is_worked_out(quantity, said, mine, source):
+            yield "number", said[quantity.start : quantity.end].strip()
+    for name in names(said):
+        if not is_named(name, source.text):
+            yield "name", name.strip("“”")
+
+
+def _exchanged(said: str, clauses: Sequence[str], source: Source) -> Iterator[str]:
+    """Yield what of a sentence stands in another thing's place."""
+    for clause in clauses:
+        yield from exchanged(clause, source.nearest(clause).words)
+    for unit in dict.fromkeys([said, *clauses]):
+        yield from exchanged_words(unit, source.nearest(unit).text, [sentence.text for sentence in source.sentences])
+
+
+def _contradicted(clause: str, source: Source) -> bool:
+    """Whether words of a clause have the other sign in the source, or only what negates it tells it from one there."""
+    wanted = content_terms(clause)
+    ways = exceptions(clause)
+    about = [other for other in source.about(wanted) if exceptions(other.text) == ways]
+    if contradicts(read(clause), [other.signs for other in about], source.weight):
+        return True
+    if permits_what_is_forbidden(clause, wanted, source):
+        return True
+    same = [
+        other
+        for other in about
+        if min(source.share(wanted, other), source.share(other.terms, Clause(clause, wanted))) >= SAME
+    ]
+    return bool(same) and all(are_opposed(clause, other.text) for other in same)

@@ -1,5 +1,0 @@
-"""Reading what a model writes, Markdown or block events in JSON, into the parts of an answer. Pure."""
-
-from conversations.dialects.reader import AnswerReader
-
-__all__ = ["AnswerReader"]

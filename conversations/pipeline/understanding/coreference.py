@@ -1,0 +1,76 @@
+"""A question with the words of the conversation that it needs, "the former" and "the latter" named. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from conversations.pipeline.understanding.carry_over import Known, look_for, needed
+from conversations.pipeline.understanding.keywords import content_terms, words
+from retrieval.fulltext import Frequencies
+
+_ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
+_FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)
+_LATTER = re.compile(rf"\b(?:the\s+)?(?:latter|second\s+one)\b|后者|后一[个种]|第二[个种]{_ALONE}", re.I)
+# What stands between two things.
+_BETWEEN = re.compile(r"\s+(?:and|or|versus|vs\.?)\s+(?:(?:an?|the)\s+)?|和|与|跟|及|或者?|还是|、", re.I)
+# Words of one of two things: "UNION ALL", "exclusion constraint".
+LONGEST_NAME = 3
+
+
+def completed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, tuple[str, ...]]:
+    """Return a question with the words of earlier ones (oldest first) before it, and these words.
+
+    One of two things that were named together takes the place of "the former" or "the latter"; then nothing is carried
+    over of the question that names them, as that would bring in the other one.
+    """
+    resolved, replaced, left = resolve(question, earlier)
+    carried = needed(resolved, left, known)
+    return " ".join([*carried, resolved]), (*replaced, *carried)
+
+
+def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+    """Return by what to look for passages that tell which words of earlier questions (oldest first) a question needs.
+
+    An empty string where nothing can tell.
+    """
+    resolved, _replaced, left = resolve(question, earlier)
+    return look_for(resolved, left, frequencies)
+
+
+def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:
+    """Return the question with "the former" or "the latter" named, those names, and the questions left to carry from.
+
+    Where it says neither, or no two things were named, all is as it was.
+    """
+    for pattern, side in ((_FORMER, 0), (_LATTER, 1)):
+        if not pattern.search(question):
+            continue
+        for index in range(len(earlier) - 1, -1, -1):
+            if two := pair(earlier[index]):
+                parts = pattern.split(question)
+                return two[side].join(parts), (two[side],), [*earlier[:index], *earlier[index + 1 :]]
+    return question, (), earlier
+
+
+def pair(text: str) -> tuple[str, str] | None:
+    """Return the two things that a text names side by side, if it does: "页眉和页脚", "UNION and UNION ALL"."""
+    for match in _BETWEEN.finditer(text):
+        left = _name(words(text[: match.start()])[::-1])[::-1]
+        right = _name(words(text[match.end() :]))
+        if left and right:
+            return _as_written(text, left), _as_written(text, right)
+    return None
+
+
+def _name(following: Sequence[str]) -> list[str]:
+    """Return the words that name something, from the first on, up to one that doesn't."""
+    found: list[str] = []
+    for word in following[:LONGEST_NAME]:
+        if not content_terms(word):
+            break
+        found.append(word)
+    return found
+
+
+def _as_written(text: str, name: Sequence[str]) -> str:
+    spaced = " ".join(name)
+    return spaced if spaced in text else "".join(name)

@@ -1,0 +1,122 @@
+"""Whether a question by itself lacks the thing that it asks about: "How long does it take?", 那明天呢？ Pure.
+
+Such a question names no thing, only what is asked of one. English shows this by place: a clause has a predicate, so
+that the one telling word beside a pronoun says what it does or how it is, unless it stands as a noun does. Chinese
+shows it by kind: the dictionary tells things from what is said of them. In doubt a question has its object, and is
+searched. All this is of first questions: a later one may find its object in the conversation.
+"""
+
+import re
+
+from conversations.pipeline.understanding.context_dependence import introduces, leaning
+from conversations.pipeline.understanding.keywords import content_terms
+from ragsite.language import language_of
+from retrieval.analysis import terms
+
+# Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
+# pronoun: "turn it off", but not "days off". Of Chinese those that the dictionary takes for things, times and deeds.
+_NOTHING = """
+    take get make go come turn put keep happen need want see say know continue elaborate again still already yet ever
+    even well extra now later after afterwards before earlier twice often soon instead otherwise anyway also either
+    neither not no yes sure since though possible else others another one two three first second third last next
+    previous former latter anything something everything nothing anyone someone everyone anybody somebody everybody
+    different similar opposite reverse round around better worse best worst long big large small high low far thing
+    way case example reason point kind sort rest detail time day week month year today tomorrow yesterday tonight
+    morning weekend summer winter
+"""
+_NAMES_NOTHING = frozenset(terms(_NOTHING))
+_PARTICLES = frozenset(terms("off up down out away back over"))
+_NOTHING_ZH = """
+    有 是 会 能 要 需要 想 可以 应该 必须 请 让 给 做 干 弄 搞 行 不行 好 找 找到 拿 到 成 说 讲 问 叫 算 看 看到 知道
+    包括 包含 在内 开始 结束 决定 负责 选 选择 适用 发生 解释 解释一下 举 举例 继续 值得 付钱 收费 花钱 免费 怎么办 没
+    没有 还有 有没有 会不会 能不能 就是 换 换成 改 改成 变 变大 变小 打开 关闭 关掉 取消 删除 删掉 去掉 修改 更改 更换
+    替换 添加 增加 恢复 撤回 撤销 延长 推迟 使用 批准 钱 意思 区别 差别 例子 例外 原因 理由 时候 时间 东西 事 事情
+    地方 办法 情况 两者 结果 优点 缺点 好处 坏处 人 天 年 月 次 去年 今年 明年 前年 后年 昨天 今天 明天 后天 前天 现在
+    后来 以前 以后 之前 之后 当时 上次 下次 刚才 刚刚 周末 上周 下周 上个月 下个月 早上 晚上 平时
+"""
+_NAMES_NOTHING_ZH = frozenset(_NOTHING_ZH.split())
+# The dictionary's marks of words that stand for things, count, place or describe, and of those that hold a sentence
+# together.
+_TELLS_OF_THINGS = re.compile(r"[acdefmopqruyz]")
+
+_ASKS = re.compile(
+    r"[?？]|\b(what|how|which|who|whom|whose|when|where|why|can|could|would|please|tell|explain|give)\b"
+    r"|什么|如何|怎么|怎样|哪|谁|多少|几|多久|为何|是否|吗|呢|请|再",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|ones?)\b|^\W*which\s+(?:is|are|was|of)\b",
+    re.IGNORECASE,
+)
+# Of whole words; 也 and 还 add to something that was said.
+_PRONOUN_ZH = re.compile("[它他她]们?|[这那](?![里儿曲]).*|前者|后者|上面|别的|其他|反过来|也|还|再")
+_YEAR = re.compile(r"(?:19|20)\d\d年?")
+_WORD = re.compile(r"\w+(?:[-.'’/+#@&:]\w+)*|[^\w\s]")
+# What a noun follows. The words between say nothing of it: "the other two lamps".
+_LEADS_A_NOUN = """
+    a an the my your our no any some all every each many much more another other same in on with for from by at of
+    about without like than using via into as per under after before during between
+"""
+_BEFORE_A_NOUN = frozenset(_LEADS_A_NOUN.split())
+# After "is this", "why does that" comes no noun but what is said of it, where it is the only word that tells something.
+_POINTS_AT_ONE = frozenset(["this", "that", "these", "those"])
+_ITS_PREDICATE = re.compile(
+    r"^\W*(?:(?:and|but|so|why|how|when|where|since|if)\W+)*"
+    r"(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|must|may)\W+(?:this|that|these|those)$",
+    re.IGNORECASE,
+)
+# "Is it safe to …", "is it true that …": what is asked about comes after.
+_FORETELLS = re.compile(r"\bit\W+(?:\w+\W+){1,2}(?:to|that|if|when|whether)\b", re.IGNORECASE)
+
+
+def lacks_object(question: str) -> bool:
+    """Whether a question asks about something that it doesn't name; keywords never do."""
+    leans = leaning(question)
+    if introduces(question) or not (leans in ("pronoun", "continuation") or _ASKS.search(question)):
+        return False
+    if language_of(question) == "zh":
+        return _lacks_chinese(question, bool(leans))
+    return _lacks_english(question, leans == "continuation")
+
+
+def _lacks_english(question: str, continues: bool) -> bool:
+    points = bool(_PRONOUN.search(question))
+    nothing = _NAMES_NOTHING | _PARTICLES if points else _NAMES_NOTHING
+    found = list(_WORD.finditer(question))
+    telling = [
+        place
+        for place, match in enumerate(found)
+        if set(content_terms(match.group())) - nothing and not (continues and _YEAR.fullmatch(match.group()))
+    ]
+    if len(telling) != 1:
+        return not telling
+    (place,) = telling
+    word = found[place].group()
+    is_name = re.search(r"\d|\B[A-Z]", word) or (place and word != word.lower())
+    if not points or is_name or _FORETELLS.search(question):
+        return False
+    before = place - 1
+    while before >= 0 and set(terms(found[before].group())) & nothing:
+        before -= 1
+    led_by = found[before].group().lower() if before >= 0 else ""
+    if led_by in _POINTS_AT_ONE:
+        return bool(_ITS_PREDICATE.match(question[: found[before].end()]))
+    return led_by not in _BEFORE_A_NOUN
+
+
+def _lacks_chinese(question: str, leans: bool) -> bool:
+    import rjieba  # reads its dictionary when loaded
+
+    points, deeds = False, 0
+    for word, kind in rjieba.tag(question, True):
+        if _PRONOUN_ZH.fullmatch(word):
+            points = True
+        elif not terms(word) or word in _NAMES_NOTHING_ZH or (leans and _YEAR.fullmatch(word)):
+            continue
+        elif re.search(r"[0-9A-Za-z]", word):
+            return False
+        elif kind.startswith("v"):
+            deeds += 1
+        elif not _TELLS_OF_THINGS.match(kind):
+            return False
+    return deeds <= points

@@ -1,0 +1,208 @@
+"""What a model makes of a question: its reply read as a plan, and the plan held against what the rules see. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conversations.pipeline.understanding.context_dependence import leaning
+from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
+from ragsite.language import language_of
+from ragsite.llm.json_reply import line, number, objects, truth, words
+
+MAX_QUERIES = 5
+# Characters of a key term.
+MAX_QUERY = 80
+# Characters of a question in another language.
+MAX_TRANSLATION = 240
+# A model this unsure, or less, is not followed away from the documents.
+UNSURE = 0.5
+# From here on, one that would chat is followed at once where the message doesn't ask for anything.
+SURE = 0.8
+
+# Both vocabularies are taken in both places: models mix them up.
+_ACTIONS = {
+    "retrieve_vector": "retrieve_vector", "kb_retrieval": "retrieve_vector", "retrieve": "retrieve_vector",
+    "retrieval": "retrieve_vector", "search": "retrieve_vector",
+    "answer_chat": "answer_chat", "chat": "answer_chat",
+    "clarify": "clarify", "clarification": "clarify",
+}  # fmt: skip
+_ASKS = re.compile(
+    r"[?？]\s*$|\b(what|how|which|who|whom|whose|when|where|why)\b|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
+    re.IGNORECASE,
+)
+_OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)
+# Wishes to be told something. "Tell me a joke" and "summarise that" want nothing that stands in documents.
+_WISHES = re.compile(
+    r"\b(tell|show|give|list|find|explain|describe|summari[sz]e|compare|look\s+up|search)\b"
+    r"(?!(\s+(me|us|for))?\s+(an?|that|this|it|again)\b)"
+    r"|介绍|说明|列出|列举|告诉|查|找|总结|概括|比较|解释",
+    re.IGNORECASE,
+)
+# Asked of this conversation itself, or of the answers in it. That "I" or "you" stands in a question says less: "how do
+# you reset it?", "how many days do we get?"
+_OF_THIS_TALK = re.compile(
+    r"\b(did|have)\s+(i|you|we)\s+(just\s+)?(ask|asked|say|said|tell|told|talk|talked|mention|mentioned)\b"
+    r"|\b(my|your)\s+(first|last|previous)\s+(question|message|answer|reply)\b|\bthis\s+(conversation|chat)\b"
+    r"|\b(how|who)\s+are\s+you\b"
+    r"|^\W*(can|could|would|will)\s+you\s+(please\s+)?(make|say|repeat|rephrase|translate|shorten|rewrite)\b"
+    r"|刚才|刚刚|这次对话|(第|上|前)一个(问题|回答)",
+    re.IGNORECASE,
+)
+INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
+
+    `followup` is None where the model didn't say; `translations` are the question in other languages, by their codes;
+    `instead` is what it would do rather than search, where what the search finds decides on it.
+    """
+
+    action: str
+    intent: str
+    confidence: float | None = None
+    queries: tuple[str, ...] = ()
+    rewrite: str = ""
+    translations: tuple[tuple[str, str], ...] = ()
+    followup: bool | None = None
+    k: int | None = None
+    instead: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the model says itself that it is none too certain."""
+        return self.confidence is not None and self.confidence <= UNSURE
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the model says itself that it is certain, and doesn't contradict itself."""
+        return self.confidence is not None and self.confidence >= SURE and "contradiction" not in self.notes
+
+
+def read_plan(reply: str, question: str, background: str = "") -> Plan:
+    """Return the first usable plan of a reply; raises `Unusable` with the reason, a stable slug, when there is none.
+
+    What is missing or of the wrong type is left open. Where intent and action contradict each other and either is to
+    search, it is searched, since that loses nothing; else the action counts. `background` is the conversation.
+    """
+    found = objects(reply, "intent", "plan") or objects(reply, "action")
+    if not found:
+        raise Unusable("refusal" if refuses(reply, question) else "empty" if not reply.strip() else "no JSON")
+    for item in found:
+        plan = _plan(item, question, background, reply)
+        if plan is not None:
+            return replace(plan, notes=(*plan.notes, "several objects")) if len(found) > 1 else plan
+    raise Unusable("no plan")
+
+
+def reconcile(plan: Plan, ruled: str, *, asks: bool, leans: bool, alone: bool) -> Plan:
+    """Return the plan as it is followed.
+
+    `ruled` is the action that the rules would take, `asks` whether the message may want something of the documents,
+    `leans` whether it points at something outside it, and `alone` that nothing came before it. An answer without the
+    documents, where the documents hold one, is a loss that a reader can't see. So a model that would chat or ask back
+    is followed at once only where the rules agree, where a question points at nothing, or where it is sure to chat and
+    nothing is asked; where it is unsure it is searched; else the search is made and decides.
+    """
+    if plan.action in ("retrieve_vector", ruled):
+        return plan
+    if plan.is_unsure:
+        return replace(plan, action="retrieve_vector", notes=(*plan.notes, "unsure"))
+    if plan.action == "clarify" and leans and alone:
+        return plan
+    if plan.action == "answer_chat" and plan.is_sure and not asks:
+        return plan
+    return replace(plan, action="retrieve_vector", instead=plan.action)
+
+
+def why_it_leans(question: str) -> str:
+    """Return why a question leans on what came before it, a stable slug; empty when it stands alone."""
+    return leaning(question)
+
+
+def leans_on(question: str) -> bool:
+    """Whether a question leans on what came before it."""
+    return bool(why_it_leans(question))
+
+
+def asks_for_facts(question: str) -> bool:
+    """Whether a message is a question, and not a wish, a remark, or about those who talk here and what they said."""
+    return bool(_ASKS.search(question)) and not _OF_THE_TALK.search(question)
+
+
+def may_ask_for_facts(message: str) -> bool:
+    """Whether a message may want something that stands in documents: it asks, or wishes to be told, or has a number.
+
+    In doubt it does; only what is asked of the conversation itself does not.
+    """
+    if _OF_THIS_TALK.search(message):
+        return False
+    return bool(_ASKS.search(message) or _WISHES.search(message) or re.search(r"\d", message))
+
+
+def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> Plan | None:
+    inner = item["plan"] if isinstance(item.get("plan"), dict) else item
+    arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
+    action, notes = _action(_ACTIONS.get(_slug(item.get("intent"))), _ACTIONS.get(_slug(inner.get("action"))))
+    if not action:
+        return None
+    written, rewrite = line(item.get("rewrite")), ""
+    cut = bool(written) and line(reply).endswith(written)  # the reply broke off within it, and was repaired
+    try:
+        rewrite = usable_rewrite(written, question, background, cut=cut)
+    except Unusable as unusable:
+        if unusable.reason != "empty":
+            notes = (*notes, f"rewrite: {unusable.reason}")
+    return Plan(
+        action=action,
+        intent=INTENTS[action],
+        confidence=_confidence(item.get("confidence")),
+        queries=_key_terms(words(item.get("queries")) or words(arguments.get("queries"))),
+        rewrite=rewrite,
+        translations=_translations(item.get("translations"), question),
+        followup=truth(item.get("followup")),
+        k=_count(arguments.get("k", inner.get("k", item.get("k")))),
+        notes=notes,
+    )
+
+
+def _action(by_intent: str | None, by_plan: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the action that two words stand for, and a note when they contradict each other."""
+    if by_intent and by_plan and by_intent != by_plan:
+        search = "retrieve_vector" in (by_intent, by_plan)
+        return ("retrieve_vector" if search else by_plan), ("contradiction",)
+    return by_plan or by_intent or "", ()
+
+
+def _slug(value: Any) -> str:
+    return line(value).lower().replace(" ", "_").replace("-", "_")
+
+
+def _confidence(value: Any) -> float | None:
+    """Return a confidence from 0 to 1; one out of 100 is scaled, another is none."""
+    found = number(value)
+    if found is None or not 0 <= found <= 100:
+        return None
+    return found if found <= 1 else found / 100
+
+
+def _key_terms(found: Sequence[str]) -> tuple[str, ...]:
+    return tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES]
+
+
+def _translations(value: Any, question: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts of a field by the languages that they are in, whatever the model names these."""
+    texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    found: dict[str, str] = {}
+    for text in map(line, texts):
+        if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
+            found.setdefault(language_of(text), text)
+    return tuple((language, text) for language, text in found.items() if language)
+
+
+def _count(value: Any) -> int | None:
+    found = number(value)
+    return int(found) if found is not None and found >= 1 else None

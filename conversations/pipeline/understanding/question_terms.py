@@ -1,0 +1,56 @@
+"""What a question speaks of, word by word, and how much of it a text holds. Pure."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from conversations.pipeline.understanding.answer_types import said_alike
+from conversations.pipeline.understanding.keywords import content_terms, likely_needed, words
+from retrieval.bm25 import inverse_document_frequency
+from retrieval.fulltext import Frequencies
+
+# What the parts of a word count that a text holds without the whole: those of `pg_basebackup`, of 英文单词.
+IN_PARTS = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWord:
+    """A word of a question that names something: its terms, whole and in parts, each with its rarity.
+
+    `weight` is the rarity of the rarest, in inverse document frequency over what is searched; of a Chinese word that
+    rather says something of another (a verb, a particle), less. `others` are terms that say the same.
+    """
+
+    text: str
+    rarity: Mapping[str, float]
+    weight: float
+    others: Set[str] = frozenset()
+
+    def held_by(self, found: Set[str]) -> float:
+        """Return how much of the word is among some terms, from 0 to 1."""
+        whole = max(self.rarity, key=len)
+        if whole in found or self.others & found:
+            return 1.0
+        parts = {term: rarity for term, rarity in self.rarity.items() if term != whole}
+        held = sum(rarity for term, rarity in parts.items() if term in found)
+        return IN_PARTS * held / (sum(parts.values()) or 1.0)
+
+
+def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
+    """Return the words of a question that name something, each once; `frequencies` are of what is searched."""
+    found: dict[frozenset[str], QuestionWord] = {}
+    alike = said_alike(question)
+    for word in words(question):
+        named = frozenset(content_terms(word))
+        if not named or named in found:
+            continue
+        size = max(frequencies.size, 2)
+        rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in named}
+        found[named] = QuestionWord(
+            word, rarity, likely_needed(word) * max(rarity.values()), alike if named & alike else frozenset()
+        )
+    return tuple(found.values())
+
+
+def coverage(asked: Sequence[QuestionWord], found: Set[str]) -> float:
+    """Return the share of a question's weight that some terms hold, from 0 to 1."""
+    return sum(word.weight * word.held_by(found) for word in asked) / (sum(word.weight for word in asked) or 1.0)

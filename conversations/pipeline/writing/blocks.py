@@ -1,0 +1,224 @@
+"""Writing an answer as block events, with citation markers checked on the way."""
+
+import re
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from conversations.events import BlockEnd, BlockKind, BlockStart, BlockUpdate, Delta, Event
+from conversations.pipeline.graph import Emit
+from conversations.pipeline.state import PictureInfo, State
+from conversations.pipeline.writing.dialects.parts import (
+    CodeHead,
+    CodeText,
+    End,
+    Image,
+    Part,
+    TableHead,
+    TableRow,
+    Words,
+)
+from ragsite.llm.mending import TextMender, whole
+
+_NUMBERS = r" ?\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*"
+_MARKER = rf"\[{_NUMBERS} ?\]|【{_NUMBERS} ?】|［{_NUMBERS} ?］"
+# What tells where on a line code stands, and the markers.
+_STEP = re.compile(rf"`+|\n|{_MARKER}")
+# The end of a piece that may be the beginning of a marker, or of more backticks.
+_OPEN_MARKER = re.compile(rf"(?:(?<!`)`++|[\[【［](?: ?|{_NUMBERS}\s*(?:[,，、;；]\s*)?))\Z")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
+_EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
+# How a model names the picture of a passage.
+_PASSAGE = re.compile(r"(?:passage|段落)\s*[:：]?\s*\[?(\d{1,3})\]?", re.IGNORECASE)
+
+
+class BlockWriter:
+    """Emits blocks with ids `b1`, `b2`, … and keeps the state's answer in step with them."""
+
+    def __init__(self, state: State, emit: Emit) -> None:
+        self._state = state
+        self._emit = emit
+        self._open = ""
+        self._kind: BlockKind = "text"
+        self._mender = TextMender()
+
+    async def text(self, text: str) -> None:
+        """Append Markdown to the open text block, opening one when there is none; empty lines open none."""
+        if not (self._open and self._kind == "text"):
+            text = _EMPTY_LINES.sub("", text)
+            if not text.strip():
+                return
+            await self.start("text")
+        await self._say(text)
+
+    async def code(self, text: str) -> None:
+        """Append to the open block of code."""
+        await self._say(text)
+
+    async def row(self, cells: Iterable[str]) -> None:
+        """Append a row to the open table."""
+        await self._send(Delta(id=self._open, row=[whole(cell) for cell in cells]))
+
+    async def table(self, columns: list[str], rows: Iterable[list[str]]) -> None:
+        """Write a whole table."""
+        await self.start("table", columns=columns)
+        for row in rows:
+            await self.row(row)
+        await self.close()
+
+    async def picture(self, picture: PictureInfo) -> None:
+        """Write a picture."""
+        await self.start("image", alt=picture.alt)
+        await self._send(BlockUpdate(id=self._open, url=picture.url, width=picture.width, height=picture.height))
+        await self.close()
+
+    async def start(
+        self, kind: BlockKind, columns: list[str] | None = None, alt: str | None = None, language: str | None = None
+    ) -> None:
+        """Open a block, ending the one before it."""
+        await self.close()
+        self._open, self._kind = f"b{len(self._state.answer.blocks) + 1}", kind
+        columns = columns and [whole(column) for column in columns]
+        alt, language = alt and whole(alt), language and whole(language)
+        await self._send(BlockStart(id=self._open, kind=kind, columns=columns, alt=alt, language=language))
+
+    async def close(self) -> None:
+        """End the open block, if any."""
+        if self._open:
+            await self._tell(self._mender.close())
+            ended, self._open = self._open, ""
+            await self._send(BlockEnd(id=ended))
+
+    async def _say(self, text: str) -> None:
+        await self._tell(self._mender.feed(text))
+
+    async def _tell(self, text: str) -> None:
+        if text:
+            await self._send(Delta(id=self._open, text=text))
+
+    async def _send(self, event: Event) -> None:
+        self._state.answer.apply(event)
+        await self._emit(event)
+
+
+class PartWriter:
+    """Writes what a model wrote: markers that point nowhere are left out, and pictures that are not of cited passages.
+
+    Fills the state's `cited` as the markers come.
+    """
+
+    def __init__(self, state: State, writer: BlockWriter) -> None:
+        self._state = state
+        self._writer = writer
+        sources = state.citations if settings.ENABLE_SOURCE_CITATION else []
+        self._markers = MarkerFilter({citation["index"] for citation in sources}, state.cited)
+        self._shown: set[int] = set()
+        self._waiting: list[tuple[Image, int]] = []
+
+    async def write(self, part: Part) -> None:
+        """Write the next part."""
+        if not isinstance(part, Words):
+            await self._writer.text(self._markers.close())
+        match part:
+            case Words():
+                await self._writer.text(self._markers.feed(part.text))
+            case TableHead():
+                await self._writer.start("table", columns=[self._cell(cell) for cell in part.columns])
+            case TableRow():
+                await self._writer.row([self._cell(cell) for cell in part.cells])
+            case CodeHead():
+                await self._writer.start("code", language=part.language[:30])
+            case CodeText():
+                await self._writer.code(part.text)
+            case Image():
+                await self._image(part)
+            case End():
+                await self._writer.close()
+
+    async def finish(self) -> None:
+        """Show the pictures of all passages that are cited; in place of those asked for in vain, say what they were."""
+        await self._writer.close()
+        for number in range(1, len(self._state.evidence) + 1):
+            await self._show(number)
+        for image, number in self._waiting:
+            if number not in self._shown:
+                await self._writer.text(f"*{escape_markdown(image.alt)}*\n\n" if image.alt else "")
+        await self._writer.close()
+
+    async def _image(self, image: Image) -> None:
+        number = self._passage_of(image)
+        if not await self._show(number):
+            self._waiting.append((image, number))
+
+    async def _show(self, number: int) -> bool:
+        """Show the picture of a passage that is cited, once; whether it stands in the answer now."""
+        if number in self._state.cited and number not in self._shown:
+            picture = self._state.pictures.get(self._state.evidence[number - 1].chunk_id)
+            if picture is not None:
+                self._shown.add(number)
+                await self._writer.picture(picture)
+        return number in self._shown
+
+    def _passage_of(self, image: Image) -> int:
+        """Return the number of the passage whose picture is meant, 0 for none."""
+        if match := _PASSAGE.fullmatch(image.url.strip()):
+            return int(match[1])
+        pictures = (
+            (number, self._state.pictures.get(hit.chunk_id)) for number, hit in enumerate(self._state.evidence, 1)
+        )
+        return next((number for number, picture in pictures if picture is not None and picture.url == image.url), 0)
+
+    def _cell(self, text: str) -> str:
+        return self._markers.feed(text) + self._markers.close()
+
+
+class MarkerFilter:
+    """Lets through the citation markers that point at a source and drops those that point nowhere.
+
+    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]`, `【1】【2】`
+    and `［1］［2］` become `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets.
+    """
+
+    def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
+        self.cited: set[int] = set() if cited is None else cited
+        self._known = known
+        self._held = ""
+        self._code = ""  # the backticks that have opened it
+
+    def feed(self, text: str) -> str:
+        """Take a piece and return what may be shown of it."""
+        text = self._held + text
+        match = _OPEN_MARKER.search(text)
+        self._held = text[match.start() :] if match else ""
+        return _STEP.sub(self._pass, text[: len(text) - len(self._held)])
+
+    def close(self) -> str:
+        """Return what was held back."""
+        held, self._held = self._held, ""
+        return held
+
+    def _pass(self, match: re.Match[str]) -> str:
+        text = match[0]
+        if text == "\n":
+            self._code = ""
+        elif text[0] == "`":
+            self._code = "" if text == self._code else self._code or text
+        elif not self._code:
+            return self._judge(match)
+        return text
+
+    def _judge(self, match: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", match[0])]
+        known = [number for number in numbers if number in self._known]
+        self.cited.update(known)
+        return "".join(f"[{number}]" for number in known)
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading."""
+    escaped = _SPECIAL.sub(r"\\\1", text)
+    return re.sub(r"(?m)^([ \t]*)([-+]|\d+[.)])(?=\s)", lambda match: f"{match[1]}{_escape_start(match[2])}", escaped)
+
+
+def _escape_start(mark: str) -> str:
+    return f"\\{mark}" if len(mark) == 1 else f"{mark[:-1]}\\{mark[-1]}"

@@ -1,0 +1,5 @@
+"""Reading what a model writes, Markdown or block events in JSON, into the parts of an answer. Pure."""
+
+from conversations.pipeline.writing.dialects.reader import AnswerReader
+
+__all__ = ["AnswerReader"]

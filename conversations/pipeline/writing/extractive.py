@@ -1,0 +1,348 @@
+"""Answering without a language model: the sentences that answer best, quoted. Pure.
+
+Each sentence of the first passages is scored by a weighted sum (see `_Unit.score`), fitted so that the sentence which
+holds the answer comes first. It is quoted first, with what of its paragraph it can't be understood without; others
+follow that may answer as well.
+"""
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, zip_longest
+
+from conversations.citations.facts import is_named, names
+from conversations.pipeline.understanding.answer_types import Thing, asked_for, holds
+from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
+from conversations.pipeline.writing.similarity import Similarity
+from knowledge.sections import MARK
+from knowledge.sentences import split_sentences
+from retrieval.analysis import terms
+from retrieval.search import Hit
+from retrieval.words import is_broad
+
+# Passages whose sentences are looked at, and of which sentences are quoted.
+PASSAGES = 5
+MAX_PASSAGES = 3
+# Sentences that are quoted of facts, and of what is explained; what a sentence announces or needs comes on top.
+MAX_SENTENCES, MAX_EXPLAINED = 3, 5
+# A sentence whose score is so much lower than the best is not worth quoting; nor is a row of a table beside a sentence,
+# or beside a row, that is less nearly as good.
+KEEP, KEEP_ROW = 3.0, 1.0
+MAX_ROWS, MAX_LISTED_ROWS = 3, 12
+# The cosine similarity from which a sentence without a word of the question may follow the one that answers.
+SPEAKS_OF_IT = 0.4
+# Columns up to which a procedure is quoted from its beginning; and the share of a question for how something is done
+# that its heading must hold.
+PROCEDURE, OF_THE_SECTION = 620, 0.5
+# How many lines of a list its announcement brings.
+LISTED = 7
+# How many sentences are compared in meaning: each costs an embedding.
+COMPARED = 24
+
+_WANTS_PROCEDURE = re.compile(
+    r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE
+)
+_WANTS_EXPLANATION = re.compile(
+    r"\bwhy\b|\bexplain\b|\bdescribe\b|\bwhat (?:is|are|does)\b|为什么|为何|解释|说明|介绍|什么是|是什么", re.IGNORECASE
+)
+_WANTS_PICTURE = re.compile(
+    r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
+)
+_WANTS_LIST = re.compile(
+    r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
+    re.IGNORECASE,
+)
+# The beginning of a definition: what is defined, and a colon.
+_TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
+_STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
+# What can't be understood without the sentence before it.
+_LEANS = re.compile(
+    r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
+    r"|[它他她这该此其]|默认|否则|如果是"
+)
+_UNIT_ABOVE = re.compile(r"[(（]([^()（）]{1,12})[)）]\s*$")
+_FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(slots=True)
+class Quote:
+    """Sentences of one passage, the one that answers first, then others in their order there.
+
+    Each keeps the white space after it. `hit` is its position among the hits; `gaps` are the indices of sentences
+    before which something is left out.
+    """
+
+    hit: int
+    sentences: list[str] = field(default_factory=list)
+    gaps: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Extract:
+    """What is quoted: sentences, table rows and pictures, each by the position of its hit, in the order of showing."""
+
+    quotes: list[Quote] = field(default_factory=list)
+    tables: dict[int, list[list[str]]] = field(default_factory=dict)
+    pictures: list[int] = field(default_factory=list)
+    # The positions of the hits that are used, the one that answers best first.
+    hits: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Unit:
+    """A sentence of a text, a row of a table, or a block of code, as one that may answer."""
+
+    hit: int
+    position: int
+    text: str
+    terms: frozenset[str]
+    paragraph: int
+    own: float  # the share of the question that it holds
+    context: float  # what its headings add to that
+    before: float  # what the sentence before it adds
+    after: float  # what the sentence after it adds
+    passage: float  # the share of the question that its passage holds
+    thing: float  # 1 where it holds a thing of the kind that is asked for, -1 where it doesn't, 0 where none is
+    meaning: float = 0.0  # its cosine similarity to the question, where it was compared
+
+    @property
+    def score(self) -> float:
+        """The weighted sum by which sentences are ordered, fitted as in a choice of one of them (softmax)."""
+        return (
+            5.1 * self.own
+            + 3.0 * self.context
+            + 1.4 * self.before
+            + 1.6 * self.after
+            + 1.7 * self.passage
+            + 2.0 * self.thing
+            + 4.2 * self.meaning
+            + 2.0 / (1 + self.hit)
+            - 1.4 * self.text.rstrip().endswith((":", "："))
+        )
+
+
+def extract(
+    question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None = None
+) -> Extract:
+    """Choose what to quote of hits (best first) for a question; `asked` are the words of it.
+
+    `similarity` tells how near texts are to the question in meaning, None where no model can.
+    """
+    ranked = _ranked(question, asked, hits[:PASSAGES], similarity)
+    result = Extract()
+    if ranked:
+        explained = bool(_WANTS_PROCEDURE.search(question) or _WANTS_EXPLANATION.search(question))
+        _quote(result, question, asked, hits, _taken(ranked, MAX_EXPLAINED if explained else MAX_SENTENCES), ranked)
+    _choose_pictures(result, question, hits, asked)
+    return result
+
+
+def units(hit: Hit) -> list[str]:
+    """Return what can be quoted of a passage: its sentences, each block of fenced code whole, or its table's rows.
+
+    Those of a text keep the white space after them, so that joined they are the passage. The figures of a table have
+    the units that stand above them, "Price (EUR)".
+    """
+    if hit.kind == "table" and hit.rows:
+        above = [_UNIT_ABOVE.search(str(column)) for column in hit.columns or ()]
+        measured = [f" {found[1]}" if found else "" for found in above]
+        return [
+            " | ".join(f"{cell}{unit}" for cell, unit in zip_longest(map(str, row), measured[: len(row)], fillvalue=""))
+            for row in hit.rows
+        ]
+    found: list[str] = []
+    end = 0
+    for match in _FENCED.finditer(hit.content):
+        found += split_sentences(hit.content[end : match.start()])
+        found.append(match.group())
+        end = match.end()
+    return found + split_sentences(hit.content[end:])
+
+
+@lru_cache(4_096)  # they are looked at when it is judged whether there is an answer, and when it is quoted
+def unit_terms(unit: str) -> frozenset[str]:
+    """Return the terms of a sentence."""
+    return frozenset(terms(unit))
+
+
+def terms_above(hit: Hit) -> frozenset[str]:
+    """Return the terms under which a passage's sentences stand: of its headings, its file, and a table's columns."""
+    columns = " ".join(map(str, hit.columns or ())) if hit.kind == "table" else ""
+    return unit_terms(f"{hit.heading} {hit.filename.rpartition('.')[0]} {columns}")
+
+
+def _ranked(
+    question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None
+) -> list[_Unit]:
+    """Return the sentences of the hits, the most likely to answer first."""
+    # Of a picture that isn't asked for the caption is no sentence; `_choose_pictures` shows what it covers.
+    pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
+    told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
+    thing = asked_for(question)
+    found = [unit for position, hit in told for unit in _units_of(position, hit, asked, thing)]
+    found.sort(key=lambda unit: -unit.score)
+    if similarity is not None:
+        compared = found[:COMPARED]
+        for unit, near in zip(compared, similarity([unit.text for unit in compared]), strict=True):
+            unit.meaning = max(0.0, near)
+        found.sort(key=lambda unit: -unit.score)
+    return found
+
+
+def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thing | None) -> list[_Unit]:
+    texts = units(hit)
+    is_table = hit.kind == "table" and bool(hit.rows)
+    above = terms_above(hit)
+    own = [unit_terms(text) for text in texts]
+    whole = coverage(asked, above.union(*own))
+    found: list[_Unit] = []
+    section: frozenset[str] = frozenset()
+    paragraph = 0
+    for number, text in enumerate(texts):
+        if text.startswith(MARK):
+            section, paragraph = own[number], paragraph + 1
+            continue
+        held = coverage(asked, own[number])
+
+        def adds(others: Set[str], number: int = number, held: float = held) -> float:
+            return coverage(asked, own[number] | others) - held
+
+        if text.strip():
+            found.append(
+                _Unit(
+                    position, number, text.strip(), own[number], paragraph, held,
+                    context=adds(above | section),
+                    before=0.0 if is_table or not number else adds(own[number - 1]),
+                    after=0.0 if is_table or number + 1 == len(texts) else adds(own[number + 1]),
+                    passage=whole,
+                    thing=0.0 if thing is None else 1.0 if holds(thing, text) else -1.0,
+                )
+            )  # fmt: skip
+        if "\n\n" in text[len(text.rstrip()) :]:
+            paragraph += 1
+    return found
+
+
+def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
+    """Return the sentences to quote, best first: few, of few passages, none that says what another does."""
+    taken = [ranked[0]]
+    for unit in ranked[1:]:
+        if len(taken) >= most or unit.score < ranked[0].score - KEEP:
+            break
+        if not (unit.own or unit.context or unit.meaning >= SPEAKS_OF_IT):
+            continue
+        passages = {other.hit for other in taken}
+        if unit.hit not in passages and len(passages) >= MAX_PASSAGES:
+            continue
+        if not any(len(unit.terms & other.terms) >= 0.8 * max(1, len(unit.terms | other.terms)) for other in taken):
+            taken.append(unit)
+    return taken
+
+
+def _quote(
+    result: Extract,
+    question: str,
+    asked: Sequence[QuestionWord],
+    hits: Sequence[Hit],
+    taken: Sequence[_Unit],
+    ranked: Sequence[_Unit],
+) -> None:
+    """Fill the quotes and tables of what is taken, passage by passage, the best first."""
+    procedural = bool(_WANTS_PROCEDURE.search(question))
+    best = taken[0]
+    for position in dict.fromkeys(unit.hit for unit in taken):
+        hit, mine = hits[position], [unit for unit in taken if unit.hit == position]
+        if hit.kind == "image":
+            if position != best.hit:
+                continue  # one that is asked for is chosen by itself
+            result.pictures.append(position)
+        elif hit.kind == "table" and hit.rows:
+            if best.score - mine[0].score > KEEP_ROW:
+                continue
+            rows = [unit for unit in ranked if unit.hit == position and best.score - unit.score <= KEEP_ROW]
+            listed = is_broad(question) or _WANTS_LIST.search(question)
+            # Beside the row of what is named, others speak of something else.
+            named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
+            rows = named if named and not listed else rows
+            shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
+            result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
+        else:
+            steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
+            result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
+        result.hits.append(position)
+
+
+def _quote_of(
+    position: int, texts: Sequence[str], taken: Sequence[_Unit], ranked: Sequence[_Unit], procedural: bool, whole: bool
+) -> Quote:
+    """Return the quote of a text: its best sentence, then the others and what these can't be understood without.
+
+    A `whole` section is quoted from its beginning, since it tells step by step how what is asked for is done.
+    """
+    best = taken[0].position
+    wanted = {unit.position for unit in taken}
+    for unit in taken:
+        wanted |= _needed(unit, texts, ranked)
+        if procedural and (_STEP.match(unit.text) or texts[unit.position].rstrip().endswith((":", "："))):
+            wanted |= _procedure(texts, unit.position)
+    if whole:
+        wanted |= {number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE}
+    rest = sorted(position for position in wanted - {best} if texts[position].strip())
+    # What is announced follows its announcement; a list is read from its beginning.
+    in_steps = any(_STEP.match(texts[number]) for number in (best, *rest))
+    in_order = whole or in_steps or texts[best].rstrip().endswith((":", "："))
+    order = sorted([best, *rest]) if in_order else [best, *rest]
+    order = [number for number in order if not texts[number].startswith(MARK)]
+    gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}
+    return Quote(position, [texts[number] for number in order], gaps)
+
+
+def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[int]:
+    """Return the sentences without which one isn't understood.
+
+    They are those that it announces; the one before it, where it begins with a word that points back; and the term that
+    its paragraph defines.
+    """
+    needed: set[int] = set()
+    number = unit.position
+    if texts[number].rstrip().endswith((":", "：")):
+        needed.update(range(number + 1, min(number + 1 + LISTED, len(texts))))
+    mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
+    first = min(mine, default=number)
+    if number > first and _LEANS.match(unit.text):
+        needed.add(number - 1)
+    if number > first and _TERM.match(texts[first]):
+        needed.add(first)
+    return needed
+
+
+def _procedure(texts: Sequence[str], number: int) -> set[int]:
+    """Return the steps around one, from the line that announces them."""
+    first = number
+    while first > 0 and _STEP.match(texts[first]):
+        first -= 1
+    taken: set[int] = set()
+    columns = 0
+    for position in range(first, len(texts)):
+        columns += _columns(texts[position])
+        if columns > PROCEDURE or (position > number and not _STEP.match(texts[position])):
+            break
+        taken.add(position)
+    return taken
+
+
+def _columns(text: str) -> int:
+    """Return the width of a text in columns; a Chinese character is two wide."""
+    return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
+
+
+def _choose_pictures(result: Extract, question: str, hits: Sequence[Hit], asked: Sequence[QuestionWord]) -> None:
+    """Show a picture when the question asks for one, or when its caption covers most of the question."""
+    wanted = 0.3 if _WANTS_PICTURE.search(question) else 0.6
+    for position, hit in enumerate(hits):
+        if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
+            continue
+        if coverage(asked, unit_terms(hit.content)) >= wanted:
+            result.pictures.append(position)
+            result.hits.append(position)

@@ -1,0 +1,176 @@
+"""The answerer of a site without a language model: quotes, tables and pictures, each with its source."""
+
+import asyncio
+import logging
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.events import SourcesEvent
+from conversations.pipeline.graph import Emit
+from conversations.pipeline.state import State
+from conversations.pipeline.understanding.question_terms import question_words
+from conversations.pipeline.writing import small_talk
+from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
+from conversations.pipeline.writing.extractive import Extract, Quote, extract
+from conversations.pipeline.writing.similarity import similarity_to
+from conversations.prompts.passages import citation
+from ragsite.llm.errors import LLMError
+from retrieval import spaces
+from retrieval.search import Hit
+
+logger = logging.getLogger(__name__)
+
+# What `Turn.model` says of an answer that no model wrote.
+MODEL = "extractive"
+
+
+def nothing_found(state: State) -> str:
+    """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
+    with translation.override(reply_language(state)):
+        if not state.knowledge_base_ids:
+            return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
+        if state.unsearched:
+            return _("What can be searched by this question holds nothing on it.") + " " + _unsearched(state) + "\n\n"
+        return _("Your documents hold nothing on this.") + "\n\n"
+
+
+def _unsearched(state: State) -> str:
+    """Say which documents a question could not be searched in, and what helps; empty where there are none."""
+    if not state.unsearched:
+        return ""
+    languages = {"en": _("English"), "zh": _("Chinese")}
+    language, count = max(state.unsearched.items(), key=lambda item: item[1])
+    told = ngettext(
+        "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding model "
+        "doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
+        "%(count)d documents are in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
+        "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
+        count,
+    )
+    mine = languages[state.question_language]
+    return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
+
+
+def from_general_knowledge(state: State) -> str:
+    """Say, above an answer, that it comes from general knowledge; in the question's language, as the answer."""
+    with translation.override(reply_language(state)):
+        return _("**From general knowledge, not from your documents:**") + "\n\n"
+
+
+def ended_early(state: State, reason: str) -> str:
+    """Say, below an answer, that its end is missing, by the `finish_reason` that the model gave; else nothing."""
+    with translation.override(reply_language(state)):
+        if reason == "length":
+            return _("**The answer reached the length that it is allowed, and ends here.**")
+        if reason == "content_filter":
+            return _("**The provider's content filter ended the answer here.**")
+        return ""
+
+
+def reply_language(state: State) -> str:
+    """Return the catalogue for words of ours inside an answer."""
+    return "zh-hans" if state.question_language == "zh" else "en"
+
+
+async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
+    """Write the answer without a model."""
+    with translation.override(reply_language(state)):
+        if state.action == "answer_chat":
+            await writer.text(small_talk.reply(state.question))
+        elif state.action == "clarify":
+            await writer.text(small_talk.clarifying_question(state.question))
+        elif state.hits:
+            await _quote(state, writer, emit)
+
+
+async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
+    question = state.focus or state.question
+    chosen = await _chosen(question, state)
+    if not chosen.hits:
+        state.answer_state = "nearest"
+    order = chosen.hits or list(range(min(3, len(state.hits))))
+    rest = [position for position in range(len(state.hits)) if position not in order]
+    state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
+    numbers = {position: number for number, position in enumerate(order, 1)}
+    state.citations = [
+        citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""), state.reasons.get(hit.chunk_id, ""))
+        for number, hit in enumerate(state.evidence, 1)
+    ]
+    await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
+    if state.answer_state == "nearest":
+        await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
+        await writer.close()
+    state.cited = set(numbers.values()) if chosen.hits else set()
+    await _write(state, chosen, numbers, writer)
+    await writer.close()
+    if state.answer_state == "nearest" and state.unsearched:
+        await writer.text(_unsearched(state))
+        await writer.close()
+    # A block of its own, which the page shows as a quiet note; programs read it too.
+    await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
+
+
+async def _chosen(question: str, state: State) -> Extract:
+    """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
+    asked = question_words(question, state.frequencies)
+    try:
+        async with asyncio.timeout(settings.SEARCH_TIMEOUT):
+            similarity = await similarity_to(question)
+            return await spaces.with_model(extract, question, asked, state.hits, similarity)
+    except (LLMError, TimeoutError) as error:
+        logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
+    return await asyncio.to_thread(extract, question, asked, state.hits)
+
+
+async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
+    quotes = {quote.hit: quote for quote in chosen.quotes}
+    for position, number in numbers.items():
+        hit = state.hits[position]
+        pictured = position in chosen.pictures and hit.chunk_id in state.pictures
+        # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
+        if position in quotes and not pictured:
+            await writer.text(_paragraph(quotes[position], number, _title(hit, number)))
+        elif position in chosen.pictures and not pictured:
+            await writer.text(_paragraph(Quote(position, [hit.content]), number, _title(hit, number)))
+        if position in chosen.tables:
+            await writer.text(_title(hit, number))
+            await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
+        if pictured:
+            await writer.text(_title(hit, number))
+            await writer.picture(state.pictures[hit.chunk_id])
+
+
+def _paragraph(quote: Quote, number: int, title: str) -> str:
+    """Return a quote as Markdown: a marker after its first sentence and at its end, an ellipsis for what is left out.
+
+    Code follows the marker, which would stand alone below it; nothing but code stands under the title. The line breaks
+    of the passage are kept, since in steps and lists they mean something.
+    """
+    marker = f" [{number}]"
+    parts: list[str] = []
+    said = [index for index, sentence in enumerate(quote.sentences) if not sentence.startswith("```")]
+    for index, sentence in enumerate(quote.sentences):
+        if sentence.startswith("```"):
+            parts.append(f"\n\n{sentence.rstrip()}\n\n")
+            continue
+        gap = "\n\n… " if index in quote.gaps else ""
+        marked = marker if index in (said[0], said[-1]) else ""
+        parts.append(gap + escape_markdown(sentence.strip()) + marked + _break(sentence[len(sentence.rstrip()) :]))
+    text = "".join(parts).strip() + "\n\n"
+    return text if said else title + text
+
+
+def _break(space: str) -> str:
+    """Return what separates two sentences in Markdown as the white space does in the passage."""
+    if "\n\n" in space:
+        return "\n\n"
+    return "  \n" if "\n" in space else " " if space else ""
+
+
+def _title(hit: Hit, number: int) -> str:
+    """Return the section that a table or a picture stands in, as the line above it."""
+    section = hit.heading.rpartition(" › ")[2] if hit.heading else hit.filename
+    return f"**{escape_markdown(section)}** [{number}]\n\n"

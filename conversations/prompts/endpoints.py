@@ -1,0 +1,58 @@
+"""Which model serves which purpose: a profile from the admin, else the `LLM_*` settings, else none."""
+
+from dataclasses import replace
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from conversations.models import ModelProfile
+from conversations.prompts import active
+from conversations.prompts.profiles import endpoint_of, manner
+from ragsite.llm import prompt_tokens
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.default import default_endpoint, resolve_model
+from ragsite.llm.types import Endpoint
+
+
+def profile_endpoint(purpose: str) -> Endpoint | None:
+    """Return the enabled profile of a purpose as an endpoint, or None."""
+    return _of_setup(active.setup(), purpose)
+
+
+async def endpoint_for(purpose: str) -> Endpoint | None:
+    """Return where the model of a purpose is; None means that no model is configured for it."""
+    return _of_setup(await active.asetup(), purpose) or await default_endpoint_for(purpose)
+
+
+async def default_endpoint_for(purpose: str) -> Endpoint | None:
+    """Return the endpoint of the `LLM_*` settings as a purpose uses it, or None when none is set."""
+    endpoint = default_endpoint()
+    if endpoint is None:
+        return None
+    if not endpoint.model:
+        endpoint = await resolve_model(endpoint)
+    asked = manner(purpose)
+    return replace(endpoint, temperature=asked.temperature, max_tokens=asked.max_tokens or endpoint.max_tokens)
+
+
+def warm_up() -> None:
+    """Where a model is configured, load what prompts are counted with, so that the first one does not wait for it."""
+    try:
+        configured = bool(settings.LLM_BASE_URL) or ModelProfile.objects.filter(enabled=True).exists()
+    except DatabaseError:
+        return  # whoever asks a question will be told
+    finally:
+        connection.close()
+    if configured:
+        prompt_tokens.warm_up()
+
+
+async def client_for(purpose: str) -> ChatClient | None:
+    """Return a chat client for a purpose, to be closed after use; None when no model is configured."""
+    endpoint = await endpoint_for(purpose)
+    return ChatClient(endpoint) if endpoint is not None else None
+
+
+def _of_setup(setup: active.Setup, purpose: str) -> Endpoint | None:
+    profile = setup.profiles.get(purpose)
+    return endpoint_of(profile) if profile is not None else None

@@ -1,0 +1,140 @@
+"""A prompt filled with a stored turn, as it would be sent now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from conversations.history import branch_of, past_turns, recent_turns
+from conversations.memory.summaries import summary_of
+from conversations.models import Citation, Message, Turn
+from conversations.pipeline.node import NodeError
+from conversations.pipeline.state import PastTurn
+from conversations.prompts import calibration, endpoints, side_calls
+from conversations.prompts.budget import Window
+from conversations.prompts.compose import Material, compose
+from conversations.prompts.passages import fenced
+from conversations.prompts.templates import LOOPING, Prompt
+from knowledge import access
+from knowledge.models import Chunk
+from ragsite.llm.default import default_endpoint
+from ragsite.llm.types import ChatMessage
+from retrieval.search import Hit
+
+# The purposes whose messages hold the conversation as turns; the others are given it as a text, where they are.
+_WRITES = ("answer", "chat", "general", "clarify")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message with its tokens, as the model counts them as far as known."""
+
+    role: str
+    content: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The messages, their tokens together, and how many may be sent. `problem` says why there are none."""
+
+    messages: Sequence[Shown] = ()
+    tokens: int = 0
+    limit: int = 0
+    left_out: int = 0
+    problem: str = ""
+
+
+def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any) -> Preview:
+    """Return the messages of a prompt for a stored turn, without what its user had remembered: it is theirs alone.
+
+    Of somebody else's turn, passages that the reader may not read are left out.
+    """
+    window = _window(purpose)
+    question = _question_of(turn)
+    if purpose not in _WRITES:
+        past, evidence = _past(turn), _evidence(purpose, turn, reader)
+        system, user = prompt.fill(
+            side_calls.spoken(past, language) if purpose in LOOPING else (),
+            question=side_calls.quoted(question),
+            history=side_calls.transcript(past, language),
+            evidence=evidence,
+        )
+        return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
+    branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
+    material = Material(
+        prompt=prompt,
+        question=question,
+        language=language,
+        hits=_hits(turn, reader) if purpose == "answer" else (),
+        summary=summary_of(turn.session_id, branch) if len(branch) > 1 else "",
+        recent=recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS),
+    )
+    try:
+        composed = compose(material, window)
+    except NodeError as error:
+        return Preview(problem=str(error))
+    return _shown(composed.messages, window, len(composed.fitted.cuts))
+
+
+def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -> Preview:
+    shown = [Shown(message.role, message.content, window.measure(message.content)) for message in messages]
+    return Preview(shown, sum(message.tokens for message in shown), window.limit, left_out)
+
+
+def _window(purpose: str) -> Window:
+    """Return the window of the model that serves a purpose, that of the settings where there is none."""
+    endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
+    if endpoint is None:
+        return Window.of(settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS)
+    return Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
+
+
+def _question_of(turn: Turn) -> str:
+    found = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first()
+    return found or ""
+
+
+def _past(turn: Turn) -> list[PastTurn]:
+    branch = branch_of(turn.session_id, turn.parent_turn_id)
+    return past_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS)
+
+
+def _evidence(purpose: str, turn: Turn, reader: Any) -> str:
+    """Return the passages as a judge of them is given them: all, or, to filter, the first."""
+    hits = _hits(turn, reader)[: 1 if purpose == "filter" else None]
+    return "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1)) or _("(no passages)")
+
+
+def _hits(turn: Turn, reader: Any) -> list[Hit]:
+    """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
+    citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
+    if turn.session.owner_id != reader.pk:
+        citations = citations.filter(chunk__in=access.chunks(reader))
+    merged = Chunk.objects.filter(pk__in=[chunk_id for citation in citations for chunk_id in citation.joined])
+    contents = dict(merged.values_list("pk", "content"))
+    return [
+        Hit(
+            chunk_id=citation.chunk_id or 0,
+            document_id=citation.document_id or 0,
+            knowledge_base_id=citation.document.knowledge_base_id if citation.document else 0,
+            content=_content(citation, contents),
+            kind=citation.chunk.kind if citation.chunk else "text",
+            filename=citation.filename,
+            heading=citation.heading,
+            page=citation.page,
+            score=citation.score,
+            sources=[],
+            picture=citation.chunk.picture if citation.chunk else None,
+        )
+        for citation in citations.order_by("index")
+    ]
+
+
+def _content(citation: Citation, contents: Mapping[int, str]) -> str:
+    """Return what a citation stands on, `contents` being those of joined passages by chunk id."""
+    if citation.chunk is None:
+        return citation.snippet
+    return "\n\n".join(contents[pk] for pk in citation.joined if pk in contents) or citation.chunk.content

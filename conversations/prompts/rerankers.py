@@ -1,0 +1,96 @@
+"""The rerankers that a site is set up with; `settings.RERANKERS` names them, so that retrieval needn't know of them.
+
+An enabled model profile for reranking comes before the `RERANK_*` settings. It names a rerank endpoint or, where
+`RERANK_METHOD` is `llm`, a chat model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.conf import settings
+
+from conversations.prompts.endpoints import default_endpoint_for, endpoint_for, profile_endpoint
+from conversations.prompts.passages import fenced
+from conversations.prompts.templates import get_prompt
+from ragsite.db import in_database
+from ragsite.language import language_of
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import NotConfigured
+from ragsite.llm.local_rerank import local_reranker
+from ragsite.llm.remote_rerank import RemoteReranker
+from ragsite.llm.rerank import Reranker, Scores
+from ragsite.llm.scores import parse_scores
+from ragsite.llm.tokens import count_tokens, truncate_to_tokens
+from ragsite.llm.types import ChatMessage, Endpoint
+
+# The share of a model's window that a prompt may fill; counts are estimates.
+_FILL = 0.95
+# Tokens of the tags around a passage.
+_TAGS = 16
+
+
+async def endpoint() -> Reranker:
+    """Return the rerank endpoint of the profile, else of the settings. Raises `NotConfigured` when there is none."""
+    found = None if profile_chats() else await in_database(profile_endpoint, "rerank")
+    found = found or _settings_endpoint()
+    if found is None:
+        raise NotConfigured("An administrator can set one with RERANK_BASE_URL.")
+    return RemoteReranker(_hurried(found), settings.RERANK_STYLE)
+
+
+async def local() -> Reranker:
+    """Return the cross-encoder that runs in this process."""
+    return local_reranker(settings.RERANK_LOCAL_MODEL)
+
+
+async def language_model() -> Reranker:
+    """Return the chat model for reranking: a profile's, else that of the `LLM_*` settings. Raises `NotConfigured`."""
+    found = await (endpoint_for("rerank") if profile_chats() else default_endpoint_for("rerank"))
+    if found is None:
+        raise NotConfigured("An administrator can set one with LLM_BASE_URL.")
+    return PromptedReranker(ChatClient(_hurried(found)))
+
+
+def profile_chats() -> bool:
+    """Whether a model profile for reranking names a chat model rather than a rerank endpoint."""
+    return bool(settings.RERANK_METHOD == "llm")
+
+
+class PromptedReranker:
+    """A chat model that is given all passages at once, numbered and fenced, and asked for their scores as JSON."""
+
+    def __init__(self, client: ChatClient) -> None:
+        self._client = client
+
+    async def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return each text's score from 0 to 1, in the order of the texts; None where the reply has none for it."""
+        if not texts:
+            return []
+        prompt = await in_database(get_prompt, "rerank", language_of(query) or "en")
+        room = self._room(sum(map(count_tokens, prompt.fill(question=query, evidence="")))) // len(texts)
+        passages = [truncate_to_tokens(text, max(room - _TAGS, _TAGS)) for text in texts]
+        evidence = "\n\n".join(fenced(number, text) for number, text in enumerate(passages, 1))
+        system, user = prompt.fill(question=query, evidence=evidence)
+        reply = await self._client.complete([ChatMessage("system", system), ChatMessage("user", user)])
+        return parse_scores(reply.text, len(texts))
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept open."""
+        await self._client.aclose()
+
+    def _room(self, taken: int) -> int:
+        """Return the tokens that are left for passages."""
+        endpoint = self._client.endpoint
+        reserve = min(endpoint.max_tokens, endpoint.context_window // 2)
+        return int(endpoint.context_window * _FILL) - reserve - taken
+
+
+def _settings_endpoint() -> Endpoint | None:
+    if not settings.RERANK_BASE_URL:
+        return None
+    return Endpoint(settings.RERANK_BASE_URL, settings.RERANK_API_KEY, settings.RERANK_MODEL)
+
+
+def _hurried(endpoint: Endpoint) -> Endpoint:
+    """Return the endpoint with no more time than a reranking has, so that it is not retried in vain."""
+    return replace(endpoint, total_timeout=min(endpoint.total_timeout, settings.RERANK_TIMEOUT))

@@ -1,0 +1,223 @@
+"""Small questions to a model on the way to an answer: how to understand, how to search, what to keep.
+
+Nobody waits long for them: each is asked once, within seconds, and whoever asks goes on without an answer. A model that
+kept one waiting in vain isn't asked the next ones for a minute, so that a slow one costs a turn its seconds once.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+
+from conversations.pipeline.state import PastTurn
+from conversations.prompts import endpoints
+from conversations.prompts.budget import Window
+from conversations.prompts.templates import Prompt, aget_prompt
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.errors import LLMError, TimedOut, Unreachable
+from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
+from ragsite.llm.types import ChatMessage, Endpoint, Reply
+
+logger = logging.getLogger(__name__)
+
+# Seconds for which a model that was too slow or away is left alone.
+PAUSE = 60.0
+# Tokens that a model which thinks before it answers may take for that, beside those of its answer.
+THINKING_ROOM = 2048
+# Tokens of a past question or answer, of the summary of those before, and of the question, that are quoted to a model.
+_PAST_TOKENS = 200
+_SUMMARY_TOKENS = 400
+_QUESTION_TOKENS = 1000
+# Before what is quoted of a question, an answer, and the summary of what was before them.
+SPEAKERS = {"en": ("User", "Assistant", "Summary so far"), "zh": ("用户", "助手", "此前的摘要")}
+# What stands for an answer that failed, or was stopped before it was whole.
+_UNANSWERED = {"en": "(this was not answered)", "zh": "（未得到回答）"}
+# What stands for a conversation that has not begun.
+_NOTHING = "-"
+
+_paused: dict[tuple[str, str], float] = {}
+_thinkers: set[tuple[str, str]] = set()
+
+
+class NoReply(Exception):
+    """A small question that got no answer.
+
+    `reason` is a stable slug: `no model`, `paused`, `timed out`, `failed` or `empty`; `detail` is for a person.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the model wrote, its thinking left out; `cut` tells that its limit of tokens ended it."""
+
+    text: str
+    cut: bool
+    model: str
+
+
+class Asker:
+    """A model and its prompt for one purpose; each question is bounded by `seconds`."""
+
+    def __init__(self, purpose: str, client: ChatClient, prompt: Prompt, seconds: float) -> None:
+        self._purpose = purpose
+        self._client = client
+        self._prompt = prompt
+        self._seconds = seconds
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._client.endpoint.model
+
+    @property
+    def prompt_version(self) -> int:
+        """The version of the prompt; 0 for the one that the site came with."""
+        return self._prompt.version
+
+    async def ask(self, turns: Sequence[tuple[str, str]] = (), also: str = "", **variables: str) -> Answered:
+        """Fill the prompt, and return the answer. Raises `NoReply`.
+
+        `turns` are past questions and answers, and `also` is put at the end of the prompt's instructions.
+        """
+        prompt = replace(self._prompt, system="\n\n".join(filter(None, (self._prompt.system, also))))
+        key = _key(self._client.endpoint)
+        if _paused.get(key, 0.0) > time.monotonic():
+            raise NoReply("paused")
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await self._complete(self._fitted(prompt, turns, variables))
+        except (TimeoutError, TimedOut):
+            _paused[key] = time.monotonic() + PAUSE
+            logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
+            raise NoReply("timed out", _("No answer within %(seconds)g s.") % {"seconds": self._seconds}) from None
+        except LLMError as error:
+            if isinstance(error, Unreachable):
+                _paused[key] = time.monotonic() + PAUSE
+            logger.warning("The model for %s failed: %s %s", self._purpose, error.code, error.details)
+            raise NoReply("failed", error.message) from error
+        if not reply.text.strip():
+            raise NoReply("empty")
+        return Answered(reply.text, reply.finish_reason == "length", self.model)
+
+    def _fitted(self, prompt: Prompt, turns: Sequence[tuple[str, str]], variables: dict[str, str]) -> tuple[str, str]:
+        """Return the filled prompt with as much of the history's end as the model's window has room for."""
+        history = variables.get("history", "")
+        window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
+        whole = prompt.fill(turns, **variables)
+        if sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
+            return whole
+        taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
+        while turns and prompt.loops and taken > window.limit:
+            turns = turns[1:]
+            taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
+        if not history:
+            return prompt.fill(turns, **variables)
+        return prompt.fill(turns, **variables | {"history": _end_of(history, window.room(window.limit - taken))})
+
+    async def _complete(self, prompt: tuple[str, str]) -> Reply:
+        """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
+        endpoint = self._client.endpoint
+        messages = [ChatMessage("system", prompt[0]), ChatMessage("user", prompt[1])]
+        roomy = min(endpoint.max_tokens + THINKING_ROOM, endpoint.context_window // 2)
+        if _key(endpoint) not in _thinkers:
+            reply = await self._client.complete(messages)
+            if not _spent_on_thinking(reply):
+                return reply
+            _thinkers.add(_key(endpoint))
+        return await self._client.complete(messages, max_tokens=roomy)
+
+
+@asynccontextmanager
+async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[Asker]:
+    """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
+
+    Raises `NoReply` when there is none or it can't be told.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            client = await endpoints.client_for(purpose)
+    except TimeoutError:
+        raise NoReply("timed out") from None
+    except LLMError as error:
+        logger.warning("The model for %s can't be asked: %s %s", purpose, error.code, error.details)
+        raise NoReply("failed", error.message) from error
+    if client is None:
+        raise NoReply("no model")
+    try:
+        yield Asker(purpose, client, await aget_prompt(purpose, language), seconds)
+    finally:
+        await client.aclose()
+
+
+async def ask(
+    purpose: str, language: str, seconds: float, turns: Sequence[tuple[str, str]] = (), **variables: str
+) -> Answered:
+    """Ask the model of a purpose once. Raises `NoReply`."""
+    async with asker(purpose, language, seconds) as model:
+        return await model.ask(turns, **variables)
+
+
+def forget() -> None:
+    """Forget which models were slow and which think."""
+    _paused.clear()
+    _thinkers.clear()
+
+
+def transcript(turns: Sequence[PastTurn], language: str, summary: str = "") -> str:
+    """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before.
+
+    `language` is that of the prompt, `"zh"` or `"en"`.
+    """
+    user, assistant, before = SPEAKERS[language]
+    parts = [f"{before}: {_short(summary, _SUMMARY_TOKENS)}"] if summary else []
+    for question, answer in spoken(turns, language):
+        parts += [f"{user}: {question}", f"{assistant}: {answer}"]
+    return "\n".join(parts) or _NOTHING
+
+
+def spoken(turns: Sequence[PastTurn], language: str) -> list[tuple[str, str]]:
+    """Return the questions and answers of past turns as a model is shown them, long ones cut, missing ones marked."""
+    return [
+        (_short(turn.question, _PAST_TOKENS), _short(turn.answer, _PAST_TOKENS) or _UNANSWERED[language])
+        for turn in turns
+    ]
+
+
+def quoted(question: str) -> str:
+    """Return a question, the end of a very long one left out."""
+    return _short(question, _QUESTION_TOKENS)
+
+
+def _short(text: str, tokens: int) -> str:
+    """Return a text of at most so many tokens; of a very long one only the beginning is counted."""
+    return text if len(text) <= tokens else shorten(text[: 6 * tokens], tokens)
+
+
+def _end_of(text: str, tokens: int) -> str:
+    """Return the last lines of a text that take at most so many tokens."""
+    kept: list[str] = []
+    for line in reversed(text.splitlines()):
+        tokens -= count_prompt_tokens(line) + 1
+        if tokens < 0:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept)) or _NOTHING
+
+
+def _spent_on_thinking(reply: Reply) -> bool:
+    if not reply.text.strip():
+        return bool(reply.thinking) or reply.finish_reason == "length"
+    return bool(reply.thinking) and reply.finish_reason == "length"
+
+
+def _key(endpoint: Endpoint) -> tuple[str, str]:
+    return endpoint.base_url, endpoint.model

@@ -1,0 +1,181 @@
+"""Prompt templates: `{{ name }}` variables and a loop over earlier turns, checked when saved, filled when used."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations.prompts import active
+from conversations.prompts.defaults import DEFAULTS
+
+# What each purpose's prompt may use, beside `date` and `time`.
+VARIABLES: dict[str, set[str]] = {
+    "understand": {"question", "history"},
+    "rewrite": {"question", "history"},
+    "answer": {"question", "evidence"},
+    "chat": {"question"},
+    "general": {"question"},
+    "clarify": {"question"},
+    "rerank": {"question", "evidence"},
+    "filter": {"question", "evidence"},
+    "summary": {"history"},
+    "title": {"question", "history"},
+    "blocks": set(),
+}
+# What its user text can't do without. It is the user text that has to hold it: what people and documents say does not
+# belong among the instructions of the system text.
+NEEDED: dict[str, set[str]] = VARIABLES | {"title": {"question"}}
+# Today, as in 2026-01-31, and now, as in 2026-01-31 14:05 CET; both where the site is.
+_EVERYWHERE = {"date", "time"}
+# The purposes that follow on a conversation: their prompts may write its turns in a form of their own.
+LOOPING = {"understand", "rewrite", "answer", "chat", "general", "clarify"}
+LOOP = "{% for turn in turns %}{{ turn.question }} {{ turn.answer }}{% endfor %}"
+# What a loop may use beside the variables.
+_OF_A_TURN = {"turn.question", "turn.answer"}
+# The purposes whose replies are shown, and so may be asked for as blocks.
+_SHOWN = {"answer", "chat", "general"}
+
+# What an answer's prompt ends with where sources are not to be cited.
+_NO_MARKERS = {
+    "en": "Unlike what was said above, write no citations such as [n]: the passages are listed below the answer.",
+    "zh": "与上述要求不同：不要写 [n] 之类的引用标注，段落会列在回答下方。",
+}
+
+_VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
+# A line break after either end belongs to it, so that they may stand on lines of their own.
+_LOOP = re.compile(r"\{%\s*for\s+turn\s+in\s+turns\s*%\}(?:\r?\n)?(?P<body>.*?)\{%\s*endfor\s*%\}(?:\r?\n)?", re.DOTALL)
+_LOOP_OR_VARIABLE = re.compile(f"{_LOOP.pattern}|{_VARIABLE.pattern}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt ready to be filled."""
+
+    system: str
+    user: str
+    version: int
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a variable stands in it more than once."""
+        names = _VARIABLE.findall(self.system) + _VARIABLE.findall(self.user)
+        return len(names) != len(set(names))
+
+    @property
+    def loops(self) -> bool:
+        """Whether it writes the turns of the conversation itself."""
+        return bool(_LOOP.search(self.system) or _LOOP.search(self.user))
+
+    def fill(self, turns: Sequence[tuple[str, str]] = (), **variables: str) -> tuple[str, str]:
+        """Return the system and the user text with their variables replaced; `date` and `time` fill themselves.
+
+        `turns` are questions with their answers, oldest first.
+        """
+        now = timezone.localtime(timezone=timezone.get_default_timezone())
+        known = {"date": now.date().isoformat(), "time": f"{now:%Y-%m-%d %H:%M %Z}"} | variables
+        return _fill(self.system, known, turns), _fill(self.user, known, turns)
+
+
+def variables_of(purpose: str) -> list[str]:
+    """Return the names of the variables that a purpose's prompt may use, in alphabetical order."""
+    return sorted(VARIABLES.get(purpose, set()) | _EVERYWHERE)
+
+
+def validate(purpose: str, text: str) -> None:
+    """Check a template's variables; raises `ValueError` saying what is wrong and what is allowed."""
+    allowed = variables_of(purpose)
+    bodies = [found["body"] for found in _LOOP.finditer(text)] if purpose in LOOPING else []
+    outside = _LOOP.sub("", text) if purpose in LOOPING else text
+    for part, known in ((outside, {*allowed}), *((body, {*allowed, *_OF_A_TURN}) for body in bodies)):
+        rest = _VARIABLE.sub("", part)
+        if "{%" in rest and purpose in LOOPING:
+            raise ValueError(_("The only template tag of this prompt is %(loop)s.") % {"loop": LOOP})
+        for name in _VARIABLE.findall(part):
+            if name not in known:
+                raise ValueError(
+                    _("{{ %(name)s }} is not a variable of this prompt. It may use: %(allowed)s.")
+                    % {"name": name, "allowed": ", ".join(allowed)}
+                )
+        if "{{" in rest or "{%" in rest:
+            raise ValueError(
+                _("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are known.")
+            )
+
+
+def require(purpose: str, user: str) -> None:
+    """Check that a user text uses what its purpose can't do without; raises `ValueError` naming what is missing.
+
+    A loop over the turns tells the history too.
+    """
+    missing = NEEDED.get(purpose, set()) - set(_VARIABLE.findall(user))
+    if purpose in LOOPING and _LOOP.search(user):
+        missing -= {"history"}
+    if missing:
+        names = ", ".join(f"{{{{ {name} }}}}" for name in sorted(missing))
+        raise ValueError(
+            _("The user prompt has to use %(names)s: without it the model is not told.") % {"names": names}
+        )
+
+
+def problems(purpose: str, system: str, user: str) -> dict[str, str]:
+    """Return what is wrong with the texts of a prompt, by field."""
+    found: dict[str, str] = {}
+    for name, text in (("system", system), ("user", user)):
+        try:
+            validate(purpose, text)
+            if name == "user":
+                require(purpose, text)
+        except ValueError as error:
+            found[name] = str(error)
+    return found
+
+
+def get_prompt(purpose: str, language: str) -> Prompt:
+    """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with.
+
+    That of an answer ends with what `ANSWER_DIALECT` and `ENABLE_SOURCE_CITATION` ask for.
+    """
+    return as_set(_active(purpose, language), purpose, language)
+
+
+async def aget_prompt(purpose: str, language: str) -> Prompt:
+    """Return what `get_prompt` does, of a purpose that is not asked for blocks; no one waits who knows the setup."""
+    return _prompt(await active.asetup(), purpose, language)
+
+
+def as_set(prompt: Prompt, purpose: str, language: str) -> Prompt:
+    """Return a prompt with what the settings ask of answers: blocks instead of Markdown, and no citations."""
+    added = []
+    if purpose in _SHOWN and settings.ANSWER_DIALECT == "json":
+        added.append(_active("blocks", language).system)
+    if purpose == "answer" and not settings.ENABLE_SOURCE_CITATION:
+        added.append(_NO_MARKERS[language])
+    return replace(prompt, system="\n\n".join([prompt.system, *added]))
+
+
+def _active(purpose: str, language: str) -> Prompt:
+    return _prompt(active.setup(), purpose, language)
+
+
+def _prompt(setup: active.Setup, purpose: str, language: str) -> Prompt:
+    row = setup.prompts.get((purpose, language))
+    if row is not None:
+        return Prompt(row.system, row.user, row.version)
+    system, user = DEFAULTS[(purpose, language)]
+    return Prompt(system, user, 0)
+
+
+def _fill(template: str, variables: dict[str, str], turns: Sequence[tuple[str, str]]) -> str:
+    """Replace loops and variables in one pass, so that what a document says is never read as a template."""
+
+    def filled(match: re.Match[str]) -> str:
+        body = match["body"]
+        if body is None:
+            return variables.get(match[2], "")
+        of_turns = ({"turn.question": question, "turn.answer": answer} for question, answer in turns)
+        return "".join(_fill(body, variables | of_turn, ()) for of_turn in of_turns)
+
+    return _LOOP_OR_VARIABLE.sub(filled, template)

@@ -1,0 +1,51 @@
+"""What of a prompt did not fit the model's window, counted, and in words for a reader."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.prompts.compose import Composed
+
+_NAMES = {"evidence": "passages", "summary": "summaries", "facts": "facts", "relevant": "turns", "recent": "turns"}
+
+
+def left_out(composed: Composed, window: int) -> dict[str, int]:
+    """Return how many pieces of each kind were left out or shortened, and the window; empty when everything fitted."""
+    counts = Counter(f"{_NAMES[cut.kind]}_left_out" for cut in composed.fitted.cuts)
+    counts.update(f"{_NAMES[item['kind']]}_shortened" for item in composed.shortened)
+    return {**counts, "window": window} if counts else {}
+
+
+def sentence(counts: Mapping[str, Any]) -> str:
+    """Say what was left out and why; an empty string when nothing was. `counts` may hold other things too."""
+    parts = [_left_out(counts), _shortened(counts)]
+    if not any(parts) or "window" not in counts:
+        return ""
+    reads = _("The model reads %(tokens)s tokens at once.") % {
+        "tokens": number_format(counts["window"], force_grouping=True)
+    }
+    return " ".join([*filter(None, parts), reads])
+
+
+def _left_out(counts: Mapping[str, Any]) -> str:
+    passages, turns = counts.get("passages_left_out", 0), counts.get("turns_left_out", 0)
+    summaries, facts = counts.get("summaries_left_out", 0), counts.get("facts_left_out", 0)
+    names = [
+        ngettext("%(count)d passage", "%(count)d passages", passages) % {"count": passages} if passages else "",
+        _("the summary") if summaries else "",
+        ngettext("%(count)d remembered fact", "%(count)d remembered facts", facts) % {"count": facts} if facts else "",
+        ngettext("%(count)d earlier turn", "%(count)d earlier turns", turns) % {"count": turns} if turns else "",
+    ]
+    return _("Left out: %(what)s.") % {"what": _(", ").join(filter(None, names))} if any(names) else ""
+
+
+def _shortened(counts: Mapping[str, Any]) -> str:
+    names = [
+        _("the best passage") if counts.get("passages_shortened") else "",
+        _("the last answer") if counts.get("turns_shortened") else "",
+    ]
+    return _("Shortened: %(what)s.") % {"what": _(", ").join(filter(None, names))} if any(names) else ""

@@ -1,0 +1,383 @@
+"""What a turn writes: its opening and its end; its checkpoints lie in `checkpoints`.
+
+Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Case, F, Func, JSONField, Q, QuerySet, Value, When
+from django.db.models.expressions import Combinable
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
+from conversations.json_safe import as_json
+from conversations.models import ChatSession, Citation, Message, Turn
+from ragsite.llm.tokens import count_tokens
+
+# A streaming answer whose heartbeat is older has lost its generator.
+STALE_AFTER = timedelta(seconds=15)
+# Events that may have been sent and not stored; numbers beyond are made up.
+FARTHEST_AHEAD = 10_000
+
+
+class TurnRefused(Exception):
+    """A turn that does not start. `code` is a stable slug; the message is for the person."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The ids of a turn. `existing`: the request id was seen before, and nothing new was started."""
+
+    session_id: int
+    turn_id: int
+    request_id: str
+    user_message_id: int
+    assistant_message_id: int
+    parent_turn_id: int | None
+    existing: bool = False
+
+    def event(self) -> SessionEvent:
+        """Return the first event of the turn's stream."""
+        return SessionEvent(
+            session_id=self.session_id,
+            turn_id=self.turn_id,
+            request_id=self.request_id,
+            user_message_id=self.user_message_id,
+            assistant_message_id=self.assistant_message_id,
+            parent_turn_id=self.parent_turn_id,
+        )
+
+
+class AlreadyAsked(TurnRefused):
+    """A request id whose turn has been opened meanwhile, and is being answered; `started` has its ids."""
+
+    def __init__(self, started: Started) -> None:
+        super().__init__("already_asked", _("This was asked already."))
+        self.started = started
+
+
+def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
+    """Return the turn that a request id already started, or None; raises `TurnRefused` when another session has it."""
+    turn = Turn.objects.filter(request_id=request_id).first()
+    if turn is None:
+        return None
+    if turn.session_id != session_id:
+        raise TurnRefused("request_id_taken", _("This request id was used in another chat."))
+    ids = dict(turn.messages.values_list("role", "pk"))
+    return Started(
+        session_id, turn.pk, str(turn.request_id), ids["user"], ids["assistant"], turn.parent_turn_id, existing=True
+    )
+
+
+def open_turn(
+    session: ChatSession,
+    question: str,
+    parent_turn_id: int | None,
+    request_id: uuid.UUID,
+    *,
+    from_newest: bool = False,
+    continues: bool = False,
+) -> Started:
+    """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
+
+    `from_newest` takes the session's newest turn, if it has any, for the parent: of two questions that come at the same
+    moment one goes on from the other. `continues` says that the answer goes on with the parent's, which was cut.
+    The same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
+    """
+    try:
+        return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues)
+    except (IntegrityError, TurnRefused):
+        # It may be there already, and be itself the one over the limit.
+        existing = find_request(session.pk, request_id)
+        if existing is None:
+            raise
+        raise AlreadyAsked(existing) from None
+
+
+# One statement: five would each be built, sent and waited for, before the reader sees anything.
+_OPEN_TURN = """
+WITH turn AS (
+    INSERT INTO conversations_turn
+        (session_id, request_id, parent_turn_id, continues, retrieval_query, token_count, action, model, created_at)
+    SELECT %(session)s, %(request)s, CASE WHEN %(newest)s THEN (
+        SELECT id FROM conversations_turn WHERE session_id = %(session)s ORDER BY created_at DESC, id DESC LIMIT 1
+    ) ELSE %(parent)s::bigint END, %(continues)s, '', 0, '', '', %(now)s
+    RETURNING id, parent_turn_id
+), message AS (
+    INSERT INTO conversations_message (
+        turn_id, role, status, content, blocks, heartbeat_at, created_at,
+        thinking, answer_state, error_code, error_message, last_seq, stream_log, usage, checks
+    )
+    SELECT turn.id, role, status, content, blocks, heartbeat_at, %(now)s, '', '', '', '', 0, '[]', '{}', '[]'
+    FROM turn, (VALUES
+        ('user', 'completed', %(question)s, %(blocks)s::jsonb, NULL),
+        ('assistant', 'streaming', '', '[]', %(now)s::timestamptz)
+    ) AS new (role, status, content, blocks, heartbeat_at)
+    ORDER BY role DESC
+    RETURNING id, role
+), entry AS (
+    INSERT INTO conversations_contextentry (session_id, turn_id, type, role, content, tokens, created_at)
+    SELECT %(session)s, turn.id, 'chat', 'user', %(question)s, %(tokens)s, %(now)s FROM turn
+), session AS (
+    UPDATE conversations_chatsession SET last_activity_at = %(now)s WHERE id = %(session)s
+)
+SELECT turn.id, min(message.id), max(message.id), turn.parent_turn_id FROM turn, message GROUP BY 1, 4
+"""
+
+
+@transaction.atomic
+def _open_turn(
+    session: ChatSession,
+    question: str,
+    parent_turn_id: int | None,
+    request_id: uuid.UUID,
+    from_newest: bool,
+    continues: bool,
+) -> Started:
+    """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
+        _refuse_over_limit(session)
+        values: dict[str, Any] = {
+            "session": session.pk,
+            "request": request_id,
+            "parent": parent_turn_id,
+            "newest": from_newest,
+            "continues": continues,
+            "now": timezone.now(),
+            "question": question,
+            "blocks": as_json([{"id": "b1", "kind": "text", "text": question}]),
+            "tokens": count_tokens(question),
+        }
+        cursor.execute(_OPEN_TURN, values)
+        turn, asked, answered, parent = cursor.fetchone()
+    return Started(session.pk, turn, str(request_id), asked, answered, parent)
+
+
+def _refuse_over_limit(session: ChatSession) -> None:
+    running = Message.objects.filter(
+        turn__session__owner_id=session.owner_id,
+        status=Message.Status.STREAMING,
+        heartbeat_at__gte=timezone.now() - STALE_AFTER,
+    ).count()
+    if running >= settings.MAX_CONCURRENT_TURNS:
+        raise TurnRefused(
+            "too_many_turns",
+            _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
+        )
+
+
+def default_parent(session_id: int) -> int | None:
+    """Return the newest turn of a session, from which a question goes on that names no parent."""
+    return (
+        Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
+    )
+
+
+def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
+    """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
+    reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
+    appended = Func(
+        _log_before(new_events[0]["seq"]),
+        Value(new_events, output_field=JSONField()),
+        template="(%(expressions)s)",
+        arg_joiner=" || ",
+        output_field=JSONField(),
+    )
+    Message.objects.filter(reopened, pk=message_id).update(
+        blocks=answer.blocks,
+        content=plain_text(answer.blocks),
+        thinking=answer.thinking,
+        answer_state=answer.answer_state,
+        last_seq=answer.last_seq,
+        heartbeat_at=timezone.now(),
+        stream_log=appended,
+        status=answer.status,
+        usage=answer.usage,
+        duration_ms=answer.ms,
+        checks=answer.checks,
+        error_code=(answer.error or {}).get("code", ""),
+        error_message=(answer.error or {}).get("message", ""),
+    )
+
+
+def give_up(message_id: int, error_code: str, error_message: str) -> None:
+    """End an answer as failed that can't be stored as it is; what its last checkpoint has stays."""
+    _streaming(message_id).update(
+        status=Message.Status.FAILED, error_code=error_code, error_message=error_message, heartbeat_at=timezone.now()
+    )
+
+
+def _streaming(message_id: int) -> QuerySet[Message]:
+    return Message.objects.filter(pk=message_id, status=Message.Status.STREAMING)
+
+
+def _log_before(seq: int) -> Combinable:
+    """Return the log, without what `interrupt` has added where the answer was only late."""
+    kept = Func(
+        F("stream_log"),
+        Value({"seq": seq}, output_field=JSONField()),
+        template="jsonb_path_query_array(%(expressions)s)",
+        arg_joiner=", '$[*] ? (@.seq < $seq)', ",
+        output_field=JSONField(),
+    )
+    return Case(When(status=Message.Status.INTERRUPTED, then=kept), default=F("stream_log"))
+
+
+def request_stop(message_id: int) -> bool:
+    """End a running answer from any process: its generator sees that it is no longer streaming, and stops."""
+    return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
+
+
+def stop_answers(session_id: int) -> None:
+    """End every running answer of a session, as `request_stop` ends one."""
+    Message.objects.filter(turn__session_id=session_id, status=Message.Status.STREAMING).update(
+        status=Message.Status.STOPPED
+    )
+
+
+def is_stale(message: Message) -> bool:
+    """Tell whether an answer that counts as being written has lost its generator."""
+    if message.status != Message.Status.STREAMING:
+        return False
+    return message.heartbeat_at is None or message.heartbeat_at < timezone.now() - STALE_AFTER
+
+
+def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) -> int:
+    """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id.
+
+    Of a single one: `heard` is what came of it live, which the log may lack, and `seen` the last number that someone
+    was sent.
+    """
+    stale = Message.objects.filter(
+        Q(heartbeat_at__lt=timezone.now() - STALE_AFTER) | Q(heartbeat_at=None), status=Message.Status.STREAMING
+    )
+    if "session_id" in where:
+        stale = stale.filter(turn__session_id=where["session_id"])
+    if "message_id" in where:
+        stale = stale.filter(pk=where["message_id"])
+    return sum(interrupt(message, heard, seen) for message in stale)
+
+
+def interruption() -> str:
+    """Say what became of an answer whose server stopped."""
+    return _("The server stopped while this was being written. What came is kept.")
+
+
+def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> bool:
+    """End an answer whose generator died, numbered above all that was sent of it; False when it lives after all."""
+    answer = fold(message.stream_log)
+    log = list(message.stream_log)
+    for event in heard:
+        if event.seq == answer.last_seq + 1 and not isinstance(event, DoneEvent):
+            answer.apply(event)
+            log.append(event.to_dict())
+    blocks = answer.blocks if len(log) > len(message.stream_log) else message.blocks
+    last = max(answer.last_seq, message.last_seq, min(seen, message.last_seq + FARTHEST_AHEAD))
+    error = ErrorEvent(seq=last + 1, code="interrupted", message=interruption())
+    done = DoneEvent(seq=last + 2, status="interrupted", answer_state=answer.answer_state or None)
+    unchanged = _streaming(message.pk).filter(last_seq=message.last_seq, heartbeat_at=message.heartbeat_at)
+    ended = unchanged.update(
+        status=Message.Status.INTERRUPTED,
+        blocks=blocks,
+        content=plain_text(blocks),
+        thinking=answer.thinking or message.thinking,
+        answer_state=answer.answer_state or message.answer_state,
+        last_seq=done.seq,
+        error_code=error.code,
+        error_message=error.message,
+        stream_log=[*log, error.to_dict(), done.to_dict()],
+    )
+    return ended == 1
+
+
+def was_told_all(message: Message, seen: int) -> bool:
+    """Tell whether who has seen event `seen` of an ended answer has seen its end.
+
+    Of one whose generator died more may have been sent than was stored, and the end have come after it.
+    """
+    ahead = seen - message.last_seq
+    if ahead == 0 and message.stream_log and message.stream_log[-1]["type"] != DoneEvent.type:
+        return False  # stopped by another process, whose writer has not told the end
+    return ahead == 0 or (ahead > 0 and (message.status != Message.Status.INTERRUPTED or ahead > FARTHEST_AHEAD))
+
+
+def note_told(message: Message, seen: int) -> None:
+    """Note that the end was told under the number `seen`, so that who comes back with it is told nothing more."""
+    Message.objects.filter(pk=message.pk, last_seq__lt=seen).update(last_seq=seen)
+
+
+# One value for all sources, as for all steps below: every one of their own would be quoted and sent by itself.
+_SAVE_CITATIONS = """
+INSERT INTO conversations_citation (
+    message_id, request_id, index, chunk_id, document_id, merged, cited,
+    filename, title, heading, page, snippet, reason, score, sources
+)
+SELECT %s, %s, source.index, chunk.id, document.id, source.merged, source.cited,
+    left(source.filename, 255), source.title, source.heading, source.page, source.snippet, source.reason,
+    source.score, source.sources
+FROM jsonb_to_recordset(%s::jsonb) AS source (
+    index smallint, chunk_id bigint, document_id bigint, merged bigint[], cited boolean,
+    filename text, title text, heading text, page integer, snippet text, reason text, score float,
+    sources jsonb
+)
+LEFT JOIN knowledge_chunk AS chunk ON chunk.id = source.chunk_id
+LEFT JOIN knowledge_document AS document ON document.id = source.document_id
+ON CONFLICT DO NOTHING
+"""
+
+
+def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
+    """Store the numbered sources of an answer with their snapshots; saving them twice changes nothing.
+
+    A passage that was deleted while the answer was written keeps its snapshot.
+    """
+    rows = [{"merged": [], "title": "", "reason": ""} | item | {"cited": item["index"] in cited} for item in citations]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(_SAVE_CITATIONS, [message_id, request_id, as_json(rows)])
+
+
+_SAVE_TRACE = """
+INSERT INTO conversations_tracestep (turn_id, "order", key, status, started_at, ms, detail)
+SELECT %s, "order", key, status, started_at, ms, detail FROM jsonb_to_recordset(%s::jsonb)
+AS step ("order" smallint, key text, status text, started_at timestamptz, ms float, detail jsonb)
+ON CONFLICT DO NOTHING
+"""
+
+
+def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
+    """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
+    rows = [step | {"order": order, "started_at": step["started_at"].isoformat()} for order, step in enumerate(steps)]
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE_TRACE, [turn_id, as_json(rows)])
+
+
+def citation_dict(citation: Citation) -> dict[str, Any]:
+    """Return a stored citation as one entry of a `sources` event."""
+    return {
+        "index": citation.index,
+        "document_id": citation.document_id,
+        "chunk_id": citation.chunk_id,
+        "merged": citation.joined,
+        "filename": citation.filename,
+        "title": citation.title or citation.filename,
+        "heading": citation.heading,
+        "page": citation.page,
+        "snippet": citation.snippet,
+        "reason": citation.reason,
+        "score": citation.score,
+        "sources": citation.sources,
+    }

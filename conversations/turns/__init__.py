@@ -1,0 +1,1 @@
+"""A turn's life: started, run, checkpointed, followed by who listens, and ended."""

@@ -1,0 +1,240 @@
+"""Handing a turn's events to whoever listens, wherever it runs: each event once and in order.
+
+Who listens in the process that runs the turn follows its log. To other processes live events come over the channel
+layer, which may drop; what is missing is taken from the database, where the log is checkpointed at least once a second.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+
+from conversations import turn_store
+from conversations.events import (
+    Answer,
+    BlockEnd,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    SessionEvent,
+    SourcesEvent,
+    ThinkEvent,
+    fold,
+)
+from conversations.models import Message
+from conversations.turns.live_log import LiveLog, with_silences
+from ragsite.db import AWAY, in_database
+
+logger = logging.getLogger(__name__)
+
+# Seconds without an event after which the database is asked whether the turn still lives.
+PATIENCE = 2.0
+# A gap is filled from the database, where events are at most a second late.
+RETRY = 0.2
+# Live events that a listener keeps, for an answer whose writer dies before it has stored them: seconds of the fastest.
+MOST_HEARD = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The events of a message so far, and whether more will come."""
+
+    events: list[Event]
+    final: bool
+
+
+# Logs of the turns that run in this process, by message id.
+running: dict[int, LiveLog] = {}
+
+
+def group(message_id: int) -> str:
+    """Return the channel-layer group of a message."""
+    return f"message.{message_id}"
+
+
+async def relay(message_id: int, log: LiveLog) -> None:
+    """Send the events of a turn that runs here to those who listen elsewhere, as they come, until its log is closed."""
+    layer = get_channel_layer()
+    if type(layer) is InMemoryChannelLayer:  # which reaches nobody elsewhere
+        return
+    async for events in log.follow():
+        news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
+        try:
+            await layer.group_send(group(message_id), news)
+        except Exception:  # of whichever layer; the database will tell them
+            logger.warning("Events of message %d could not be sent to other processes", message_id, exc_info=True)
+
+
+async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
+    """Yield every event with `seq > after_seq` exactly once, in order, up to and including `done`."""
+    async with aclosing(follow(message_id, after_seq)) as batches:
+        async for events in batches:
+            for event in events:
+                yield event
+
+
+async def follow(message_id: int, after_seq: int = 0, silence: float | None = None) -> AsyncGenerator[list[Event]]:
+    """Yield the same, as many events at a time as there are by then, and none after so many seconds of `silence`."""
+    seq = after_seq
+    followed = message_id in running
+    if followed:
+        async for events in running[message_id].follow(seq, silence):
+            yield events
+            if events and isinstance(events[-1], DoneEvent):
+                return
+            seq = events[-1].seq if events else seq
+    rest = _follow_from_afar(message_id, seq, followed)
+    async with aclosing(rest if silence is None else with_silences(rest, silence)) as batches:
+        async for events in batches:
+            yield events
+
+
+async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[list[Event]]:
+    """Yield the events after `seq`. `followed`: the listener has been there, and was not told the end."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel("turn")
+    await layer.group_add(group(message_id), channel)
+    heard: deque[Event] = deque(maxlen=MOST_HEARD)
+    try:
+        log = await _missing(message_id, seq, followed=followed)
+        while True:
+            if log.events:
+                seq = log.events[-1].seq
+                yield log.events
+            if log.final:
+                return
+            live = await _next(layer, channel, seq)
+            if live and live[0].seq == seq + 1:
+                heard.extend(live)
+                log = Log(live, isinstance(live[-1], DoneEvent))
+            else:  # a gap, or a long silence
+                log = await _missing(message_id, seq, live[-1].seq if live else 0, heard, followed=True)
+    finally:
+        await layer.group_discard(group(message_id), channel)
+
+
+async def snapshot(message_id: int) -> Answer:
+    """Return the answer as it stands: the fold of its events so far."""
+    return fold((await _log(message_id)).events)
+
+
+async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
+    """Return the next live events after `seq`; none when none came in time."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                news = await layer.receive(channel)
+                if events := [event for event in map(Event.from_dict, news["events"]) if event.seq > seq]:
+                    return events
+    except TimeoutError:
+        return []
+
+
+async def _missing(message_id: int, seq: int, until: int = 0, heard: Iterable[Event] = (), *, followed: bool) -> Log:
+    """Return the logged events after `seq`, waiting for the log to reach `until`; the end always is after `seq`."""
+    while True:
+        try:
+            log = await _log(message_id, seq, tuple(heard))
+        except AWAY:  # restarting, as a rule; the turn waits for it too
+            await asyncio.sleep(PATIENCE)
+            continue
+        found = [event for event in log.events if event.seq > seq]
+        if log.final and not found and followed:
+            found = _end_after(seq, log.events)
+        if log.final or not until or (found and found[-1].seq >= until):
+            return Log(found, log.final)
+        await asyncio.sleep(RETRY)
+
+
+async def _log(message_id: int, seen: int = 0, heard: Sequence[Event] = ()) -> Log:
+    if message_id in running:
+        return Log(list(running[message_id].events), False)
+    return await in_database(_stored_log, message_id, seen, heard)
+
+
+def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
+    turn_store.interrupt_stale(heard, seen, message_id=message_id)
+    message = Message.objects.select_related("turn").filter(pk=message_id).first()
+    if message is None:
+        gone = ErrorEvent(seq=1, code="deleted", message="", retryable=False)
+        return Log([gone, DoneEvent(seq=2, status="interrupted")], True)
+    final = message.status != Message.Status.STREAMING
+    events = [Event.from_dict(item) for item in message.stream_log] or (_replay(message) if final else [])
+    if final and not (events and isinstance(events[-1], DoneEvent)):
+        # Ended by another process, whose generator has not written its last words yet, or lost them.
+        last = events[-1].seq if events else 0
+        state = message.answer_state or None
+        events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
+    if final and seen > message.last_seq and not turn_store.was_told_all(message, seen):
+        events += _end_after(seen, events)
+        turn_store.note_told(message, events[-1].seq)
+    return Log(events, final)
+
+
+def _end_after(seq: int, events: Sequence[Event]) -> list[Event]:
+    """Return the end of a log for who was sent more than it holds: its writer died with the rest."""
+    end = [event for event in events[-2:] if isinstance(event, ErrorEvent | DoneEvent)]
+    return [event.numbered(number) for number, event in enumerate(end, seq + 1)]
+
+
+def _replay(message: Message) -> list[Event]:
+    """Return events that fold to a stored message whose log was emptied."""
+    turn = message.turn
+    question = turn.messages.filter(role=Message.Role.USER).values_list("pk", flat=True).first()
+    events: list[Event] = [
+        SessionEvent(
+            session_id=turn.session_id,
+            turn_id=turn.pk,
+            request_id=str(turn.request_id),
+            user_message_id=question or 0,
+            assistant_message_id=message.pk,
+            parent_turn_id=turn.parent_turn_id,
+        )
+    ]
+    if message.thinking:
+        events.append(ThinkEvent(text=message.thinking))
+    citations = [turn_store.citation_dict(citation) for citation in message.citations.order_by("index")]
+    state = message.answer_state or None
+    if citations or state:
+        events.append(SourcesEvent(citations=citations, answer_state=state))
+    for block in message.blocks:
+        events += _replay_block(block)
+    if message.error_code:
+        events.append(ErrorEvent(code=message.error_code, message=message.error_message))
+    events.append(
+        DoneEvent(
+            status=message.status,  # type: ignore[arg-type]
+            answer_state=state,
+            usage=message.usage,
+            ms=message.duration_ms or 0,
+            checks=message.checks,
+        )
+    )
+    return [event.numbered(seq) for seq, event in enumerate(events, 1)]
+
+
+def _replay_block(block: dict[str, Any]) -> list[Event]:
+    name = block["id"]
+    events: list[Event] = [
+        BlockStart(
+            id=name,
+            kind=block["kind"],
+            columns=block.get("columns"),
+            alt=block.get("alt"),
+            language=block.get("language"),
+        )
+    ]
+    if block.get("text"):
+        events.append(Delta(id=name, text=block["text"]))
+    events += [Delta(id=name, row=row) for row in block.get("rows", [])]
+    if block.get("url"):
+        events.append(BlockUpdate(id=name, url=block["url"], width=block.get("width"), height=block.get("height")))
+    return [*events, BlockEnd(id=name)]

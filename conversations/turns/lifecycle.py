@@ -1,0 +1,255 @@
+"""Starting, stopping and repeating turns; knows neither HTTP nor WebSockets."""
+
+import asyncio
+import re
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from conversations import access, turn_store
+from conversations.history import joined
+from conversations.models import ChatSession, Message, Turn
+from conversations.pipeline.graph import Graph
+from conversations.pipeline.state import PastTurn, State
+from conversations.prompts import active
+from conversations.turn_store import Started, TurnRefused
+from conversations.turns import titles
+from conversations.turns.runner import TurnRunner
+from ragsite.db import in_database
+from ragsite.llm.mending import whole
+
+__all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
+
+# Spaces, controls, and characters that only join, part or turn others: what regular expressions call a class.
+INVISIBLE = (
+    r"\s\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
+
+    The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
+    `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
+    the site is set to.
+    """
+
+    session_id: int
+    question: str
+    parent_turn_id: int | None = None
+    request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    language: str = "en"
+    as_root: bool = False
+    use_filter: bool | None = None
+    top_n: int | None = None
+    continues: bool = False
+
+
+_runners: set[TurnRunner] = set()
+# What is done after answers, for which nobody waits.
+_afterwards: set[asyncio.Task[None]] = set()
+
+
+@cache
+def pipeline() -> Graph:
+    """Return the graph of the settings, assembled once."""
+    return Graph.from_settings()
+
+
+async def start_turn(user: Any, ask: Ask) -> Started:
+    """Start a turn and return once its question is stored.
+
+    Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
+    or a user who has too many answers running. The same `request_id` again returns the turn that it started.
+    """
+    with active.looked_at_once():  # by the turn, which is a task begun within
+        return await _launch(await in_database(_prepare, user, ask))
+
+
+async def stop_turn(user: Any, message_id: int) -> bool:
+    """End a running answer, keeping what came; False when it had ended. Raises `Http404`."""
+    await in_database(access.get_message, user, message_id)
+    for runner in list(_runners):
+        if runner.message_id == message_id:
+            stopped = runner.stop()
+            await runner.wait()
+            return stopped
+    return await in_database(turn_store.request_stop, message_id)
+
+
+async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
+    """Answer the question of an answer again, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    message = await in_database(access.get_message, user, message_id)
+    question = await in_database(_question_of, message.turn_id)
+    return await _sibling(user, message.turn, question, language, request_id, continues=message.turn.continues)
+
+
+async def edit(
+    user: Any, turn_id: int, question: str, language: str = "en", request_id: uuid.UUID | None = None
+) -> Started:
+    """Ask another question in the place of a turn's, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    turn = await in_database(_own_turn, user, turn_id)
+    return await _sibling(user, turn, question, language, request_id)
+
+
+async def continue_answer(
+    user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None
+) -> Started:
+    """Go on with an answer that was cut, as the turn after it with its question. Raises `Http404`, `TurnRefused`."""
+    message = await in_database(_cut_answer, user, message_id)
+    question = await in_database(_question_of, message.turn_id)
+    return await start_turn(
+        user,
+        Ask(
+            message.turn.session_id,
+            question,
+            parent_turn_id=message.turn_id,
+            request_id=request_id or uuid.uuid4(),
+            language=language,
+            continues=True,
+        ),
+    )
+
+
+async def interrupt_all(seconds: float = 3.0) -> None:
+    """End every turn of this process because it stops; what came is stored as interrupted. Waits so long at most."""
+    for task in _afterwards:
+        task.cancel()
+    runners = list(_runners)
+    for runner in runners:
+        runner.interrupt()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*(runner.wait() for runner in runners))
+
+
+def running() -> int:
+    """Return how many turns this process is running."""
+    return len(_runners)
+
+
+async def wait_for_all() -> None:
+    """Wait until every turn of this process has ended, and what is done after it."""
+    for runner in list(_runners):
+        await runner.wait()
+    if _afterwards:
+        await asyncio.wait(_afterwards)
+
+
+async def _sibling(
+    user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None, *, continues: bool = False
+) -> Started:
+    parent = turn.parent_turn_id
+    ask = Ask(
+        turn.session_id,
+        question,
+        parent_turn_id=parent,
+        request_id=request_id or uuid.uuid4(),
+        language=language,
+        as_root=parent is None,
+        continues=continues,
+    )
+    return await start_turn(user, ask)
+
+
+async def _launch(state: State) -> Started:
+    runner = TurnRunner(pipeline(), state, on_end=_ended)
+    _runners.add(runner)
+    try:
+        # Whoever asked may leave at this moment; the turn goes on.
+        return await asyncio.shield(runner.started)
+    except turn_store.AlreadyAsked as asked:
+        return asked.started
+
+
+def _ended(runner: TurnRunner) -> None:
+    _runners.discard(runner)
+    task = asyncio.create_task(_after(runner))
+    _afterwards.add(task)
+    task.add_done_callback(_afterwards.discard)
+
+
+async def _after(runner: TurnRunner) -> None:
+    await runner.do_later()
+    if runner.completed:
+        await titles.improve(runner.state)
+
+
+def _prepare(user: Any, ask: Ask) -> State:
+    session = access.get_session(user, ask.session_id)
+    active.setup()  # the turn will need it, and this is a database thread already
+    return State(
+        user_id=user.pk,
+        session_id=session.pk,
+        question=checked(ask.question),
+        parent_turn_id=_parent(session, ask),
+        from_newest=ask.parent_turn_id is None and not ask.as_root,
+        request_id=ask.request_id,
+        language=ask.language,
+        use_filter=ask.use_filter,
+        top_n=ask.top_n,
+        continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
+    )
+
+
+def checked(question: str) -> str:
+    """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
+    question = whole(question).strip()
+    if not re.search(f"[^{INVISIBLE}]", question):
+        raise TurnRefused("empty_question", _("Please write a question."))
+    limit = settings.MAX_QUESTION_CHARACTERS
+    if len(question) > limit:
+        raise TurnRefused(
+            "question_too_long",
+            _("The question has %(length)d characters; at most %(limit)d can be asked.")
+            % {"length": len(question), "limit": limit},
+        )
+    return question
+
+
+def _parent(session: ChatSession, ask: Ask) -> int | None:
+    if ask.as_root or ask.parent_turn_id is None:
+        return None
+    if not session.turns.filter(pk=ask.parent_turn_id).exists():
+        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
+    return ask.parent_turn_id
+
+
+def _cut_answer(user: Any, message_id: int) -> Message:
+    """Return an answer that can be gone on with; raises `Http404`, `TurnRefused`."""
+    turn_store.interrupt_stale(message_id=access.get_message(user, message_id).pk)
+    message = access.get_message(user, message_id)
+    if message.status not in (Message.Status.INTERRUPTED, Message.Status.STOPPED, Message.Status.FAILED):
+        raise TurnRefused("not_cut", _("This answer was not cut; there is nothing to continue."))
+    if not message.content:
+        raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
+    return message
+
+
+def _continued(parent_turn_id: int) -> PastTurn:
+    """Return the turn in which a cut answer began, with all that came of it, also in those that went on with it."""
+    turn, came = Turn.objects.get(pk=parent_turn_id), ""
+    while True:
+        part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+        came = joined(part, came) if part and came else part or came
+        if not turn.continues or turn.parent_turn is None:
+            return PastTurn(turn.pk, _question_of(turn.pk), came)
+        turn = turn.parent_turn
+
+
+def _question_of(turn_id: int) -> str:
+    return Message.objects.values_list("content", flat=True).get(turn_id=turn_id, role=Message.Role.USER)
+
+
+def _own_turn(user: Any, turn_id: int) -> Turn:
+    turn = Turn.objects.filter(pk=turn_id, session__in=access.sessions(user)).first()
+    if turn is None:
+        raise Http404(_("There is no such turn."))
+    return turn

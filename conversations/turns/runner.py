@@ -1,0 +1,272 @@
+"""Running one turn: the pipeline's events are numbered, folded, checkpointed and published.
+
+The task belongs to the process, not to a connection: it goes on when everyone has left.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from django.db import transaction
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from conversations import turn_store
+from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.pipeline import failures
+from conversations.pipeline.graph import Graph, NodeFailed
+from conversations.pipeline.state import State
+from conversations.turns import broker, checkpoints, qa_log
+from conversations.turns.coalesce import Coalescer
+from conversations.turns.live_log import LiveLog
+from ragsite import logs
+from ragsite.db import is_away, patiently
+
+logger = logging.getLogger(__name__)
+
+# Seconds.
+CHECKPOINT_INTERVAL = 1.0
+HEARTBEAT_INTERVAL = 4.0
+# For other processes to be told the rest.
+RELAY_TIMEOUT = 5.0
+
+
+class TurnRunner:
+    """One turn while it runs. `started` resolves when the question is stored, or raises why it was refused."""
+
+    def __init__(self, graph: Graph, state: State, on_end: Callable[["TurnRunner"], None]) -> None:
+        self.graph = graph
+        self.state = state
+        self.started: asyncio.Future[turn_store.Started] = asyncio.get_running_loop().create_future()
+        self._stop_requested = False
+        self._ending = False
+        self._unstorable = False
+        self._answer = Answer()
+        self._log = LiveLog()
+        self._relay: asyncio.Task[None] | None = None
+        self._early: list[Event] = []  # came before the turn had ids
+        self._written = 0  # how many events the database has
+        self._began = time.perf_counter()
+        self._block_ended = asyncio.Event()
+        self._writing = asyncio.Lock()
+        self._coalescer = Coalescer(graph.stream(state))
+        self._on_end = on_end
+        self._task = asyncio.create_task(self._guarded())
+
+    @property
+    def message_id(self) -> int:
+        """The id of the answer that is written, or 0 before the question is stored."""
+        return self.state.started.assistant_message_id if self.state.started else 0
+
+    @property
+    def completed(self) -> bool:
+        """Whether the turn has ended with a whole answer."""
+        return self._answer.status == "completed"
+
+    def stop(self) -> bool:
+        """End the turn, keeping what came; False when it is ending already."""
+        self._stop_requested = True
+        return self.interrupt()
+
+    def interrupt(self) -> bool:
+        """End the turn because the server stops, keeping what came; False when it is ending already."""
+        if self._ending:
+            return False
+        self._task.cancel()
+        return True
+
+    async def wait(self) -> None:
+        """Wait until the turn has ended and is stored."""
+        await asyncio.wait({self._task})
+
+    async def do_later(self) -> None:
+        """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
+        with self._about():
+            for work in self.state.later if self._answer.status != "interrupted" else ():
+                try:
+                    await work()
+                except Exception:
+                    logger.exception("Work after the answer failed")
+
+    @contextmanager
+    def _about(self) -> Iterator[None]:
+        with translation.override(self.state.language), logs.about_request(self.state.request_id):
+            yield
+
+    async def _guarded(self) -> None:
+        try:
+            with self._about():
+                await self._run()
+        finally:
+            self._close()
+            self._on_end(self)
+            self._refuse(turn_store.TurnRefused("interrupted", _("The server is stopping. Try again in a moment.")))
+            if self._relay is not None:
+                await asyncio.wait({self._relay}, timeout=RELAY_TIMEOUT)
+
+    async def _run(self) -> None:
+        """Drive the pipeline; the turn boundary: whatever goes wrong becomes a state that the user sees."""
+        keeper = asyncio.create_task(self._keep())
+        status: FinalStatus = "completed"
+        error: ErrorEvent | None = None
+        try:
+            async for event in self._coalescer.stream():
+                await self._publish(event)
+        except asyncio.CancelledError:
+            status, error = self._why_cancelled()
+        except NodeFailed as failure:
+            status, error = "failed", self._error(failure)
+            if self.state.started is None:
+                self._refuse(failure.cause)
+        except Exception as trouble:
+            logger.exception("The turn failed")
+            status, error = "failed", failures.internal_error()
+            if self.state.started is None:
+                self._refuse(trouble)
+        finally:
+            self._ending = True
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+        if self.state.started is not None:
+            # In a task of its own, where nothing is cancelled: what the end waits for may be.
+            await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
+
+    def _why_cancelled(self) -> tuple[FinalStatus, ErrorEvent | None]:
+        if self._stop_requested:
+            return "stopped", None
+        if self._unstorable:
+            return "failed", failures.internal_error()
+        return "interrupted", ErrorEvent(code="interrupted", message=turn_store.interruption())
+
+    def _refuse(self, error: BaseException) -> None:
+        """Tell whoever waits for the turn to start that it does not."""
+        if not self.started.done():
+            self.started.set_exception(error)
+
+    async def _publish(self, event: Event) -> None:
+        """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
+        if not self._log.events:
+            if self.state.started is None:
+                self._early.append(event)
+                return
+            self._open(self.state.started)
+        self._send(event)
+
+    def _open(self, started: turn_store.Started) -> None:
+        """Begin the stream, now that the turn has ids."""
+        broker.running[self.message_id] = self._log
+        self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
+        self._send(started.event())
+        self.started.set_result(started)
+        for early in self._early:
+            self._send(early)
+
+    def _close(self) -> None:
+        """End the stream; whoever comes now finds what is stored."""
+        broker.running.pop(self.message_id, None)
+        self._log.close()
+
+    def _send(self, event: Event) -> None:
+        numbered = event.numbered(self._answer.last_seq + 1)
+        self._answer.apply(numbered)
+        self._log.append(numbered)
+        if isinstance(event, BlockEnd):
+            self._block_ended.set()
+
+    async def _keep(self) -> None:
+        """Checkpoint at every block end and at least once a second while events come; keep the heartbeat."""
+        last = time.monotonic()
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.BEAT):
+                    await self._block_ended.wait()
+            await checkpoints.moment()
+            self._block_ended.clear()
+            quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
+            if not self._log.events or quiet:
+                continue
+            last = time.monotonic()
+            try:
+                # What has begun to be written goes on when this is cancelled; the end waits for it.
+                alive = await asyncio.shield(self._checkpoint())
+            except Exception as error:
+                if is_away(error):
+                    logger.warning("The database is away; the answer waits to be stored")
+                    continue
+                logger.exception("The answer can't be stored")
+                self._unstorable = True
+                self.interrupt()
+                return
+            if not alive:
+                # Someone ended it: a stop from another process, or the session is gone.
+                self.stop()
+                return
+
+    async def _checkpoint(self) -> bool:
+        """Store the events that the database hasn't; False when the answer was ended by someone else."""
+        async with self._writing:
+            new = self._log.events[self._written :]
+            alive = await checkpoints.save(self.message_id, self._answer, new)
+            if alive:
+                self._written += len(new)
+            return alive
+
+    async def _end(self, status: FinalStatus, error: ErrorEvent | None) -> None:
+        """Close what is open, save what there is, and say how it ended; `done` is stored before it is sent."""
+        if self._coalescer.pending is not None:
+            await self._publish(self._coalescer.pending)
+        for block in sorted(self._answer.open):
+            await self._publish(BlockEnd(id=block))
+        await self.graph.finish(self.state, self._publish)
+        if error is not None:
+            await self._publish(error)
+        ms = round((time.perf_counter() - self._began) * 1000)
+        tone = self.state.answer_state or None
+        done = DoneEvent(status=status, answer_state=tone, usage=self.state.usage, ms=ms, checks=self.state.checks)
+        async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
+            done = done.numbered(self._answer.last_seq + 1)
+            self._answer.apply(done)
+            if not await self._stored(done):
+                done = replace(done, status="failed")
+        self._log.append(done)
+        self._close()
+        qa_log.write(self.state, done, error)
+
+    async def _stored(self, done: DoneEvent) -> bool:
+        """Store the end, when the database is back; False where it had to be stored as failed, without what came last.
+
+        Without a database, whoever sees the answer next finds it interrupted.
+        """
+        for store_end in (self._store, self._give_up):
+            try:
+                await patiently(store_end, done)
+                return store_end == self._store
+            except Exception as error:
+                if is_away(error):
+                    logger.exception("The end of the answer could not be stored")
+                    break
+                logger.exception("The answer can't be stored as it is")
+        return True
+
+    def _give_up(self, done: DoneEvent) -> None:
+        error = failures.internal_error()
+        turn_store.give_up(self.message_id, error.code, error.message)
+
+    @transaction.atomic
+    def _store(self, done: DoneEvent) -> None:
+        assert self.state.started is not None
+        new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
+        turn_store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
+        turn_store.finish(self.message_id, self._answer, new)
+
+    def _error(self, failure: NodeFailed) -> ErrorEvent:
+        cause = failure.cause
+        if isinstance(cause, failures.EXPECTED):
+            logger.warning("Node %s failed the turn: %s", failure.node, failures.in_log(cause))
+        elif not isinstance(cause, turn_store.TurnRefused):
+            logger.error("Node %s failed the turn", failure.node, exc_info=cause)
+        return failures.error_event(failure, self.graph.nodes[failure.node].title)

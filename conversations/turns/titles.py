@@ -1,0 +1,53 @@
+"""Titles of chats by a model: asked for when the first question has been answered, so that nobody waits for them."""
+
+import logging
+import re
+
+from channels.layers import get_channel_layer
+
+from conversations.models import ChatSession
+from conversations.pipeline.state import State
+from conversations.prompts import side_calls
+from conversations.services import TITLE_LENGTH, shortened, title_from_question
+from ragsite.db import in_database
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 30.0
+# Characters of a reply that are looked at: it may run on, and the marks around a title are few.
+_LOOKED_AT = 1000
+_AROUND = re.compile(r"""^[\s"'“”‘’「」《》*#`]+|[\s"'“”‘’「」《》*`.。!！]+$""")
+_LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
+
+
+def group(session_id: int) -> str:
+    """Return the channel-layer group of the pages that show a session."""
+    return f"session.{session_id}"
+
+
+async def improve(state: State) -> None:
+    """Replace a title that was cut from a question by a model's, and tell the pages; without a model it stays.
+
+    A title that someone has given meanwhile stays too.
+    """
+    made = title_from_question(state.question)[:TITLE_LENGTH]
+    session = ChatSession.objects.filter(pk=state.session_id, title=made)
+    if not made or not await in_database(session.exists):
+        return
+    try:
+        answered = await side_calls.ask("title", state.question_language, SECONDS, question=state.question)
+    except side_calls.NoReply as reason:
+        if str(reason) != "no model":
+            logger.info("Session %d keeps its title: %s", state.session_id, reason)
+        return
+    title = cleaned(answered.text)
+    if not title:
+        return
+    if await in_database(session.update, title=title):
+        await get_channel_layer().group_send(group(state.session_id), {"type": "session.titled"})
+
+
+def cleaned(reply: str) -> str:
+    """Return a model's reply as a title: its first line without quotation marks, label and markup, cut to size."""
+    line = next((line for line in reply.splitlines() if line.strip()), "").strip()[:_LOOKED_AT]
+    return shortened(_AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line))))[:TITLE_LENGTH]

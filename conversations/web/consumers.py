@@ -1,0 +1,335 @@
+"""The chat's WebSocket: htmx's forms in, HTML fragments out."""
+
+import asyncio
+import json
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Any
+from urllib.parse import parse_qs
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.http import Http404
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.translation import get_supported_language_variant, override
+from django.utils.translation import gettext as _
+
+from conversations import access, queries, sign_in
+from conversations.events import Answer, Delta, DoneEvent, ThinkEvent
+from conversations.turns import broker, lifecycle, titles
+from conversations.turns.coalesce import INTERVAL, joined
+from conversations.web import contexts
+from conversations.web.answer import AnswerPage
+from conversations.web.fragments import Stream, answer_html, messages, toast_html, turn_html
+from ragsite.db import AWAY, away_message, in_database
+
+logger = logging.getLogger(__name__)
+
+MAX_MESSAGE_CHARACTERS = 200_000
+SIGNED_OUT = 4401
+NOT_FOUND = 4404
+FOREIGN_ORIGIN = 4403
+
+
+class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One page's connection to one session. Turns don't depend on it: they go on when it is gone."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the connection, and leave no listening task behind however it ends."""
+        self._listeners: dict[int, asyncio.Task[None]] = {}
+        self._shown: set[int] = set()  # turns that this connection put on the page
+        self._group = ""
+        self._grant: sign_in.Grant | None = None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._grant is not None:
+                sign_in.watch.discard(self._grant)
+            await self._stop_listening()
+
+    async def connect(self) -> None:
+        """Accept the session's owner, coming from a page of this site."""
+        self.user = self.scope["user"]
+        self.session_id: int = self.scope["url_route"]["kwargs"]["session_id"]
+        self.language = _language(self.scope)
+        if not _same_origin(self.scope):
+            await self.close(FOREIGN_ORIGIN)
+            return
+        try:
+            await in_database(access.get_session, self.user, self.session_id)
+        except Http404:
+            await self.close(NOT_FOUND)
+        else:
+            self._group = titles.group(self.session_id)
+            await self.channel_layer.group_add(self._group, self.channel_name)
+            self._grant = sign_in.Grant(self.user.pk, self.user.password, self.scope["session"].session_key or "")
+            self._grant.when_lost = self._end
+            sign_in.watch.add(self._grant)
+            await self.accept()
+
+    async def disconnect(self, code: int) -> None:
+        """Stop listening; the turns go on."""
+        if self._group:
+            await self.channel_layer.group_discard(self._group, self.channel_name)
+        await self._stop_listening()
+
+    async def signed_out(self, message: dict[str, Any]) -> None:
+        """End with the sign-in: whoever sits before the page now is someone else, or has no right to be here."""
+        await self._stop_listening()
+        await self.close(SIGNED_OUT)
+
+    def _end(self) -> None:
+        news = self.channel_layer.send(self.channel_name, {"type": "signed.out"})
+        self._ending = asyncio.ensure_future(news)  # kept, so that it comes to its end
+
+    async def session_titled(self, message: dict[str, Any]) -> None:
+        """Show the title that the session has got since."""
+        with override(self.language):
+            await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+
+    async def session_summarised(self, message: dict[str, Any]) -> None:
+        """Let the page fetch the new summary of the branch that it shows."""
+        await self._send(render_to_string("conversations/_summary_news.html", {"session_id": self.session_id}))
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Do what a form asks; what can't be done is said in a toast."""
+        form = _form(text_data)
+        with override(self.language):
+            handler = self._handlers().get(str(form.get("action")))
+            if handler is None:
+                return await self._toast(_("This page is out of date. Please reload it."))
+            try:
+                if await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+                    await handler(form)
+                else:
+                    await self.close(SIGNED_OUT)
+            except lifecycle.TurnRefused as refusal:
+                await self._refuse(form, refusal.message)
+            except (Http404, KeyError, ValueError):
+                await self._refuse(form, _("This is no longer there. Please reload the page."))
+            except AWAY:
+                logger.warning("The database is away")
+                await self._refuse(form, away_message())
+
+    def _handlers(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[None]]]:
+        return {
+            "ask": self._ask,
+            "stop": self._stop,
+            "regenerate": self._regenerate,
+            "continue": self._continue,
+            "edit": self._edit,
+            "resume": self._resume,
+        }
+
+    async def _ask(self, form: dict[str, Any]) -> None:
+        request_id = _uuid(form.get("request_id")) or uuid.uuid4()
+        shown = _optional_id(form.get("parent_turn_id"))
+        ask = lifecycle.Ask(
+            session_id=self.session_id,
+            question=str(form["question"]),
+            parent_turn_id=shown,
+            request_id=request_id,
+            language=self.language,
+        )
+        started = await lifecycle.start_turn(self.user, ask)
+        if started.parent_turn_id != shown:
+            # The page showed no turn, but meanwhile another tab has asked.
+            await self._branch(started)
+        elif started.turn_id not in self._shown:
+            if started.existing:
+                page = await self._page(started.turn_id, started.assistant_message_id)
+            else:  # at once, without asking the database for what has only just begun
+                page = AnswerPage.begun(started, lifecycle.checked(ask.question))
+            await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
+
+    async def _regenerate(self, form: dict[str, Any]) -> None:
+        again = lifecycle.regenerate(self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id")))
+        await self._branch(await again)
+
+    async def _edit(self, form: dict[str, Any]) -> None:
+        question, request_id = str(form["question"]), _uuid(form.get("request_id"))
+        await self._branch(await lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id))
+
+    async def _continue(self, form: dict[str, Any]) -> None:
+        rest = lifecycle.continue_answer(
+            self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id"))
+        )
+        await self._branch(await rest)
+
+    async def _stop(self, form: dict[str, Any]) -> None:
+        wanted = _optional_id(form.get("message_id"))
+        for message_id in [wanted] if wanted else list(self._listeners):
+            await lifecycle.stop_turn(self.user, message_id)
+
+    async def _resume(self, form: dict[str, Any]) -> None:
+        """Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`."""
+        await self._stop_listening()
+        for item in str(form.get("seen", "")).split()[:20]:
+            message_id, seq = (int(number) for number in item.split(":"))
+            message = await in_database(access.get_message, self.user, message_id)
+            page = await self._page(message.turn_id, message_id)
+            if page.answer.last_seq != seq:
+                await self._send(_replacing(answer_html(page)))
+            await self._attend(page)
+
+    async def _page(self, turn_id: int, message_id: int) -> AnswerPage:
+        answer = await broker.snapshot(message_id)
+        return await in_database(self._load, turn_id, answer)
+
+    def _load(self, turn_id: int, answer: Answer) -> AnswerPage:
+        session = access.get_session(self.user, self.session_id)
+        view = queries.turn_view(session, turn_id)
+        if view is None:
+            raise Http404
+        return AnswerPage.of(view, answer)
+
+    async def _show(self, page: AnswerPage, pending: str) -> None:
+        """Put a new turn where its optimistic copy stands, or at the end."""
+        html = turn_html(page)
+        self._shown.add(page.turn_id)
+        if pending:
+            html = _replacing(html, pending)
+        else:
+            html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', contexts.safe(html))
+        # As one: a page that has gone to another branch meanwhile takes none of it.
+        await self._send(html + contexts.parent_html(page.turn_id) + self._said(_("Answering")))
+        await self._attend(page)
+
+    async def _branch(self, started: lifecycle.Started) -> None:
+        """Show the branch that a turn opens, and follow its answer alone."""
+        if started.turn_id in self._shown:
+            return
+        html = await in_database(contexts.turns_of, self.user, self.session_id, started.turn_id)
+        page = await self._page(started.turn_id, started.assistant_message_id)
+        self._shown.add(started.turn_id)
+        await self._stop_listening()
+        await self._send(_replacing(html) + contexts.parent_html(started.turn_id) + self._said(_("Answering")))
+        await self._send(_replacing(answer_html(page)))
+        await self._attend(page)
+
+    async def _attend(self, page: AnswerPage) -> None:
+        """Follow an answer; where it ended before it could be, bring along what its end changes."""
+        if page.streaming:
+            self._listen(page)
+        else:
+            await self._after(page)
+
+    def _listen(self, page: AnswerPage) -> None:
+        known = self._listeners.get(page.message_id)
+        if known and not known.done():
+            return
+        task = asyncio.create_task(self._follow(page))
+        self._listeners[page.message_id] = task
+        task.add_done_callback(lambda done: self._ended(page.message_id, done))
+
+    async def _follow(self, page: AnswerPage) -> None:
+        """Send an answer's events as they come, to its end; text that comes faster than a page needs it, together."""
+        stream, due = Stream(page), 0.0
+        with override(self.language):
+            async with aclosing(broker.follow(page.message_id, page.answer.last_seq)) as batches:
+                async for events in batches:
+                    if (early := due - time.monotonic()) > 0:
+                        await asyncio.sleep(early)
+                    if isinstance(events[-1], DoneEvent):
+                        with suppress(*AWAY):  # the end is told all the same
+                            await in_database(self._complete, page)
+                    news = joined(events)
+                    for message in messages(frame for event in news for frame in stream.feed(event)):
+                        await self._send(message)
+                    if isinstance(news[-1], Delta | ThinkEvent):
+                        due = time.monotonic() + INTERVAL
+                    if isinstance(events[-1], DoneEvent):
+                        await self._after(page)
+
+    def _complete(self, page: AnswerPage) -> None:
+        """Bring along what became of the turn besides its events: what wrote it, and its siblings."""
+        session = access.sessions(self.user).filter(pk=self.session_id).first()
+        view = queries.turn_view(session, page.turn_id) if session is not None else None
+        if view is not None:
+            page.model, page.action = view.turn.model, view.turn.action
+            page.siblings, page.position = tuple(view.siblings), view.position
+
+    async def _after(self, page: AnswerPage) -> None:
+        """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
+        html = await in_database(contexts.list_of, self.user, self.session_id)
+        await self._send(html + self._said(page.line))
+
+    def _ended(self, message_id: int, task: asyncio.Task[None]) -> None:
+        if self._listeners.get(message_id) is task:
+            del self._listeners[message_id]
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("Following message %s failed", message_id, exc_info=task.exception())
+
+    async def _stop_listening(self) -> None:
+        tasks = list(self._listeners.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _refuse(self, form: dict[str, Any], message: str) -> None:
+        """Say why, and let the page put the question back into the composer."""
+        refused = str(form.get("request_id") or "")
+        await self._send(render_to_string("conversations/_refused.html", {"request_id": refused}))
+        await self._toast(message)
+
+    async def _toast(self, message: str) -> None:
+        await self._send(toast_html(message))
+
+    async def _send(self, html: str) -> None:
+        await self.send(text_data=html)
+
+    def _said(self, text: str) -> str:
+        return format_html('<div hx-swap-oob="innerHTML:#announcer">{}</div>', text)
+
+
+def _replacing(html: str, target: str = "") -> str:
+    """Return an element as a fragment that replaces the element with its own id, or `target`."""
+    first, _space, rest = html.strip().partition(" ")
+    return f'{first} hx-swap-oob="{f"outerHTML:#{target}" if target else "true"}" {rest}'
+
+
+def _form(text: str | None) -> dict[str, Any]:
+    if not text or len(text) > MAX_MESSAGE_CHARACTERS:
+        return {}
+    try:
+        form = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return form if isinstance(form, dict) else {}
+
+
+def _language(scope: dict[str, Any]) -> str:
+    wanted = parse_qs(scope["query_string"].decode("latin-1")).get("language", [settings.LANGUAGE_CODE])[0]
+    try:
+        return get_supported_language_variant(wanted)
+    except LookupError:
+        return settings.LANGUAGE_CODE
+
+
+def _same_origin(scope: dict[str, Any]) -> bool:
+    """Tell whether a browser's page of this site is asking, by the same scheme and host; programs send no origin."""
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    by_tls = scope.get("scheme") == "wss" or (
+        settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
+    )
+    return origin == f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
+
+
+def _id(value: Any) -> int:
+    """Return a form's id; raises `ValueError` for anything else."""
+    return int(str(value))
+
+
+def _optional_id(value: Any) -> int | None:
+    return _id(value) if value else None
+
+
+def _uuid(value: Any) -> uuid.UUID | None:
+    return uuid.UUID(str(value)) if value else None

@@ -1,0 +1,209 @@
+"""What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from conversations import access, queries
+from conversations.memory import summaries
+from conversations.models import ChatSession, Turn
+from conversations.pipeline.writing import extractive_answer
+from conversations.prompts.endpoints import profile_endpoint
+from conversations.web.answer import AnswerPage
+from knowledge import access as knowledge_access
+from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.llm.default import default_endpoint, notice_ollama
+
+# Sessions in the side bar; older ones are found by searching.
+LISTED_SESSIONS = 100
+# Turns on the page, and how many earlier ones are shown at a time on request.
+SHOWN_TURNS = 20
+SUGGESTIONS = 4
+# What to ask of the sample documents, by their file names (`ragsite.samples`).
+SAMPLE_QUESTIONS = {
+    "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
+    "云雀网络员工手册.docx": "年假有多少天？",
+}
+_NUMBERING = re.compile(r"^(?:[\d.]+|[一二三四五六七八九十]+、|第\S{1,3}[章节条])\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGroup:
+    """Sessions of one stretch of time."""
+
+    name: str
+    sessions: list[ChatSession]
+
+
+def grouped(sessions: Iterable[ChatSession]) -> list[SessionGroup]:
+    """Return sessions, pinned first and newest first, under the names of their times."""
+    groups: dict[str, list[ChatSession]] = {}
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    for session in sessions:
+        groups.setdefault(_age(session, today), []).append(session)
+    return [SessionGroup(name, members) for name, members in groups.items()]
+
+
+def _age(session: ChatSession, today: Any) -> str:
+    if session.pinned:
+        return _("Pinned")
+    if session.last_activity_at >= today:
+        return _("Today")
+    if session.last_activity_at >= today - timedelta(days=1):
+        return _("Yesterday")
+    if session.last_activity_at >= today - timedelta(days=7):
+        return _("This week")
+    return _("Earlier")
+
+
+def list_context(user: Any, current_id: int | None, words: str = "") -> dict[str, Any]:
+    """Return what the list of sessions shows, narrowed by words."""
+    sessions = queries.search_sessions(user, words) if words else queries.session_list(user)
+    return {"groups": grouped(sessions[:LISTED_SESSIONS]), "current_id": current_id, "words": words}
+
+
+def list_of(user: Any, session_id: int) -> str:
+    """Return the list of sessions and the session's title, as fragments."""
+    session = access.sessions(user).filter(pk=session_id).first()
+    context = list_context(user, session_id) | {"session": session, "oob": True}
+    return render_to_string("conversations/_sessions.html", context)
+
+
+def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool = False) -> dict[str, Any]:
+    """Return the turns of a branch as the page shows them.
+
+    They are the last `SHOWN_TURNS` at most, unless all are asked for or the turn itself would be left out.
+    """
+    turns = queries.tree(session)
+    path = turns.branch(turn_id)
+    hidden = 0 if everything or turn_id in path[:-SHOWN_TURNS] else max(0, len(path) - SHOWN_TURNS)
+    answers = [AnswerPage.of(view) for view in queries.views(session, turns, path[hidden:])]
+    return {
+        "session": session,
+        "answers": answers,
+        "hidden_turns": hidden,
+        "summary": summaries.entry_of(session.pk, path),
+        "last_turn_id": path[-1] if path else None,
+        "streaming": any(page.streaming for page in answers),
+    }
+
+
+def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> dict[str, Any]:
+    """Return the `SHOWN_TURNS` turns of a branch that come before one of its turns."""
+    turns = queries.tree(session)
+    path = turns.branch(turn_id)
+    end = path.index(before) if before in path else 0
+    hidden = max(0, end - SHOWN_TURNS)
+    return {
+        "session": session,
+        "answers": [AnswerPage.of(view) for view in queries.views(session, turns, path[hidden:end])],
+        "hidden_turns": hidden,
+        "last_turn_id": path[-1] if path else None,
+    }
+
+
+def turns_of(user: Any, session_id: int, turn_id: int) -> str:
+    """Return the turns of the branch through a turn, as the page holds them."""
+    context = turns_context(access.get_session(user, session_id), turn_id)
+    return render_to_string("conversations/_turns.html", context)
+
+
+def parent_html(turn_id: int) -> str:
+    """Return the fragment that lets the next question go on from a turn."""
+    return format_html(
+        '<input type="hidden" name="parent_turn_id" id="parent-turn" value="{}" hx-swap-oob="true">', turn_id
+    )
+
+
+def safe(html: str) -> SafeString:
+    """Mark what a template rendered as HTML."""
+    return mark_safe(html)
+
+
+def model_name() -> str:
+    """Return the name of the model that writes answers, or an empty string when the site only quotes."""
+    endpoint = profile_endpoint("answer") or default_endpoint()
+    if endpoint is None:
+        return ""
+    return endpoint.model or _last_model() or urlsplit(endpoint.base_url).netloc
+
+
+def _last_model() -> str:
+    """Return the model that wrote last: which one an endpoint offers is only known when it has been asked."""
+    written = Turn.objects.exclude(model__in=["", extractive_answer.MODEL]).order_by("-id")
+    return written.values_list("model", flat=True).first() or ""
+
+
+def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
+    """Return what the line under the composer shows: the knowledge bases asked, and the model."""
+    is_chosen = Exists(session.knowledge_bases.filter(pk=OuterRef("pk")))
+    bases = list(knowledge_access.readable(user).annotate(is_chosen=is_chosen).order_by("name"))
+    chosen = {base.pk for base in bases if base.is_chosen}
+    return {
+        "session": session,
+        "bases": bases,
+        "chosen": chosen,
+        "scope": scope_name(bases, chosen),
+        "model": model_name(),
+        "max_question": settings.MAX_QUESTION_CHARACTERS,
+    }
+
+
+def scope_name(bases: Sequence[KnowledgeBase], chosen: set[int]) -> str:
+    """Say which knowledge bases a session asks, in a few words."""
+    names = [base.name for base in bases if base.pk in chosen]
+    if not bases:
+        return _("No documents yet")
+    if not names:
+        return bases[0].name if len(bases) == 1 else _("All knowledge bases")
+    return (
+        names[0] if len(names) == 1 else _("%(name)s and %(count)d more") % {"name": names[0], "count": len(names) - 1}
+    )
+
+
+def welcome_context(user: Any) -> dict[str, Any]:
+    """Return what an empty session says: how much there is to ask, or where to begin."""
+    documents = Document.objects.filter(knowledge_base__in=knowledge_access.readable(user))
+    searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
+    ready = documents.filter(status__in=searchable)
+    samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
+    bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
+    return {
+        "document_count": ready.count(),
+        "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
+        "suggestions": suggestions(user, besides=bases.values()),
+        "ollama": local_models(user),
+        "ollama_url": settings.OLLAMA_URL,
+    }
+
+
+def local_models(user: Any) -> list[str]:
+    """Return the models of an Ollama on this machine, to be offered to those who can connect one."""
+    if not user.has_perm("conversations.add_modelprofile") or model_name():
+        return []
+    return async_to_sync(notice_ollama)()
+
+
+def suggestions(user: Any, besides: Collection[int] = ()) -> list[str]:
+    """Return headings of a few documents that the user may read, besides those of some bases: what one could ask."""
+    newest = knowledge_access.documents(user).exclude(knowledge_base__in=besides).order_by("-id")[:50]
+    headings = (
+        Chunk.objects.filter(document__in=list(newest), heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
+        .order_by("document_id", "ordinal")
+        .distinct("document_id")
+        .values_list("heading_path", flat=True)
+    )
+    found = (_NUMBERING.sub("", path[-1]).strip() for path in headings[:12])
+    return list(dict.fromkeys(heading for heading in found if 3 < len(heading) < 60))[:SUGGESTIONS]

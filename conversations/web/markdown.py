@@ -1,0 +1,389 @@
+"""Markdown of an answer to safe HTML, whole or as it streams.
+
+Raw HTML is never read, pictures are never loaded, links lead only to addresses that stand in the sources, and
+everything passes `nh3` at the end. Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links when their
+number is known and stay text otherwise.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from conversations.citations.markers import MARKER, numbers_in, numbers_of
+from conversations.citations.underline import Verdict, underlined
+
+_ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
+# Letters and digits joined by hyphens, one digit among them: LS-2448P. No match is longer than 51 characters.
+_MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
+# Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
+LONG_CELL = 16
+# What Markdown, HTML and citations know nothing of; such words with whole markers and bold words among them; a line in
+# which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#&)*;<=>\[\\\]_`{|}~【】［］]+")
+_BOLD = re.compile(rf"(?<= )\*\*([^\W_](?:{_PLAIN.pattern[:-1]}*[^\W_])?)\*\*")
+_SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}+|{MARKER.pattern}|{_BOLD.pattern})++")
+_AFTER_BOLD = " .,:。，：、"
+_SETTLED = re.compile(r"[^\W\d_]")
+_BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
+# Characters of a block's HTML in which its ends are looked for.
+_ENDS_WITHIN = 200
+# The page has its own first and second headings.
+_HEADING_SHIFT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands.
+
+    `name` is the document's, to be read beside the number; empty where the number alone is to stand there.
+    """
+
+    href: str
+    label: str
+    verdicts: tuple[Verdict, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rendering needs beside the text: the known citations by number, and the text that may lend links.
+
+    A context serves one reading of an answer from its beginning, since it counts how often each number came.
+    """
+
+    markers: Mapping[int, Marker] = field(default_factory=dict)
+    trusted_text: str = ""
+    _seen: Counter[int] = field(default_factory=Counter)
+
+    def verdict(self, number: int) -> Verdict:
+        """Return the verdict on the next place where a number stands; empty where none was passed."""
+        place = self._seen[number]
+        self._seen[number] += 1
+        verdicts = self.markers[number].verdicts
+        return verdicts[place] if place < len(verdicts) else Verdict()
+
+
+def cited_numbers(text: str) -> list[int]:
+    """Return the numbers of a text's citation markers, in order of first appearance."""
+    return list(dict.fromkeys(numbers_in(text)))
+
+
+def normalise(text: str) -> str:
+    """Return the text with `\\n` as its only line end, as Markdown counts lines."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def render(text: str, context: Context | None = None) -> SafeString:
+    """Return a whole Markdown text as safe HTML."""
+    context = context or Context()
+    return _html(_parser.parse(normalise(text), {"context": context}), context)
+
+
+def render_inline(text: str, context: Context | None = None) -> SafeString:
+    """Return a line (a table's cell) as safe HTML: escaped, with its citation markers linked."""
+    context = context or Context()
+    parts: list[str] = []
+    end = 0
+    for match in MARKER.finditer(text):
+        numbers = numbers_of(match)
+        if all(number in context.markers for number in numbers):
+            verdicts = [context.verdict(number) for number in numbers]
+            said = _unbroken(text[end : match.start()].rstrip(" "))
+            parts.append(f"{_doubt(verdicts[0])}{said}</span>" if said and verdicts[0].doubtful else said)
+            parts += (_marker(context.markers[n], n, verdict) for n, verdict in zip(numbers, verdicts, strict=True))
+            end = match.end()
+    parts.append(_unbroken(text[end:]))
+    return mark_safe(_cleaner.clean("".join(parts)))
+
+
+def _unbroken(text: str) -> str:
+    """Return a cell's text escaped, each model number in an element that no line ends within."""
+    found = _MODEL_NUMBER.split(text)
+    return "".join(f'<span class="whole">{escape(p)}</span>' if i % 2 else escape(p) for i, p in enumerate(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a piece of text did: HTML of blocks that can't change any more, and of the one still open."""
+
+    finished: SafeString
+    open: SafeString
+
+
+class Incremental:
+    """Markdown that arrives in pieces.
+
+    A top-level block is finished when the first line of the block after it is complete. Only the text from the
+    start of the last block on is kept and read again, so the work per piece doesn't grow with the answer.
+    """
+
+    def __init__(self, context: Context | None = None) -> None:
+        self._context = context or Context()
+        self._tail = ""
+        self._held = ""
+        self._open = mark_safe("")
+        self._judged = any(marker.verdicts for marker in self._context.markers.values())
+
+    def feed(self, text: str) -> Change:
+        """Take a piece of text."""
+        text = self._held + text
+        # A carriage return may be the first half of a line end.
+        self._held = "\r" if text.endswith("\r") else ""
+        text = normalise(text.removesuffix("\r"))
+        if (lengthened := self._lengthened(text)) is not None:
+            self._tail += text
+            self._open = lengthened
+            return Change(mark_safe(""), lengthened)
+        self._tail += text
+        finished = self._finish() if "\n" in text else mark_safe("")
+        self._open = render(self._tail, self._context)
+        return Change(finished, self._open)
+
+    def close(self) -> SafeString:
+        """Return the HTML of what was still open."""
+        html = render(self._tail + self._held, self._context)
+        self._tail = self._held = ""
+        return html
+
+    def _lengthened(self, text: str) -> SafeString | None:
+        """Return the open block's HTML with simple words written on, or None where it has to be read again.
+
+        Words that follow words within a line end nothing, begin nothing and close nothing that waits for its end; nor
+        do markers and bold words that come whole.
+        """
+        line = self._tail[self._tail.rfind("\n") + 1 :]
+        written = line.rstrip()
+        ends = _BLOCK_ENDS.search(self._open, max(0, len(self._open) - _ENDS_WITHIN))
+        if self._judged or not ends or not _SETTLED.search(line) or not _SIMPLE.fullmatch(text):
+            return None
+        shown = self._open[: ends.start()]
+        last, following = written[-1], (line[len(written) :] + text)[0]
+        if last in "]】":
+            follows = following != "(" and shown.endswith("</sup>")
+        elif last == "*":
+            follows = following in _AFTER_BOLD and shown.endswith("</strong>")
+        else:
+            follows = bool(_PLAIN.fullmatch(last)) and shown[-1] == last
+        new = self._simple((line[len(written) :] + text).rstrip())
+        return mark_safe(shown + new + self._open[ends.start() :]) if follows and new is not None else None
+
+    def _simple(self, text: str) -> str | None:
+        """Return the HTML of words with whole markers and bold words, or None where a number is not known."""
+        known = self._context.markers
+        parts, end = [], 0
+        for match in MARKER.finditer(text):
+            numbers = numbers_of(match)
+            if not all(number in known for number in numbers):
+                return None
+            parts.append(text[end : match.start()].rstrip(" "))
+            parts += (_cleaner.clean(_marker(known[number], number, Verdict())) for number in numbers)
+            end = match.end()
+        return _BOLD.sub(r"<strong>\1</strong>", "".join([*parts, text[end:]]))
+
+    def _finish(self) -> SafeString:
+        complete = self._tail[: self._tail.rindex("\n") + 1]
+        tokens = _parser.parse(complete, {"context": self._context})
+        starts = [i for i, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
+        if len(starts) < 2:
+            return mark_safe("")
+        last = tokens[starts[-1]]
+        assert last.map is not None
+        lines = self._tail.split("\n")
+        self._tail = "\n".join(lines[last.map[0] :])
+        return _html(tokens[: starts[-1]], self._context)
+
+
+def _html(tokens: Sequence[Token], context: Context) -> SafeString:
+    html = _parser.renderer.render(tokens, _parser.options, {"context": context})
+    return mark_safe(_cleaner.clean(html))
+
+
+def _doubt(verdict: Verdict) -> str:
+    return f'<span class="doubt {escape(verdict.status)}" title="{escape(verdict.why)}">'
+
+
+def _marker(marker: Marker, number: int, verdict: Verdict) -> str:
+    label = f"{marker.label} · {verdict.label}" if verdict.label else marker.label
+    name = f"<span>{escape(marker.name)}</span>" if marker.name else ""
+    classes = " ".join(filter(None, ("citation", "named" if name else "", verdict.status)))
+    return (
+        f'<sup class="{escape(classes)}"><a href="{escape(marker.href)}" '
+        f'data-citation="{number}" aria-label="{escape(label)}">{number}{name}</a></sup>'
+    )
+
+
+def _link_citations(state: StateCore) -> None:
+    """Split the text of inline tokens at known citation markers; a core rule."""
+    known = state.env["context"].markers
+    if not known:
+        return
+    for token in state.tokens:
+        if token.type == "inline" and token.children:
+            token.children = _with_citations(token.children, known)
+
+
+def _with_citations(children: list[Token], known: Mapping[int, Marker]) -> list[Token]:
+    result: list[Token] = []
+    depth = 0
+    for child in children:
+        depth += child.nesting if child.type in ("link_open", "link_close") else 0
+        result += _split(child, known) if child.type == "text" and not depth else [child]
+    return result
+
+
+def _split(child: Token, known: Mapping[int, Marker]) -> list[Token]:
+    parts: list[Token] = []
+    end = 0
+    for match in MARKER.finditer(child.content):
+        numbers = numbers_of(match)
+        if not all(number in known for number in numbers):
+            continue
+        parts.append(_text(child.content[end : match.start()].rstrip(" ")))
+        parts += [Token("citation", "", 0, meta={"number": number}) for number in numbers]
+        end = match.end()
+    return [*parts, _text(child.content[end:])] if parts else [child]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+class _Renderer(RendererHTML):
+    """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
+
+    def renderInline(self, tokens: Sequence[Token], options: Any, env: Any) -> str:
+        return super().renderInline(underlined(tokens, env["context"].verdict), options, env)
+
+    def citation(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        meta = tokens[index].meta
+        return _marker(env["context"].markers[meta["number"]], meta["number"], meta["verdict"])
+
+    def doubt_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _doubt(tokens[index].meta["verdict"])
+
+    def doubt_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return "</span>"
+
+    def image(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        children = tokens[index].children or []
+        return escape("".join(child.content for child in children))
+
+    def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        href = str(tokens[index].attrGet("href") or "")
+        if not _trusted(href, env["context"]):
+            return ""
+        return f'<a href="{escape(href)}" rel="noopener nofollow" target="_blank">'
+
+    def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        opening = _opening_link(tokens, index)
+        href = str(opening.attrGet("href") or "")
+        if _trusted(href, env["context"]):
+            return "</a>"
+        return "" if opening.info == "auto" else f" ({escape(href)})"
+
+    def table_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return '<div class="table-wrap"><table class="table">'
+
+    def table_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return "</table></div>\n"
+
+    def th_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return _cell(tokens[index])
+
+    def td_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        env["in_cell"] = True
+        return _cell(tokens[index], is_long=len(tokens[index + 1].content) > LONG_CELL)
+
+    def td_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        env["in_cell"] = False
+        return "</td>\n"
+
+    def text(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        content = tokens[index].content
+        return _unbroken(content) if env.get("in_cell") else escape(content)
+
+    def heading_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f"<{_heading(tokens[index])}>"
+
+    def heading_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f"</{_heading(tokens[index])}>\n"
+
+    def fence(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        words = tokens[index].info.split()
+        return code_html(tokens[index].content, words[0] if words else "")
+
+    def code_block(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return code_html(tokens[index].content, "")
+
+
+def code_html(text: str, language: str) -> str:
+    """Return a code block with its language and a button that copies it."""
+    return (
+        f'<figure class="code"><figcaption><span>{escape(language[:30])}</span>'
+        f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
+        f"<pre><code>{escape(text)}</code></pre></figure>\n"
+    )
+
+
+def _heading(token: Token) -> str:
+    return f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
+
+
+def _cell(token: Token, *, is_long: bool = False) -> str:
+    match = _ALIGNED.search(str(token.attrGet("style") or ""))
+    classes = [f"align-{match[1]}"] if match else []
+    classes += ["long"] if is_long else []
+    return f'<{token.tag} class="{" ".join(classes)}">' if classes else f"<{token.tag}>"
+
+
+def _opening_link(tokens: Sequence[Token], index: int) -> Token:
+    level = tokens[index].level
+    return next(t for t in reversed(tokens[:index]) if t.type == "link_open" and t.level == level)
+
+
+def _trusted(href: str, context: Context) -> bool:
+    """Tell whether a link leads where the sources or the question say; a model can't send people elsewhere."""
+    return href.startswith(("https://", "http://")) and href.rstrip("/") in context.trusted_text
+
+
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
+    parser.enable(["table", "strikethrough"])
+    # Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
+    parser.disable(["reference", "html_block", "html_inline"])
+    parser.core.ruler.after("text_join", "citations", _link_citations)
+    return parser
+
+
+_parser = _make_parser()
+_cleaner = nh3.Cleaner(
+    tags={
+        "a", "blockquote", "br", "button", "code", "del", "div", "em", "figcaption", "figure", "h3", "h4", "h5", "h6",
+        "hr", "li", "ol", "p", "pre", "s", "span", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    },
+    attributes={
+        "a": {"href", "rel", "target", "data-citation", "aria-label"},
+        "button": {"type", "class", "data-copy-code"},
+        "div": {"class"},
+        "figure": {"class"},
+        "ol": {"start"},
+        "span": {"class", "title"},
+        "sup": {"class"},
+        "table": {"class"},
+        "td": {"class"},
+        "th": {"class"},
+    },
+    url_schemes={"http", "https"},
+    link_rel=None,
+)  # fmt: skip

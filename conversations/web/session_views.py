@@ -1,0 +1,167 @@
+"""The chat's pages: sessions and what is done with them."""
+
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from conversations import access, services
+from conversations.models import ChatSession
+from conversations.web import contexts
+
+
+@login_required
+@require_GET
+def chat(request: HttpRequest) -> HttpResponse:
+    """Lead to the session of the newest activity."""
+    return redirect("session", pk=services.latest_or_new_session(request.user).pk)
+
+
+@login_required
+@require_GET
+def session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one branch of a session: through `?turn=`, or the newest; for htmx also only what is `?before=` a turn."""
+    chat_session = access.get_session(request.user, pk)
+    before = number(request, "before")
+    if before is not None and is_htmx(request):
+        earlier = contexts.earlier_context(chat_session, number(request, "turn"), before)
+        return render(request, "conversations/_earlier.html", earlier)
+    turns = contexts.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
+    if _wants(request, "turns"):
+        return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
+    context = turns | contexts.list_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
+    if not turns["answers"]:
+        context |= contexts.welcome_context(request.user)
+    context["deleted"] = _deleted(request)
+    return render(request, "conversations/session.html", context)
+
+
+@login_required
+@require_POST
+def new_session(request: HttpRequest) -> HttpResponse:
+    """Open a fresh session; an unused one of the user's is taken again."""
+    unused = access.sessions(request.user).filter(turns=None, title_is_automatic=True).first()
+    return redirect("session", pk=(unused or services.create_session(request.user)).pk)
+
+
+@login_required
+@require_GET
+def search_sessions(request: HttpRequest) -> HttpResponse:
+    """List the sessions that hold every word of `?q=`."""
+    words = request.GET.get("q", "").strip()
+    context = contexts.list_context(request.user, number(request, "current"), words)
+    if is_htmx(request):
+        return render(request, "conversations/_sessions.html", context)
+    return render(request, "conversations/search.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the field for a new title, and store it."""
+    chat_session = access.get_session(request.user, pk)
+    context = {"session": chat_session, "current_id": number(request, "current")}
+    if request.method == "GET":
+        template = "conversations/_rename.html" if is_htmx(request) else "conversations/rename.html"
+        return render(request, template, context)
+    services.rename_session(chat_session, request.POST.get("title", ""))
+    if is_htmx(request):
+        return render(request, "conversations/_session.html", context | {"renamed": True})
+    return redirect("session", pk=pk)
+
+
+@login_required
+@require_POST
+def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pin a session, or let it go."""
+    chat_session = access.get_session(request.user, pk)
+    services.set_pinned(chat_session, not chat_session.pinned)
+    return _list_or_back(request, pk)
+
+
+@login_required
+@require_POST
+def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a session; for a while a message offers to take it back."""
+    chat_session = access.get_session(request.user, pk)
+    services.delete_session(chat_session)
+    current = number(request, "current")
+    if is_htmx(request) and current != pk:
+        context = contexts.list_context(request.user, current) | {"deleted": chat_session}
+        return render(request, "conversations/_sessions.html", context)
+    return _go(request, f"{_latest(request)}?deleted={pk}")
+
+
+@login_required
+@require_POST
+def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a deletion back."""
+    restored = services.restore_session(request.user, pk)
+    return _go(request, reverse("session", args=[pk]) if restored else _latest(request))
+
+
+@login_required
+@require_POST
+def choose_knowledge_bases(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask only the chosen knowledge bases from now on; none means all."""
+    chat_session = access.get_session(request.user, pk)
+    chosen = [int(value) for value in request.POST.getlist("knowledge_base") if _is_id(value)]
+    services.set_knowledge_bases(request.user, chat_session, chosen)
+    if is_htmx(request):
+        return render(request, "conversations/_scope.html", contexts.composer_context(request.user, chat_session))
+    return redirect("session", pk=pk)
+
+
+def _latest(request: HttpRequest) -> str:
+    return reverse("session", args=[services.latest_or_new_session(request.user).pk])
+
+
+def _deleted(request: HttpRequest) -> ChatSession | None:
+    """Return the session that was deleted a moment ago, to offer it back."""
+    pk = number(request, "deleted")
+    if pk is None:
+        return None
+    return ChatSession.objects.filter(pk=pk, owner=request.user.pk, status=ChatSession.Status.DELETED).first()
+
+
+def _list_or_back(request: HttpRequest, pk: int) -> HttpResponse:
+    if is_htmx(request):
+        context = contexts.list_context(request.user, number(request, "current"))
+        return render(request, "conversations/_sessions.html", context)
+    return redirect("session", pk=pk)
+
+
+def _go(request: HttpRequest, address: str) -> HttpResponse:
+    """Lead to an address: a whole new page, also for htmx."""
+    if not is_htmx(request):
+        return redirect(address)
+    return HttpResponse(headers={"HX-Redirect": address})
+
+
+def number(request: HttpRequest, name: str) -> int | None:
+    """Return an id that the address or the form gives, or None."""
+    value = request.GET.get(name) or request.POST.get(name, "")
+    return int(value) if _is_id(value) else None
+
+
+def _is_id(value: str) -> bool:
+    return value.isdecimal() and len(value) < 19
+
+
+def is_htmx(request: Any) -> bool:
+    """Tell whether htmx asks, and so for a part of a page."""
+    return bool(request.htmx)
+
+
+def _wants(request: Any, target: str) -> bool:
+    return bool(request.htmx) and request.htmx.target == target
+
+
+def refusal(message: str, status: int = 409) -> HttpResponse:
+    """Return a refusal in words; the page shows it as a message."""
+    return HttpResponse(message or _("This can't be done."), status=status, headers={"X-Message": quote(message)})

@@ -1,0 +1,134 @@
+"""The pages by which a chat leaves the site: links that are shared, what their followers see, and exports."""
+
+import uuid
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from conversations import access
+from conversations.api.serializers import MessageSerializer, SessionSerializer
+from conversations.models import ChatSession
+from conversations.web import export, sharing
+from conversations.web.session_views import is_htmx, number, refusal
+from knowledge import access as knowledge_access
+from ragsite.links import absolute
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def share(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a session's links and exports; make a link to the branch up to `parent_turn_id`, or to the newest turn."""
+    session = access.get_session(request.user, pk)
+    turn_id = number(request, "parent_turn_id")
+    context: dict[str, Any] = {"session": session, "turn_id": turn_id, "has_turns": session.turns.exists()}
+    if request.method == "POST":
+        try:
+            context["made"] = sharing.create_link(session, turn_id)
+        except sharing.NothingToShare:
+            return refusal(_("There is nothing to share yet. Ask something first."))
+    return _links(request, context)
+
+
+@login_required
+@require_POST
+def revoke_link(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
+    """Close a link for good."""
+    link = access.get_share_link(request.user, uuid)
+    sharing.revoke(link)
+    if not is_htmx(request):
+        return redirect("share-links")
+    return HttpResponse()
+
+
+@login_required
+@require_GET
+def share_links(request: HttpRequest) -> HttpResponse:
+    """List all links of the user's that are open."""
+    links = _with_address(request, access.share_links(request.user))
+    return render(request, "conversations/share_links.html", {"links": links})
+
+
+@login_required
+@require_GET
+def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the open links that quote a base, for its owner; where they lead stays between those who have them."""
+    base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+    context = {"base": base, "role": "owner", "is_owner": True, "links": sharing.links_quoting(base)}
+    return render(request, "conversations/knowledge_base_links.html", context)
+
+
+@login_required
+@require_POST
+def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpResponse:
+    """Close somebody's link that quotes a base of one's own."""
+    base = knowledge_access.get_owned_knowledge_base(request.user, pk)
+    sharing.revoke(sharing.get_link_quoting(base, uuid))
+    return redirect("knowledge-base-links", pk)
+
+
+@never_cache
+@require_GET
+def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
+    """Show a shared branch to anyone who has its link; never to search engines."""
+    link = access.get_shared(uuid)
+    context = {"session": link.session, "link": link, "answers": sharing.shared_answers(link)}
+    response = render(request, "conversations/shared.html", context)
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+@login_required
+@require_GET
+def export_markdown(request: HttpRequest, pk: int) -> HttpResponse:
+    """Download one branch as Markdown: through `?turn=`, or the newest."""
+    session = access.get_session(request.user, pk)
+    text = export.markdown(session, number(request, "turn"), absolute(request, "/").rstrip("/"))
+    return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
+
+
+@login_required
+@require_GET
+def export_json(request: HttpRequest, pk: int) -> HttpResponse:
+    """Download all branches as data."""
+    session = access.get_session(request.user, pk)
+    response = JsonResponse(exported(session), json_dumps_params={"ensure_ascii": False, "indent": 2})
+    return as_file(response, session, "json")
+
+
+def exported(session: ChatSession) -> dict[str, Any]:
+    """Return a session as the API gives it, with the messages of all branches."""
+    messages, left_out = export.messages(session)
+    return {
+        "exported_at": timezone.now(),
+        "session": SessionSerializer(session).data,
+        "messages": MessageSerializer(messages, many=True).data,
+        "note": left_out,
+    }
+
+
+def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
+    """Have a response saved under a name that tells the session."""
+    response["Content-Disposition"] = content_disposition_header(True, export.filename(session, suffix))
+    return response
+
+
+def _links(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    session: ChatSession = context["session"]
+    context["links"] = _with_address(request, access.share_links(request.user).filter(session=session))
+    if not is_htmx(request):
+        return render(request, "conversations/share.html", context)
+    part = "links" if request.method == "POST" else "popover"
+    return render(request, f"conversations/share.html#{part}", context)
+
+
+def _with_address(request: HttpRequest, links: Any) -> list[dict[str, Any]]:
+    return [{"link": link, "url": absolute(request, reverse("shared", args=[link.pk]))} for link in links]

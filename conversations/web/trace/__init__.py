@@ -1,0 +1,1 @@
+"""A turn's trace as the page shows it."""

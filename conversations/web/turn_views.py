@@ -1,0 +1,236 @@
+"""The chat's pages about single turns: asking without scripts, sources, traces, thumbs."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Awaitable, Iterable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from conversations import access, queries, services
+from conversations.citations.supporting_sentences import grounds
+from conversations.models import Message, Turn
+from conversations.turns import lifecycle
+from conversations.web.answer import AnswerPage
+from conversations.web.session_views import is_htmx, number
+from conversations.web.trace import steps
+from knowledge import access as knowledge_access
+from knowledge.marks import Marks, sentences_of
+from knowledge.models import Chunk
+from knowledge.queries import has_page_pictures
+from ragsite.db import in_database
+from retrieval.question_views import offer, render_offer
+
+
+@login_required
+@require_POST
+async def ask(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask without scripts: the page that follows refreshes itself until the answer is there."""
+    question = lifecycle.Ask(
+        session_id=pk,
+        question=request.POST.get("question", ""),
+        parent_turn_id=number(request, "parent_turn_id"),
+        language=_language(),
+    )
+    return await _begin(request, lifecycle.start_turn(await request.auser(), question), pk)
+
+
+@login_required
+@require_POST
+async def regenerate(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer a question again, without scripts."""
+    user = await request.auser()
+    session_id = (await in_database(access.get_message, user, pk)).turn.session_id
+    return await _begin(request, lifecycle.regenerate(user, pk, _language(), _request_id(request)), session_id)
+
+
+@login_required
+@require_POST
+async def continue_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for the rest of a cut answer, without scripts."""
+    user = await request.auser()
+    session_id = (await in_database(access.get_message, user, pk)).turn.session_id
+    return await _begin(request, lifecycle.continue_answer(user, pk, _language(), _request_id(request)), session_id)
+
+
+@login_required
+@require_POST
+async def stop(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop what a session is writing, without scripts."""
+    user = await request.auser()
+    session = await in_database(access.get_session, user, pk)
+    running = Message.objects.filter(turn__session=session, status=Message.Status.STREAMING)
+    async for message in running:
+        await lifecycle.stop_turn(user, message.pk)
+    return redirect("session", pk=pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the form that changes a question, and ask it as a sibling."""
+    user = await request.auser()
+    page = await in_database(_page, user, pk)
+    if request.method == "POST":
+        asked = lifecycle.edit(user, pk, request.POST.get("question", ""), _language(), _request_id(request))
+        return await _begin(request, asked, page.session_id)
+    context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS, "request_id": uuid.uuid4()}
+    template = "conversations/_edit.html" if is_htmx(request) else "conversations/edit.html"
+    # The page's frame asks the database who is signed in.
+    return await in_database(render, request, template, context)
+
+
+@login_required
+@require_GET
+def question(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a question as it was, when its change is given up."""
+    page = _page(request.user, pk)
+    if not is_htmx(request):
+        return redirect(_place(page.session_id, pk))
+    return render(request, "conversations/_question.html", {"page": page})
+
+
+@login_required
+@require_GET
+def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show a source of an answer: the quotation, and the passage where it stands as long as it exists.
+
+    Of somebody else's answer there are only the sources that the viewer may read.
+    """
+    message = access.get_message(request.user, pk, traced=True)
+    page = _page_of(message)
+    readable = knowledge_access.chunks(request.user).select_related("document")
+    if message.turn.session.owner_id != request.user.pk:
+        within = set(readable.filter(pk__in=[card.chunk_id for card in page.cards]).values_list("pk", flat=True))
+        page.answer.citations = [item for item in page.answer.citations if item["chunk_id"] in within]
+    card = next((card for card in page.cards if card.number == number), None)
+    if card is None:
+        raise Http404(_("This answer has no such source."))
+    chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
+    best = chunks.get(card.chunk_id or 0)
+    context = {
+        "page": page,
+        "card": card,
+        "passage": _passage(best, card.joined, chunks.values(), page.claims(number)) if best is not None else "",
+        "wide": best is not None and has_page_pictures(best.document),
+        "others": page.cards,
+    }
+    return _aside(request, "citation", context)
+
+
+@login_required
+@require_GET
+def trace(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show how an answer came about, to its owner and to who may look at others' turns."""
+    message = get_object_or_404(access.traced_messages(request.user), turn_id=pk, role=Message.Role.ASSISTANT)
+    turn = message.turn
+    context = {
+        "page": _page_of(message),
+        "turn": turn,
+        "steps": steps.steps(turn, request.user),
+        "before": turn.parent_turn_id,
+        "after": turn.children.order_by("-created_at", "-id").values_list("pk", flat=True).first(),
+    }
+    return _aside(request, "trace", context)
+
+
+@login_required
+@require_POST
+def feedback(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a thumb (`value` 1 or -1, with an optional `reason`), or take it back (0)."""
+    message = access.get_message(request.user, pk)
+    value = request.POST.get("value", "0")
+    reason = request.POST.get("reason", "")
+    if value in ("1", "-1"):
+        services.give_feedback(request.user, message, int(value), reason)
+    else:
+        services.remove_feedback(request.user, message)
+    page = _page_of(message)
+    if not is_htmx(request):
+        return redirect(_place(page.session_id, page.turn_id))
+    context = {"page": page, "reasons": _reasons(), "ask_reason": value == "-1" and not reason}
+    return render(request, "conversations/_thumbs.html", context)
+
+
+@login_required
+@require_GET
+def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Offer the question sets that an answered question can be added to; the passages that it cites count as right."""
+    message = access.get_message(request.user, pk)
+    page = _page_of(message)
+    cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
+    return render_offer(request, offer(request.user, page.question, [*cited, *also_read], cited))
+
+
+def _passage(best: Chunk, joined: tuple[int, ...], chunks: Iterable[Chunk], claims: list[str]) -> str:
+    """Return the address of a source's passage, with the sentences that bear out what is said of it to be marked."""
+    sentences = [(chunk.pk, place, text) for chunk in chunks for place, text in enumerate(sentences_of(chunk))]
+    said: dict[int, set[int]] = defaultdict(set)
+    for found in grounds(claims, [text for _id, _place, text in sentences]):
+        chunk_id, place, _text = sentences[found]
+        said[chunk_id].add(place)
+    return reverse("passage", args=[best.pk]) + Marks(best.pk, joined, said).query()
+
+
+def _reasons() -> list[tuple[str, str]]:
+    return [
+        ("wrong", _("Not correct")),
+        ("unsupported", _("Not in the sources")),
+        ("incomplete", _("Incomplete")),
+        ("off-topic", _("Off the point")),
+    ]
+
+
+async def _begin(request: HttpRequest, starting: Awaitable[lifecycle.Started], session_id: int) -> HttpResponse:
+    try:
+        started = await starting
+    except lifecycle.TurnRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("session", pk=session_id)
+    return redirect(_place(session_id, started.turn_id))
+
+
+def _place(session_id: int, turn_id: int) -> str:
+    return f"{reverse('session', args=[session_id])}?turn={turn_id}#turn-{turn_id}"
+
+
+def _page(user: Any, turn_id: int) -> AnswerPage:
+    turn = get_object_or_404(Turn, pk=turn_id, session__in=access.sessions(user))
+    view = queries.turn_view(turn.session, turn_id)
+    if view is None:
+        raise Http404
+    return AnswerPage.of(view)
+
+
+def _page_of(message: Message) -> AnswerPage:
+    view = queries.turn_view(message.turn.session, message.turn_id)
+    if view is None:
+        raise Http404
+    return AnswerPage.of(view)
+
+
+def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """Show something beside the chat: in its drawer, or as a page of its own without scripts."""
+    context |= {"aside": f"conversations/_{name}.html"}
+    template = "conversations/_drawer.html" if is_htmx(request) else "conversations/aside.html"
+    return render(request, template, context)
+
+
+def _request_id(request: HttpRequest) -> uuid.UUID | None:
+    """Return the id under which a form asks, so that one sent twice asks once; None when it has none."""
+    try:
+        return uuid.UUID(request.POST.get("request_id", ""))
+    except ValueError:
+        return None
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE
