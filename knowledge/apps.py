@@ -15,7 +15,7 @@ class KnowledgeConfig(AppConfig):
         """Keep the schedules registered, and look after stalled documents when a worker starts."""
         from django_q.signals import post_spawn
 
-        from knowledge import schedules
+        from knowledge.ingestion import schedules
 
-        post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.schedules")
+        post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.ingestion.schedules")
         post_spawn.connect(schedules.worker_started, dispatch_uid="knowledge.worker_started")

@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge import access
 from knowledge.access import Actor
-from knowledge.ingestion import STORED
-from knowledge.marks import Marks
+from knowledge.ingestion.ingestion import STORED
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.web.highlights import Marks
 
 NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"

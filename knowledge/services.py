@@ -19,8 +19,8 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-from knowledge import claims, passages
 from knowledge.access import Actor, key
+from knowledge.ingestion import claims, passages
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import format_of

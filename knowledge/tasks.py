@@ -1,11 +1,12 @@
 """What the workers run: ids in, services do the work."""
 
-from knowledge import ingestion, services, work
+from knowledge import services
+from knowledge.ingestion import ingestion, worker
 
 
 def ingest_waiting() -> int:
     """Read and index the documents that wait; see `work.work`."""
-    return work.work()
+    return worker.work()
 
 
 def requeue_stalled() -> int:

@@ -24,7 +24,7 @@ _docs = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
 __all__ = ["schema", "urlpatterns"]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", include("knowledge.api_urls")),
+    path("", include("knowledge.api.urls")),
     path("", include("retrieval.api_urls")),
     path("", include("conversations.api.urls")),
     path("schema/", _Schema.as_view(), name="api-schema"),

@@ -36,7 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/login/", telling_pauses(admin.site.login)),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
-    path("knowledge/", include("knowledge.urls")),
+    path("knowledge/", include("knowledge.web.urls")),
     path("api/", include("ragsite.api_urls")),
     path("", include("retrieval.urls")),
     path("", include("conversations.web.urls")),

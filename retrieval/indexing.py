@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from knowledge.claims import Claim
-from knowledge.ingestion import finish, guarded, pause, report
+from knowledge.ingestion.claims import Claim
+from knowledge.ingestion.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
 from retrieval import spaces, vectors
 from retrieval.engine import engine

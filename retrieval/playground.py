@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from knowledge.marks import Marks
+from knowledge.web.highlights import Marks
 from retrieval.forms import SideForm
 from retrieval.fusion import Query
 from retrieval.rerank_options import RerankOptions

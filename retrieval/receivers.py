@@ -13,7 +13,7 @@ from knowledge.models import Document
 from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 
 if TYPE_CHECKING:
-    from knowledge.claims import Claim
+    from knowledge.ingestion.claims import Claim
 
 
 @receiver(document_chunked, dispatch_uid="retrieval")

@@ -5,7 +5,7 @@ import re
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from knowledge.sections import plain
+from knowledge.chunking.sections import plain
 from retrieval.analysis import terms
 
 SNIPPET_CHARACTERS = 480

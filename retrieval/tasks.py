@@ -1,9 +1,9 @@
 """What the workers run: ids in, services do the work."""
 
-from knowledge import work
+from knowledge.ingestion import worker
 from retrieval.evaluation import runs
 
 
 def run_evaluation(run_id: int) -> bool:
     """Do a queued evaluation run, which may take long, while documents are read; see `runs.execute`."""
-    return work.beside(lambda: runs.execute(run_id))
+    return worker.beside(lambda: runs.execute(run_id))

@@ -21,8 +21,8 @@ from conversations import services
 from conversations.citations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message, TraceStep
 from conversations.turns import broker, lifecycle
+from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk
-from knowledge.sentences import split_sentences
 from ragsite import db
 from ragsite.db import in_database
 from retrieval.types import AnswerState

@@ -11,7 +11,7 @@ from conversations.citations.facts import names
 from conversations.citations.polarity import Word, read
 from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.words import Spelled, spelled
-from knowledge.sentences import split_sentences
+from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.analysis import terms
 

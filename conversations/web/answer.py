@@ -22,7 +22,7 @@ from conversations.turn_store import Started, citation_dict
 from conversations.web import markdown
 from conversations.web.blocks import block_html, texts
 from conversations.web.progress import duration, progress
-from knowledge.places import place
+from knowledge.web.locations import place
 from retrieval.snippets import marked
 from retrieval.types import AnswerState
 

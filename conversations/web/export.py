@@ -15,7 +15,7 @@ from conversations.citations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message
 from conversations.queries import TurnView
 from conversations.web import withheld
-from knowledge.places import place
+from knowledge.web.locations import place
 from retrieval.types import AnswerState
 
 SNIPPET_LENGTH = 300

@@ -23,9 +23,9 @@ from conversations.web.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
-from knowledge.marks import Marks, sentences_of
 from knowledge.models import Chunk
 from knowledge.queries import has_page_pictures
+from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
 from retrieval.question_views import offer, render_offer
 

@@ -12,7 +12,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from knowledge.parsing.decoding import read_text
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph
-from knowledge.parsing.html import elements_of
+from knowledge.parsing.html.document import elements_of
 from knowledge.parsing.limits import pieces
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext

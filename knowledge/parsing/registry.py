@@ -46,15 +46,15 @@ class Format:
 _OOXML = "application/vnd.openxmlformats-officedocument"
 
 FORMATS: tuple[Format, ...] = (
-    Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.parse"),
-    Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", "knowledge.parsing.docx.parse"),
-    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.parse", titled=False),
+    Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.document.parse"),
+    Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", "knowledge.parsing.docx.document.parse"),
+    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.workbook.parse", titled=False),
     Format(
         "PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", "knowledge.parsing.pptx.parse", titled=False
     ),
     Format("Text", ("txt", "log"), "text/plain", "knowledge.parsing.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", "knowledge.parsing.markdown.parse"),
-    Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.parse"),
+    Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.document.parse"),
     Format("CSV", ("csv", "tsv"), "text/csv", "knowledge.parsing.csv.parse"),
 )
 

@@ -11,14 +11,15 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import error_words, places, queries
-from knowledge.marks import BULLET, Marks, bare
+from knowledge import error_words, queries
+from knowledge.chunking.sections import MARK
+from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk, Document
-from knowledge.sections import MARK
-from knowledge.sentences import split_sentences
+from knowledge.web import locations
+from knowledge.web.highlights import BULLET, Marks, bare
 
 register = template.Library()
-register.simple_tag(places.place)
+register.simple_tag(locations.place)
 
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
 _ICONS = {"pdf": "file-text", "word": "file-text", "presentation": "presentation", "sheet": "sheet", "csv": "sheet",

@@ -15,7 +15,8 @@ from django.contrib.auth import get_user_model
 from django.core.files import File
 from django.utils.translation import gettext as _
 
-from knowledge import services, work
+from knowledge import services
+from knowledge.ingestion import worker
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.parsing.registry import ParseContext, extensions, format_of
 from retrieval import index, indexing, spaces
@@ -71,7 +72,7 @@ def run(texts: Sequence[Path], files: int, say: Say, pdf: Path | None = None) ->
         base = _queued(chosen)
         spaces.embedder_of(spaces.active_space()).embed_documents(["warm up"])
         with memory.watched():
-            whole = _seconds(lambda: work.work(_PATIENCE))
+            whole = _seconds(lambda: worker.work(_PATIENCE))
         stages = _stages(base)
     failed = len(chosen) - stages.documents
     say(f"\n## Ingesting {len(chosen):,} files, {stages.chunks:,} chunks, {os.cpu_count()} cores; {failed} failed")

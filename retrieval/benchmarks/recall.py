@@ -19,8 +19,8 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from knowledge.chunking.sentences import split_sentences
 from knowledge.models import KnowledgeBase
-from knowledge.sentences import split_sentences
 from retrieval import partitions, spaces, vectors
 from retrieval.benchmarks import embeddings, passages, scratch
 from retrieval.benchmarks.measuring import Timing, table

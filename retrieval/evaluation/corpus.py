@@ -13,7 +13,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge.corpora import Passage, passage
+from knowledge.ingestion.corpora import Passage, passage
 from retrieval.evaluation.jsonl import LineError, identifier, records, text_of
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.evaluation.references import Reference

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from knowledge.passages import clean
+from knowledge.ingestion.passages import clean
 
 
 class LineError(ValueError):

@@ -12,9 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from numpy.typing import NDArray
 
-from knowledge import corpora
 from knowledge.access import Actor
-from knowledge.corpora import Passage
+from knowledge.ingestion import corpora
+from knowledge.ingestion.corpora import Passage
 from knowledge.models import KnowledgeBase
 from ragsite.llm.embedding import Embedder
 from retrieval import spaces, vectors

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import BigIntegerField
 
-from knowledge import corpora
+from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document
 from retrieval.analysis import terms
 

@@ -18,7 +18,7 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge.access import Actor
-from knowledge.claims import heartbeat
+from knowledge.ingestion.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation.asking import Asked, Outcome, ask_all

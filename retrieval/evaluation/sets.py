@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from knowledge.access import Actor, key
+from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.passages import clean
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
 from retrieval.evaluation.references import Reference, settle

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from knowledge import ingestion
+from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase
 from tests import factories
 from tests.knowledge.conftest import upload_of

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.chunking import ChunkDraft, chunk
+from knowledge.chunking.chunking import ChunkDraft, chunk
+from knowledge.chunking.sentences import cut_long, split_sentences
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
-from knowledge.sentences import cut_long, split_sentences
 from ragsite.llm.tokens import count_tokens
 
 

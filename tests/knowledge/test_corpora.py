@@ -5,7 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from knowledge import corpora, services
+from knowledge import services
+from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document, KnowledgeBase
 from tests import factories
 

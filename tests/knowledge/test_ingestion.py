@@ -15,9 +15,10 @@ from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 from django_q.tasks import async_task
 
-from knowledge import claims, ingestion, passages, schedules, services
-from knowledge.chunking import ChunkDraft
-from knowledge.claims import Claim
+from knowledge import services
+from knowledge.chunking.chunking import ChunkDraft
+from knowledge.ingestion import claims, ingestion, passages, schedules
+from knowledge.ingestion.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph
 from knowledge.parsing.errors import ParseError

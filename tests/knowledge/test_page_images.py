@@ -12,8 +12,8 @@ from django.urls import reverse
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge import page_images
 from knowledge.models import Document, KnowledgeBase
+from knowledge.web import page_images
 from tests import factories
 
 

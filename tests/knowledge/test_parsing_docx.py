@@ -12,10 +12,10 @@ from docx.oxml.ns import nsdecls, qn
 from docx.shared import Pt
 
 from knowledge.parsing import pictures
-from knowledge.parsing.docx_styles import Numbering
+from knowledge.parsing.docx.numerals import numeral
+from knowledge.parsing.docx.styles import Numbering
 from knowledge.parsing.elements import Code, Picture
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.numerals import numeral
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
 
 

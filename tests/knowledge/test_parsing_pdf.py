@@ -8,9 +8,9 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsing import pdf, pdf_pictures
 from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.pdf import document, pictures
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.runner import ParseLimits, parse_file
 from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, chinese, grid, make_pdf, picture, prose, text
@@ -278,9 +278,9 @@ def test_pictures_left_out_are_told(path: Path, monkeypatch: pytest.MonkeyPatch,
         for shade in range(3):
             picture(canvas, 72, 100 + 200 * shade, shade=shade)
 
-    monkeypatch.setattr(pdf_pictures, limit, 2)
+    monkeypatch.setattr(pictures, limit, 2)
     make_pdf(path, draw)
-    found = list(pdf.parse(path, ParseContext(path.parent, path.name)))
+    found = list(document.parse(path, ParseContext(path.parent, path.name)))
     assert len([element for element in found if isinstance(element, Picture)]) == 2
     assert [element for element in found if isinstance(element, Notice)] == [Notice(text=told)]
 

@@ -9,7 +9,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.pdf_render import find_boxes, matches, render_page
+from knowledge.parsing.pdf.render import find_boxes, matches, render_page
 
 
 @pytest.fixture

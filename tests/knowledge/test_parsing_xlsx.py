@@ -9,9 +9,9 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.drawing.image import Image
 
-from knowledge.parsing import xlsx
 from knowledge.parsing.elements import PageBreak, Picture, Table
-from knowledge.parsing.xlsx_format import show
+from knowledge.parsing.xlsx import workbook
+from knowledge.parsing.xlsx.format import show
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
 
 
@@ -166,20 +166,20 @@ def test_cells_are_counted_before_any_is_built(tmp_path: Path, monkeypatch: pyte
         for cell in row:
             cell.number_format = "0.00"  # so that the empty ones are written, too
     path = saved(made, tmp_path)
-    monkeypatch.setattr(xlsx, "_SCAN", 999)  # tags are cut anywhere
-    monkeypatch.setattr(xlsx, "_MOST_CELLS", 1200)
+    monkeypatch.setattr(workbook, "_SCAN", 999)  # tags are cut anywhere
+    monkeypatch.setattr(workbook, "_MOST_CELLS", 1200)
     assert len(read(path)) > 1
 
     def build(*args: object, **kwargs: object) -> None:
         raise AssertionError("a workbook was built")
 
     monkeypatch.setattr("openpyxl.load_workbook", build)
-    monkeypatch.setattr(xlsx, "_MOST_CELLS", 1199)
+    monkeypatch.setattr(workbook, "_MOST_CELLS", 1199)
     assert refused(path) == "too_many_rows"
 
 
 def test_rows_that_only_reach_far_are_counted_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "_MOST_CELLS", 5000)
+    monkeypatch.setattr(workbook, "_MOST_CELLS", 5000)
     rows = "".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 8))
     assert refused(sheet_of(rows, tmp_path)) == "too_many_rows"
 

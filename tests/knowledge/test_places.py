@@ -3,7 +3,7 @@
 import pytest
 from django.utils.translation import override
 
-from knowledge.places import place
+from knowledge.web.locations import place
 
 
 @pytest.mark.parametrize(

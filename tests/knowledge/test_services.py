@@ -9,7 +9,8 @@ from django.utils import timezone
 from django_q.models import OrmQ
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from knowledge import ingestion, services
+from knowledge import services
+from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase, Picture
 from knowledge.services import Refused, UploadRefused
 from knowledge.signals import documents_unindexed

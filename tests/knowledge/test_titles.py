@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from pptx import Presentation
 
-from knowledge import ingestion, queries, services
+from knowledge import queries, services
+from knowledge.ingestion import ingestion
 from knowledge.models import KnowledgeBase
 from knowledge.parsing.elements import Element, Heading, Paragraph, Title
 from knowledge.parsing.runner import ParseLimits, parse_file

@@ -14,13 +14,14 @@ from django_q.conf import Conf
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-from knowledge import claims, ingestion, services, work
-from knowledge.claims import Claim
+from knowledge import services
+from knowledge.ingestion import claims, ingestion, worker
+from knowledge.ingestion.claims import Claim
+from knowledge.ingestion.fair_order import PER_LOOK, Turns
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
 from knowledge.parsing.runner import ParseStopped
 from knowledge.signals import indexing_due
-from knowledge.turns import PER_LOOK, Turns
 from tests import factories
 from tests.knowledge.conftest import add
 
@@ -38,12 +39,12 @@ def test_everything_that_waits_becomes_ready(base: KnowledgeBase) -> None:
         add(base, f"{number}.md", f"# Number {number}".encode())
     bad = add(base, "bad.pdf", b"%PDF-1.7 no")
     OrmQ.objects.all().delete()
-    assert work.work() == 3
+    assert worker.work() == 3
     assert sorted(base.documents.values_list("status", flat=True)) == ["failed", "ready", "ready", "ready"]
     bad.refresh_from_db()
     assert bad.error_code == "broken"
     assert not OrmQ.objects.exists()  # nothing is left to wake a worker for
-    assert work.work() == 0
+    assert worker.work() == 0
 
 
 def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase) -> None:
@@ -59,7 +60,7 @@ def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase) 
                 ingestion.finish(held)
 
     indexing_due.connect(index)
-    work.work()
+    worker.work()
     assert read.is_set()
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
@@ -78,7 +79,7 @@ def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: Knowledge
                 ingestion.finish(held)
 
     indexing_due.connect(index)
-    assert work.work() == 2
+    assert worker.work() == 2
 
 
 def test_the_listener_is_told_before_it_has_to_wait(base: KnowledgeBase) -> None:
@@ -92,7 +93,7 @@ def test_the_listener_is_told_before_it_has_to_wait(base: KnowledgeBase) -> None
                 ingestion.finish(held)
 
     indexing_due.connect(index)
-    work.work()
+    worker.work()
     assert heard.count(True) == 1
     assert False in heard
 
@@ -101,10 +102,10 @@ def test_a_round_that_is_over_leaves_the_rest_to_the_next(base: KnowledgeBase) -
     add(base, "1.md", b"# One")
     add(base, "2.md", b"# Two")
     OrmQ.objects.all().delete()
-    assert work.work(seconds=0) == 0
+    assert worker.work(seconds=0) == 0
     (task,) = OrmQ.objects.all()
     assert task.func() == "knowledge.tasks.ingest_waiting"
-    assert work.work() == 2
+    assert worker.work() == 2
 
 
 def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase) -> None:
@@ -114,7 +115,7 @@ def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase)
     indexing_due.connect(broken)
     document = add(base)
     OrmQ.objects.all().delete()
-    assert work.work() == 1
+    assert worker.work() == 1
     document.refresh_from_db()
     assert document.status == "chunked"
     assert not OrmQ.objects.exists()
@@ -217,7 +218,7 @@ def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: 
 
     parse(read)
     giant = add(base, "giant.md", b"# Giant")
-    assert work.work() == 4
+    assert worker.work() == 4
     giant.refresh_from_db()
     assert giant.status == "ready"
     assert all(Document.objects.get(pk=one.pk).finished_at < giant.finished_at for one in late)
@@ -238,14 +239,14 @@ def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
 
     parse(read)
     add(base, "giant.md", b"# Giant")
-    assert work.work(seconds) == 2
+    assert worker.work(seconds) == 2
 
 
 def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = threading.Event()
-    read = work._read
+    read = worker._read
 
     def read_until_indexing_begins(until: float, *rest: Any) -> int:
         assert begun.wait(60)
@@ -260,10 +261,10 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
             if held is not None:
                 ingestion.finish(held)
 
-    monkeypatch.setattr(work, "_read", read_until_indexing_begins)
+    monkeypatch.setattr(worker, "_read", read_until_indexing_begins)
     indexing_due.connect(index)
     ingestion.read(add(base, "1.md", b"# One").pk)
-    assert work.work() == 1
+    assert worker.work() == 1
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
 
@@ -288,7 +289,7 @@ def test_what_takes_long_gives_up_the_place_of_small_files(
 
     parse(read)
     add(base, "giant.md", b"# Giant")
-    assert work.work() == 3
+    assert worker.work() == 3
     assert ends == ["stopped"]
     bomb[0].refresh_from_db()
     assert (bomb[0].status, bomb[0].attempt, bomb[0].error_code) == ("ready", 1, "")
@@ -322,7 +323,7 @@ def test_small_files_are_read_again_after_the_database_was_away(
     monkeypatch.setattr(claims, "small_waiting_to_be_read", waiting)
     parse(read)
     add(base, "giant.md", b"# Giant")
-    assert work.work() == 2
+    assert worker.work() == 2
 
 
 def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> None:
@@ -332,7 +333,7 @@ def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> Non
             _until(lambda late=late: Document.objects.get(pk=late.pk).status == "ready")
         return "done"
 
-    assert work.beside(evaluate) == "done"
+    assert worker.beside(evaluate) == "done"
 
 
 def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,15 +347,15 @@ def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, mon
         assert looked.wait(60)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(work, "_something_waits", away)
+    monkeypatch.setattr(worker, "_something_waits", away)
     with pytest.raises(ZeroDivisionError):
-        work.beside(fail)
+        worker.beside(fail)
 
 
 def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_STALLED_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "_STALLED_SECONDS", 0.0)
 
     def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text=filename)
@@ -364,13 +365,13 @@ def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
 
     parse(read)
     add(base, "1.md", b"# One")
-    assert work.work() == 1
+    assert worker.work() == 1
 
 
 def test_documents_of_killed_workers_are_taken_up_while_another_file_is_read(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_STALLED_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "_STALLED_SECONDS", 0.0)
 
     def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text=filename)
@@ -382,4 +383,4 @@ def test_documents_of_killed_workers_are_taken_up_while_another_file_is_read(
 
     parse(read)
     add(base, "giant.md", b"# Giant")
-    assert work.work() == 2
+    assert worker.work() == 2

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from knowledge import claims
-from knowledge.claims import Claim
+from knowledge.ingestion import claims
+from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from retrieval import bm25, fulltext, index

@@ -8,8 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
-from knowledge import claims, services
-from knowledge.claims import Claim
+from knowledge import services
+from knowledge.ingestion import claims
+from knowledge.ingestion.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from ragsite.llm.errors import Unreachable
 from retrieval import fulltext, indexing, spaces, vectors

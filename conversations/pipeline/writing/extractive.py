@@ -15,8 +15,8 @@ from conversations.citations.facts import is_named, names
 from conversations.pipeline.understanding.answer_types import Thing, asked_for, holds
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
 from conversations.pipeline.writing.similarity import Similarity
-from knowledge.sections import MARK
-from knowledge.sentences import split_sentences
+from knowledge.chunking.sections import MARK
+from knowledge.chunking.sentences import split_sentences
 from retrieval.analysis import terms
 from retrieval.search import Hit
 from retrieval.words import is_broad

@@ -15,7 +15,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from tqdm import tqdm
 
-from knowledge import claims, services, work
+from knowledge import services
+from knowledge.ingestion import claims
+from knowledge.ingestion import worker as work
 from knowledge.management.lookups import base_to_add_to, find_user
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.registry import extensions

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
-from knowledge import corpora
+from knowledge.ingestion import corpora
 from knowledge.models import KnowledgeBase
 from retrieval.evaluation import editing, sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet

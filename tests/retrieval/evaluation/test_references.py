@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
-from knowledge import corpora
+from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document, KnowledgeBase
 from retrieval.evaluation.references import Reference, Target, alike, resolve, settle
 from tests import factories

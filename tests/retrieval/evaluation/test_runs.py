@@ -12,7 +12,8 @@ from django.utils import timezone
 from django_q.models import OrmQ
 from django_q.signals import post_spawn
 
-from knowledge import claims, services
+from knowledge import services
+from knowledge.ingestion import claims
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks

@@ -1,0 +1,1 @@
+"""Knowledge bases and documents for programs."""

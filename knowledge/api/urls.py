@@ -1,0 +1,18 @@
+"""Addresses of the API, under `/api/`."""
+
+from django.urls import path
+
+from knowledge.api import views
+
+urlpatterns = [
+    path("knowledge-bases", views.KnowledgeBaseList.as_view(), name="api-knowledge-bases"),
+    path("knowledge-bases/<int:pk>", views.KnowledgeBaseDetail.as_view(), name="api-knowledge-base"),
+    path("knowledge-bases/<int:pk>/members", views.MemberList.as_view(), name="api-members"),
+    path("knowledge-bases/<int:pk>/members/<int:user_id>", views.MemberDetail.as_view(), name="api-member"),
+    path("knowledge-bases/<int:pk>/documents", views.DocumentList.as_view(), name="api-documents"),
+    path("documents/<int:pk>", views.DocumentDetail.as_view(), name="api-document"),
+    path("documents/<int:pk>/chunks", views.ChunkList.as_view(), name="api-document-chunks"),
+    path("documents/<int:pk>/file", views.DocumentFile.as_view(), name="api-document-file"),
+    path("documents/<int:pk>/reingest", views.Reingest.as_view(), name="api-document-reingest"),
+    path("documents/<int:pk>/cancel", views.Cancel.as_view(), name="api-document-cancel"),
+]

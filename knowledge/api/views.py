@@ -1,0 +1,245 @@
+"""Knowledge bases, members and documents for programs."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import generics, status
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from knowledge import access, queries, services
+from knowledge.api.serializers import (
+    AddedDocumentSerializer,
+    ChunkSerializer,
+    DocumentSerializer,
+    KnowledgeBaseSerializer,
+    MembershipSerializer,
+    UploadSerializer,
+)
+from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.web import files
+from ragsite.api import ApiErrorSerializer, Conflict, Refused
+from ragsite.uploads import MultiPartParser
+
+# What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATES: list[str] = Document.Status.values
+
+
+@extend_schema_view(post=extend_schema(responses={201: KnowledgeBaseSerializer, 409: ApiErrorSerializer}))
+class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
+    """The knowledge bases that the caller may read; making one of their own."""
+
+    serializer_class = KnowledgeBaseSerializer
+    queryset = KnowledgeBase.objects.none()
+
+    def get_queryset(self) -> QuerySet[KnowledgeBase]:
+        """Own, shared and open ones, by name."""
+        return queries.knowledge_bases(self.request.user)
+
+    def perform_create(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
+        """Make it the caller's."""
+        made = _accept(lambda: services.create_knowledge_base(self.request.user, **serializer.validated_data))
+        serializer.instance = queries.knowledge_bases(self.request.user).get(pk=made.pk)
+
+
+@extend_schema_view(
+    put=extend_schema(responses={200: KnowledgeBaseSerializer, 409: ApiErrorSerializer}),
+    patch=extend_schema(responses={200: KnowledgeBaseSerializer, 409: ApiErrorSerializer}),
+)
+class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
+    """One knowledge base; its owner changes and deletes it."""
+
+    serializer_class = KnowledgeBaseSerializer
+    queryset = KnowledgeBase.objects.none()
+
+    def get_object(self) -> KnowledgeBase:
+        """Return the base with its counts; 404 for strangers, 403 for readers who would change it."""
+        pk = self.kwargs["pk"]
+        check = access.get_knowledge_base if self.request.method in ("GET", "HEAD", "OPTIONS") else _owned
+        check(self.request.user, pk)
+        return queries.knowledge_bases(self.request.user).get(pk=pk)
+
+    def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
+        """Change the given fields."""
+        assert serializer.instance is not None
+        instance = serializer.instance
+        serializer.instance = _accept(lambda: services.update_knowledge_base(instance, **serializer.validated_data))
+
+    def perform_destroy(self, instance: KnowledgeBase) -> None:
+        """Remove it with all that is in it."""
+        services.delete_knowledge_base(instance)
+
+
+@extend_schema_view(post=extend_schema(responses={201: MembershipSerializer, 409: ApiErrorSerializer}))
+class MemberList(generics.ListCreateAPIView[Membership]):
+    """With whom a base is shared; its owner shares it."""
+
+    serializer_class = MembershipSerializer
+    queryset = Membership.objects.none()
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return the members by name."""
+        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Share with a user by name, or change their role; who may, is asked before what."""
+        access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
+        return super().post(request, *args, **kwargs)
+
+    def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
+        """Store the share."""
+        base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
+        data = serializer.validated_data
+        role = data.get("role", Membership.Role.VIEWER)
+        serializer.instance = _accept(lambda: services.set_member(base, data["user"]["username"], role))
+
+
+class MemberDetail(APIView):
+    """One person's share."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, user_id: int) -> Response:
+        """Stop sharing with them."""
+        base = access.get_owned_knowledge_base(request.user, pk)
+        if not services.remove_member(base, user_id):
+            raise NotFound(_("It is not shared with this user."))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DocumentList(generics.ListAPIView[Document]):
+    """The documents of a base; uploading."""
+
+    serializer_class = DocumentSerializer
+    queryset = Document.objects.none()
+    parser_classes = [MultiPartParser]
+
+    def get_queryset(self) -> QuerySet[Document]:
+        """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""
+        found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        found = queries.search_documents(found, self.request.query_params.get("q", ""))
+        wanted = self.request.query_params.get("status")
+        if wanted is None:
+            return found
+        if wanted not in Document.Status:
+            raise ValidationError({"status": [_("This takes one of: {values}.").format(values=", ".join(_STATES))]})
+        return found.filter(status=wanted)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("q", str, description="Words of titles, file names or folders."),
+            OpenApiParameter("status", str, enum=_STATES),
+        ]
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the documents, newest first."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Take in one or more files (`file`, repeatable); all of them or, above the limit, none (413).
+
+        A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
+        """
+        base = access.get_editable_knowledge_base(request.user, pk)
+        uploads, folder = request.FILES.getlist("file"), request.POST.get("folder", "")
+        if not uploads:
+            raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
+        for upload in uploads:
+            _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
+        added = [
+            services.add_document(
+                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
+            )
+            for upload in uploads
+        ]
+        body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class DocumentDetail(APIView):
+    """One document's state, and its removal."""
+
+    @extend_schema(responses=DocumentSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return status and progress."""
+        return Response(queries.status(access.get_document(request.user, pk)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Remove it with its passages, pictures and files."""
+        services.delete_document(access.get_editable_document(request.user, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ChunkList(generics.ListAPIView[Chunk]):
+    """What a document was read as."""
+
+    serializer_class = ChunkSerializer
+    queryset = Chunk.objects.none()
+
+    def get_queryset(self) -> QuerySet[Chunk]:
+        """Return the chunks in the order of the document."""
+        return access.get_document(self.request.user, self.kwargs["pk"]).chunks.all()
+
+
+class DocumentFile(APIView):
+    """The file as it was uploaded."""
+
+    @extend_schema(responses={(200, "application/octet-stream", "*/*"): OpenApiTypes.BINARY})
+    def get(self, request: Request, pk: int) -> HttpResponseBase:
+        """Return the bytes."""
+        http_request: HttpRequest = request._request
+        return files.document_response(http_request, access.get_document(request.user, pk), download=True)
+
+
+class Reingest(APIView):
+    """Reading a document anew."""
+
+    @extend_schema(request=None, responses={202: DocumentSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Queue it; 409 while it is waiting or being worked on, and for a passage of a corpus, which has no file."""
+        document = access.get_editable_document(request.user, pk)
+        if not document.file:
+            raise Conflict(_("This passage came with a corpus; there is no file to read again."), code="no_file")
+        if not services.reingest_document(document):
+            raise Conflict(_("This document is being worked on already."), code="busy")
+        return _state(document, status.HTTP_202_ACCEPTED)
+
+
+class Cancel(APIView):
+    """Ending an ingestion."""
+
+    @extend_schema(request=None, responses={200: DocumentSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Cancel it; 409 when there is nothing to cancel."""
+        document = access.get_editable_document(request.user, pk)
+        if not services.cancel_document(document):
+            raise Conflict(_("This document is not being worked on."), code="not_running")
+        return _state(document, status.HTTP_200_OK)
+
+
+def _state(document: Document, code: int) -> Response:
+    document.refresh_from_db()
+    return Response(queries.status(document), status=code)
+
+
+def _owned(user: Any, pk: int) -> KnowledgeBase:
+    return access.get_owned_knowledge_base(user, pk)
+
+
+def _accept(action: Any) -> Any:
+    """Call a service; what it refuses becomes an answer that says why."""
+    try:
+        return action()
+    except services.Refused as refusal:
+        raise Refused(refusal, _STATUSES) from None

@@ -1,0 +1,1 @@
+"""Elements to chunks: sections folded, sentences kept whole. Pure, no Django."""

@@ -1,0 +1,326 @@
+"""Elements in, chunks out. Pure: no Django, no files, no models.
+
+A chunk lies within one section, and never crosses a heading of its own level or above; a section that fits into one
+chunk takes the sections below it along (see `sections`). Text is cut between sentences, preferably between
+paragraphs, code between lines, tables between rows. The contents of a document's chunks are disjoint and in
+order; joined by blank lines they read as the document without those headings that stand in `heading_path`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal
+
+from knowledge.chunking.sections import MARK, SubHeading, fold, heads_section
+from knowledge.chunking.sentences import cut_long, split_sentences, windows
+from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+
+Measure = Callable[[str], int]
+
+_CAPTION = re.compile(
+    r"(?:Figure|Fig\.?|Image|Photo|Chart|Diagram|图片?|圖)\s*[\dA-Z一二三四五六七八九十][\w.\-–]*", re.I
+)
+_LONGEST_CAPTION = 300  # characters
+_LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)、]|[(（]?[a-z\d]{1,2}[)）])\s")
+_CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know counts as one, however long it is
+# Windows whose tokens are remembered: what is weighed as a paragraph is weighed again as its sentences and their parts.
+_REMEMBERED = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it is stored.
+
+    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; a table's
+    is one line per row with its cells between " | ". `lead` repeats whole sentences before it in the same section.
+    `heading_path` goes from the outermost heading inwards. `char_start` and `char_end` are offsets into the document's
+    contents joined by a blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set where
+    `kind` is "image".
+    """
+
+    kind: Literal["text", "table", "image"]
+    content: str
+    lead: str = ""
+    heading_path: list[str] = field(default_factory=list)
+    page_from: int | None = None
+    page_to: int | None = None
+    char_start: int = 0
+    char_end: int = 0
+    columns: list[str] | None = None
+    rows: list[list[str]] | None = None
+    picture: Picture | None = None
+    token_count: int = 0
+
+
+def chunk(
+    elements: Iterable[Element], *, size: int, overlap: int, count_tokens: Callable[[str], int]
+) -> Iterator[ChunkDraft]:
+    """Yield the chunks of a document's elements, in order, holding no more than about two chunks at a time.
+
+    `size` is the target in tokens of `count_tokens`: a content is at most a tenth longer, unless it is a single
+    table row or a single line of code. `overlap` bounds the lead, in tokens.
+    """
+
+    @lru_cache(_REMEMBERED)
+    def measure_window(text: str) -> int:
+        return count_tokens(text)
+
+    def measure(text: str) -> int:
+        return max(sum(map(measure_window, windows(text))), len(text) // _CHARACTERS_PER_TOKEN)
+
+    offset = 0
+    for draft in _Chunker(size, overlap, measure).run(fold(elements, limit=size, measure=measure)):
+        end = offset + len(draft.content)
+        yield replace(draft, char_start=offset, char_end=end)
+        offset = end + 2
+
+
+@dataclass(slots=True)
+class _Unit:
+    """The smallest piece of running text: a sentence, or a line of code, with the white space after it."""
+
+    text: str
+    tokens: int
+    block: int  # number of the element it is from
+    page: int | None
+    code: str | None = None  # the language, "" where unknown; None for prose
+    list_item: bool = False
+    last: bool = False  # of its block
+
+
+class _Chunker:
+    """Walks the elements, keeping the path of headings and the running text not yet emitted."""
+
+    def __init__(self, size: int, overlap: int, measure: Measure) -> None:
+        self.size, self.overlap, self.measure = size, overlap, measure
+        self.path: list[tuple[int, str]] = []
+        self.bare: Heading | None = None  # a heading that nothing has followed yet
+        self.page: int | None = None
+        self.units: list[_Unit] = []
+        self.total = 0  # tokens of the units
+        self.said: list[_Unit] = []  # the units of the chunk before in this section, for the lead
+        self.floats: list[tuple[_Unit | None, Picture]] = []  # pictures within the text not yet emitted
+        self.blocks = 0
+
+    def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
+        for element in elements:
+            self.page = element.page if element.page is not None else self.page
+            if isinstance(element, Heading) and heads_section(element):
+                yield from self._open_section(element)
+            elif not isinstance(element, PageBreak):
+                yield from self._add(element)
+        yield from self._close_section()
+
+    def _open_section(self, heading: Heading) -> Iterator[ChunkDraft]:
+        bare = self.bare
+        if bare is not None and bare.level < heading.level:
+            self.bare = None  # kept in the path of what follows
+        yield from self._close_section()
+        while self.path and self.path[-1][0] >= heading.level:
+            self.path.pop()
+        self.path.append((heading.level, _line(heading.text)))
+        self.bare = replace(heading, page=self.page)
+
+    def _close_section(self) -> Iterator[ChunkDraft]:
+        """Emit what the section still holds; a heading with nothing under it is a chunk by itself."""
+        if self.bare is not None:
+            text = _line(self.bare.text)
+            page = self.bare.page
+            self.bare = None
+            yield self._draft("text", text, (page, page), self.measure(text))
+        yield from self._flush()
+        self.said = []
+
+    def _add(self, element: Element) -> Iterator[ChunkDraft]:
+        if isinstance(element, Table):
+            yield from self._table(element)
+        elif isinstance(element, Picture):
+            self.bare = None
+            self.floats.append((self.units[-1] if self.units else None, element))
+        elif isinstance(element, Code):
+            yield from self._text(list(self._code_units(element)))
+        elif isinstance(element, SubHeading):
+            yield from self._text([self._heading_unit(element.text)])
+        elif isinstance(element, Paragraph | Heading) and not self._takes_as_caption(element.text):
+            yield from self._text(list(self._prose_units(element.text)))
+
+    def _takes_as_caption(self, text: str) -> bool:
+        """Give "Figure 3: …" right after a picture to the picture."""
+        if not self.floats or len(text) > _LONGEST_CAPTION or not _CAPTION.match(text.strip()):
+            return False
+        anchor, picture = self.floats[-1]
+        if anchor is not (self.units[-1] if self.units else None):
+            return False
+        alt = "" if picture.alt.strip() in text else picture.alt.strip() + "\n"
+        self.floats[-1] = (anchor, replace(picture, alt=alt + text.strip()))
+        return True
+
+    # Running text
+
+    def _prose_units(self, text: str) -> Iterator[_Unit]:
+        self.blocks += 1
+        listed = _LIST_ITEM.match(text) is not None
+        for sentence in split_sentences(text.strip("\n").rstrip() if listed else text.strip()):
+            tokens = self.measure(sentence)
+            for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
+                cost = tokens if piece is sentence else self.measure(piece)
+                yield _Unit(piece, cost, self.blocks, self.page, None, listed)
+
+    def _heading_unit(self, text: str) -> _Unit:
+        self.blocks += 1
+        return _Unit(MARK + text, self.measure(text), self.blocks, self.page)
+
+    def _code_units(self, code: Code) -> Iterator[_Unit]:
+        self.blocks += 1
+        text = code.text.strip("\n").rstrip()
+        for line in text.splitlines(keepends=True):
+            tokens = self.measure(line)
+            huge = tokens > 4 * self.size
+            for piece in cut_long(line, self.size, self.measure) if huge else (line,):
+                yield _Unit(piece, self.measure(piece) if huge else tokens, self.blocks, self.page, code.language)
+
+    def _text(self, units: list[_Unit]) -> Iterator[ChunkDraft]:
+        if not units:
+            return
+        self.bare = None
+        units[-1].last = True
+        for unit in units:
+            self.units.append(unit)
+            self.total += unit.tokens
+            if self.total > 2 * self.size:
+                yield from self._emit(self._best_cut(self.size))
+
+    def _flush(self) -> Iterator[ChunkDraft]:
+        """Emit the remaining text in parts of about the same length, so that no tiny one trails."""
+        while self.total > self.size * 1.1 and len(self.units) > 1:
+            parts = -(-self.total // self.size)
+            yield from self._emit(self._best_cut(self.total / parts))
+        yield from self._emit(len(self.units))
+
+    def _best_cut(self, target: float) -> int:
+        """Return how many units to emit: not more than fit, near the target, and between paragraphs if possible."""
+        best, best_score, taken = 1, float("-inf"), 0
+        for number, unit in enumerate(self.units[:-1], 1):
+            taken += unit.tokens
+            if taken > self.size and number > 1:
+                break
+            score = _boundary(unit, self.units[number]) - abs(taken - target) / target
+            if score >= best_score:
+                best, best_score = number, score
+        return best
+
+    def _emit(self, number: int) -> Iterator[ChunkDraft]:
+        """Emit a chunk of the first units, then the pictures that stood within it."""
+        units, self.units = self.units[:number], self.units[number:]
+        if units:
+            tokens = sum(unit.tokens for unit in units)
+            self.total -= tokens
+            pages = (units[0].page, units[-1].page)
+            yield replace(self._draft("text", _join(units), pages, tokens), lead=self._lead(self.said))
+            self.said = units
+        waiting = {id(unit) for unit in self.units}
+        floats = [item for item in self.floats if id(item[0]) not in waiting]
+        self.floats = [item for item in self.floats if id(item[0]) in waiting]
+        for anchor, picture in floats:
+            yield self._picture(anchor, picture)
+
+    def _lead(self, units: list[_Unit]) -> str:
+        """Return the last whole sentences of some units, up to the overlap."""
+        room = self.overlap
+        taken: list[_Unit] = []
+        for unit in reversed(units):
+            room -= unit.tokens
+            if room < 0 or unit.code is not None:
+                break
+            taken.insert(0, unit)
+        return _join(taken)
+
+    # Pictures and tables
+
+    def _picture(self, anchor: _Unit | None, picture: Picture) -> ChunkDraft:
+        before = self.said
+        if anchor is not None and any(unit is anchor for unit in before):
+            before = before[: next(at for at, unit in enumerate(before, 1) if unit is anchor)]
+        content = picture.alt.strip() or (self.path[-1][1] if self.path else "")
+        page = picture.page if picture.page is not None else (anchor.page if anchor else self.page)
+        draft = self._draft("image", content, (page, page), self.measure(content))
+        return replace(draft, lead=self._lead(before), picture=picture)
+
+    def _table(self, table: Table) -> Iterator[ChunkDraft]:
+        if not table.rows and not any(table.columns):
+            return
+        self.bare = None
+        yield from self._flush()
+        lead = self._lead(self.said)
+        self.said = []
+        head = "\n".join(filter(None, [table.caption.strip(), _row(table.columns)]))
+        head_tokens = self.measure(head) if head else 0
+        for rows in self._row_groups(table, head_tokens):
+            # A header longer than half a chunk would repeat more than it explains; its cells stay in `columns`.
+            shown = head if head_tokens * 2 <= self.size or rows[:1] == list(table.rows[:1]) else table.caption.strip()
+            content = "\n".join(filter(None, [shown, *map(_row, rows)]))
+            draft = self._draft("table", content, (self.page, self.page), self.measure(content))
+            yield replace(draft, lead=lead, columns=list(table.columns), rows=[list(row) for row in rows])
+            lead = ""
+
+    def _row_groups(self, table: Table, head_tokens: int) -> Iterator[list[tuple[str, ...]]]:
+        """Rows that fit under the header; at least one, however long it is."""
+        room = self.size - (head_tokens if head_tokens * 2 <= self.size else 0)
+        group: list[tuple[str, ...]] = []
+        taken = 0
+        for row in table.rows:
+            tokens = self.measure(_row(row))
+            if group and taken + tokens > room:
+                yield group
+                group, taken = [], 0
+            group.append(row)
+            taken += tokens
+        if group or not table.rows:
+            yield group
+
+    def _draft(
+        self, kind: Literal["text", "table", "image"], content: str, pages: tuple[int | None, int | None], tokens: int
+    ) -> ChunkDraft:
+        path = [text for _, text in self.path]
+        return ChunkDraft(kind, content, "", path, pages[0], pages[1], token_count=tokens)
+
+
+def _boundary(unit: _Unit, following: _Unit) -> float:
+    """How well a chunk may end after a unit, as a share of the target length that it is worth."""
+    if not unit.last:
+        blank = unit.code is not None and unit.text.isspace()
+        return 0.1 if blank else (-0.2 if unit.code is not None else 0.0)
+    if unit.text.rstrip().endswith((":", "：")):
+        return -0.4
+    return 0.15 if unit.list_item and following.list_item else 0.3
+
+
+def _join(units: list[_Unit]) -> str:
+    """Return the units' text: paragraphs apart by a blank line, list items by a line break, code in fences."""
+    parts: list[str] = []
+    previous: _Unit | None = None
+    start = 0
+    for at, unit in enumerate(units):
+        if at + 1 < len(units) and units[at + 1].block == unit.block:
+            continue
+        if previous is not None:
+            parts.append("\n" if previous.list_item and unit.list_item else "\n\n")
+        parts.append(_block("".join(item.text for item in units[start : at + 1]), unit.code))
+        previous, start = unit, at + 1
+    return "".join(parts)
+
+
+def _block(text: str, language: str | None) -> str:
+    if language is None:
+        return text.rstrip()
+    fence = "````" if "```" in text else "```"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " | ".join(_line(cell) for cell in cells).rstrip(" |")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

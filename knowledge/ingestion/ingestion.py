@@ -1,0 +1,287 @@
+"""From a stored file to a searchable document, in two steps.
+
+`read` parses, chunks and stores, and has the words indexed; `index` has the rest done that makes the document ready.
+Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
+Whatever goes wrong is stored with the document as a code and words for the person who uploaded it.
+"""
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from knowledge import services
+from knowledge.chunking.chunking import chunk
+from knowledge.ingestion import claims, passages
+from knowledge.ingestion.claims import Claim, Lost
+from knowledge.models import Document
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.runner import ParseLimits, parse_file, too_slow
+from knowledge.signals import document_chunked, indexing_due
+from ragsite.db import is_away
+from ragsite.language import language_of
+from ragsite.llm.errors import LLMError
+from ragsite.llm.tokens import count_tokens
+
+logger = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+# Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
+PARSED, STORED = 30, 35
+_MOST_NOTICES = 5
+_LANGUAGE_SAMPLE = 20_000  # characters
+
+
+def ingest(document_id: int) -> bool:
+    """Read and index a document; return whether this call ended its ingestion, and well.
+
+    False when the document is gone, finished, cancelled, or in the hands of a living worker, and when it failed
+    (the reason is then stored with it).
+    """
+    read(document_id)
+    held = claims.claim_indexing(document_id)
+    if held is None:
+        return False
+    with guarded(held), claims.heartbeat(held):
+        index([held])
+    return Document.objects.filter(
+        pk=document_id, attempt=held.attempt, started_at=held.started_at, status=Document.Status.READY
+    ).exists()
+
+
+def read(document_id: int, seconds: float = float("inf")) -> bool:
+    """Make a waiting document findable by its words; return whether this call did.
+
+    One that can't be parsed in `seconds` is put back; see `Claim.put_back`.
+    """
+    held = claims.claim(document_id)
+    if held is None:
+        return False
+    held.gives_up_at = time.monotonic() + seconds
+    with guarded(held), claims.heartbeat(held):
+        document = Document.objects.select_related("knowledge_base").get(pk=document_id)
+        with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
+            _parse_and_store(document, held, Path(folder))
+        document_chunked.send(sender=Document, document_id=document_id, go_on=held.report)
+        held.hand_on(progress=STORED)
+        return True
+    return False
+
+
+def index(held: Iterable[Claim | None]) -> None:
+    """Have claimed documents indexed further until they are ready; see `signals.indexing_due`."""
+    if indexing_due.has_listeners(Document):
+        indexing_due.send(sender=Document, claims=held)
+        return
+    for one in held:
+        if one is not None:
+            with guarded(one):
+                finish(one)
+
+
+def report(held: Claim, percent: float) -> None:
+    """Store how far the indexing of a document is, 0 to 100, when a report is due; raises `Lost`."""
+    held.report(progress=_progress(percent))
+
+
+def pause(held: Claim, percent: float) -> None:
+    """Let others pass: put a document back among those that wait to be indexed; raises `Lost`."""
+    held.hand_on(progress=_progress(percent))
+
+
+def finish(held: Claim) -> None:
+    """Declare a document ready; raises `Lost`."""
+    held.update(
+        status=Document.Status.READY,
+        stage="",
+        progress=100,
+        finished_at=timezone.now(),
+        error_code="",
+        error_message="",
+    )
+    held.lost.set()
+
+
+def _progress(percent: float) -> int:
+    return STORED + round((99 - STORED) * min(max(percent, 0), 100) / 100)
+
+
+@contextmanager
+def guarded(held: Claim) -> Iterator[None]:
+    """Keep to one document what goes wrong with it: end its claim and store the reason with it.
+
+    This is the task boundary: nothing but a broken process gets past it.
+    """
+    try:
+        yield
+    except (Lost, Document.DoesNotExist):
+        held.lost.set()
+        logger.info(
+            "Document %s is no longer this worker's: it was cancelled, deleted or taken over by another",
+            held.document_id,
+        )
+    except ParseError as error:
+        _fail(held, error.code, error.message)
+    except LLMError as error:
+        logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
+        _fail(held, error.code, error.message)
+    except DatabaseError as error:
+        if is_away(error):  # the document goes stale, and is taken up again
+            held.lost.set()
+            if not connection.in_atomic_block:
+                close_old_connections()
+            logger.warning("The database went away under document %s: %s", held.document_id, error)
+            return
+        logger.exception("Ingestion of document %s met a database error", held.document_id)
+        _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
+    except Exception as error:
+        logger.exception("Ingestion of document %s failed", held.document_id)
+        _fail(held, "internal", _internal_error(error, held.document_id))
+
+
+def requeue_stalled() -> int:
+    """Offer documents again whose worker is gone, and waiting ones whose task was lost; return their number.
+
+    Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
+    """
+    return take_back_stalled() + services.queue_lost()
+
+
+def take_back_stalled() -> int:
+    """Do the part of `requeue_stalled` that is about workers that are gone."""
+    stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
+    stalled = stalled.only("pk", "status", "attempt", "started_at")
+    return sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
+
+
+def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
+    limits = _limits()
+    reading = _Reading(held, limits.timeout_s)
+    knowledge_base = document.knowledge_base
+    with (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
+        elements = parse_file(
+            _path(document),
+            document.original_filename,
+            folder,
+            limits,
+            on_progress=reading.progress,
+            should_stop=held.is_lost,
+        )
+        drafts = chunk(
+            reading.follow(elements),
+            size=knowledge_base.chunk_size,
+            overlap=knowledge_base.chunk_overlap,
+            count_tokens=count_tokens,
+        )
+        if not passages.spool(drafts, spool):
+            raise ParseError("no_text", _("No text was found in this file."))
+        _store(held, passages.Store(document, folder, []), spool, reading)
+
+
+def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_Reading") -> None:
+    """Replace the document's chunks in one transaction, in which no one else can claim, cancel or delete it."""
+    held.report(stage="storing", progress=PARSED)
+    try:
+        with transaction.atomic():
+            if held.rows().select_for_update().first() is None:
+                raise Lost
+            store.document.attempt = held.attempt
+            store.replace(rows)
+            held.update(
+                stage="words",
+                progress=STORED,
+                pages=reading.pages,
+                notice="\n".join(islice(reading.notices, _MOST_NOTICES)),
+                title=passages.clean(reading.title),
+                language=language_of(reading.sample),
+            )
+    except BaseException:
+        store.discard()
+        raise
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Follows the elements of a parse: progress, the number of pages, the title, notices, a sample of the text."""
+
+    held: Claim
+    timeout_s: float
+    began: float = field(default_factory=time.monotonic)
+    pages: int | None = None
+    title: str = ""
+    sample: str = ""
+    notices: dict[str, None] = field(default_factory=dict)  # each once, in order
+
+    def progress(self, done: int, total: int | None) -> None:
+        """Report `done` of `total` pages or rows; without a total the bar waits. Raises `Lost`."""
+        percent = round(PARSED * min(done, total) / total) if total else 0
+        self.held.report(progress=percent)
+
+    def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
+        """Pass on what is text; raises `Lost`, and `ParseError` when it has taken too long, cutting it up included."""
+        for element in elements:
+            if self.held.is_lost():
+                raise Lost
+            if time.monotonic() - self.began > self.timeout_s:
+                raise too_slow(self.timeout_s)
+            if isinstance(element, Title):
+                self.title = element.text
+                continue
+            if isinstance(element, Notice):
+                self.notices[element.text] = None
+                continue
+            if isinstance(element, PageBreak) and element.total:
+                self.pages = max(self.pages or 0, element.total)
+            if element.page:
+                self.pages = max(self.pages or 0, element.page)
+            if isinstance(element, Heading | Paragraph | Code) and len(self.sample) < _LANGUAGE_SAMPLE:
+                self.sample += element.text + "\n"
+            yield element
+
+
+def _fail(held: Claim, code: str, message: str) -> None:
+    """End the claim and store why, unless the document is in other hands by now."""
+    held.lost.set()
+    try:
+        held.rows().update(
+            status=Document.Status.FAILED,
+            error_code=code[:40],
+            error_message=message,
+            finished_at=timezone.now(),
+            updated_at=timezone.now(),
+        )
+    except DatabaseError:  # the document stays claimed, goes stale, and is taken up again
+        logger.exception("The failure of document %s could not be stored", held.document_id)
+
+
+def _internal_error(error: Exception, document_id: int) -> str:
+    return _(
+        "An unexpected error ({error}) ended this. Retry; if it comes again, an administrator finds the details "
+        "in the log under document {number}."
+    ).format(error=type(error).__name__, number=document_id)
+
+
+def _path(document: Document) -> Path:
+    path = Path(document.file.path)
+    if not path.is_file():
+        raise ParseError("missing", _("The stored file is missing. Delete this document and upload it again."))
+    return path
+
+
+def _limits() -> ParseLimits:
+    return ParseLimits(
+        timeout_s=settings.PARSE_TIMEOUT,
+        memory_mb=settings.PARSE_MEMORY_MB,
+        max_pages=settings.MAX_DOCUMENT_PAGES,
+        max_rows=settings.MAX_TABLE_ROWS,
+    )

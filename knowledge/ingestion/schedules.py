@@ -1,0 +1,33 @@
+"""What the workers do without being asked: documents of killed workers are taken up again."""
+
+import logging
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django_q.models import Schedule
+
+from knowledge import services
+from knowledge.ingestion import ingestion
+
+logger = logging.getLogger(__name__)
+
+REQUEUE = "knowledge: take up stalled documents"
+
+
+def register(**kwargs: Any) -> None:
+    """Make the schedules that are missing; called after every `migrate`."""
+    if Schedule._meta.db_table not in connection.introspection.table_names():
+        return  # a partial migration; the next one comes by here again
+    Schedule.objects.get_or_create(
+        name=REQUEUE,
+        defaults={"func": "knowledge.tasks.requeue_stalled", "schedule_type": Schedule.MINUTES, "minutes": 1},
+    )
+
+
+def worker_started(**kwargs: Any) -> None:
+    """Look for stalled documents when a worker process begins, instead of waiting for the schedule."""
+    try:
+        services.tidy_queue()
+        ingestion.requeue_stalled()
+    except DatabaseError:
+        logger.warning("Stalled documents could not be looked for; the schedule will", exc_info=True)

@@ -1,0 +1,145 @@
+"""Word's styles and numbering: which paragraph is a heading, and what stands before a list item."""
+
+import re
+from typing import Any
+
+from docx.oxml.ns import qn
+from lxml import etree
+
+from knowledge.parsing.docx.numerals import numeral
+
+_HEADING_NAME = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|titolo|見出し|제목|заголовок)\s*(\d)$", re.I)
+_TITLES = frozenset({"title", "标题", "標題", "titel", "titre", "título", "표제", "表題"})
+_TOC_NAME = re.compile(r"(?:toc|目录|目錄|table of figures|index)\s*\d*$", re.I)
+_CAPTION_NAMES = frozenset({"caption", "题注", "題注", "图题", "表题"})
+_CODE_NAME = re.compile(
+    r"(?:source code|code|html preformatted|plain ?text code|代码|macro text|preformatted text)\b", re.I
+)
+_PLACE = re.compile(r"%(\d)")
+
+
+class Styles:
+    """The document's paragraph styles, with what they inherit from those they are based on."""
+
+    def __init__(self, root: etree._Element | None) -> None:
+        self._styles: dict[str, etree._Element] = {}
+        for style in root.iter(qn("w:style")) if root is not None else ():
+            self._styles[style.get(qn("w:styleId"), "")] = style
+        self._known: dict[str, tuple[str, int | None, tuple[str, int] | None]] = {}
+
+    def name(self, identifier: str) -> str:
+        """Return a style's name, in lower case."""
+        return self._look_up(identifier)[0]
+
+    def outline(self, identifier: str) -> int | None:
+        """Return the level of heading that a style gives, from 1, or None."""
+        return self._look_up(identifier)[1]
+
+    def numbering(self, identifier: str) -> tuple[str, int] | None:
+        """Return the list and level within it (from 0) that a style gives."""
+        return self._look_up(identifier)[2]
+
+    def is_title(self, identifier: str) -> bool:
+        """Whether a style is that of the document's title."""
+        return self.name(identifier) in _TITLES
+
+    def is_toc(self, identifier: str) -> bool:
+        """Whether a style is that of a table of contents' lines."""
+        return _TOC_NAME.match(self.name(identifier)) is not None
+
+    def is_caption(self, identifier: str) -> bool:
+        """Whether a style is that of captions."""
+        return self.name(identifier) in _CAPTION_NAMES
+
+    def is_code(self, identifier: str) -> bool:
+        """Whether a style is that of program text."""
+        return _CODE_NAME.match(self.name(identifier)) is not None
+
+    def _look_up(self, identifier: str) -> tuple[str, int | None, tuple[str, int] | None]:
+        if identifier not in self._known:
+            self._known[identifier] = self._resolve(identifier)
+        return self._known[identifier]
+
+    def _resolve(self, identifier: str) -> tuple[str, int | None, tuple[str, int] | None]:
+        name, outline, numbering = "", None, None
+        seen: set[str] = set()
+        while identifier in self._styles and identifier not in seen:
+            seen.add(identifier)
+            style = self._styles[identifier]
+            own_name = value(style.find(qn("w:name"))).lower().strip()
+            name = name or own_name
+            properties = style.find(qn("w:pPr"))
+            if outline is None:
+                outline = _outline(own_name, properties)
+            numbering = numbering or list_place(properties)
+            identifier = value(style.find(qn("w:basedOn")))
+        return name, outline if outline and outline <= 9 else None, numbering
+
+
+class Numbering:
+    """Counts the document's numbered lists and headings as Word shows them."""
+
+    def __init__(self, root: etree._Element | None) -> None:
+        self._levels: dict[str, dict[int, etree._Element]] = {}
+        self._abstract: dict[str, str] = {}
+        self._counts: dict[tuple[str, int], int] = {}
+        if root is None:
+            return
+        for abstract in root.iter(qn("w:abstractNum")):
+            levels = {_number(level.get(qn("w:ilvl"))): level for level in abstract.iter(qn("w:lvl"))}
+            self._levels[abstract.get(qn("w:abstractNumId"), "")] = levels
+        for item in root.iter(qn("w:num")):
+            self._abstract[item.get(qn("w:numId"), "")] = value(item.find(qn("w:abstractNumId")))
+
+    def next(self, list_id: str, level: int) -> str:
+        """Count an item and return what stands before it: "-" for a bullet, "" where there is nothing."""
+        abstract = self._abstract.get(list_id)
+        levels = self._levels.get(abstract or "", {})
+        definition = levels.get(level)
+        if abstract is None or definition is None:
+            return "-"
+        form = value(definition.find(qn("w:numFmt")))
+        start = _number(value(definition.find(qn("w:start"))) or "1")
+        self._counts[abstract, level] = self._counts.get((abstract, level), start - 1) + 1
+        for key in [key for key in self._counts if key[0] == abstract and key[1] > level]:
+            del self._counts[key]
+        if form == "none":
+            return ""
+        return "-" if form == "bullet" else self._render(abstract, levels, definition)
+
+    def _render(self, abstract: str, levels: dict[int, etree._Element], definition: etree._Element) -> str:
+        def shown(match: re.Match[str]) -> str:
+            level = int(match.group(1)) - 1
+            other = levels.get(level)
+            form = value(other.find(qn("w:numFmt"))) if other is not None else "decimal"
+            return numeral(self._counts.get((abstract, level), 1), form)
+
+        return _PLACE.sub(shown, value(definition.find(qn("w:lvlText")))).strip()
+
+
+def value(node: Any) -> str:
+    """Return a node's `w:val`, "" where there is none."""
+    return "" if node is None else str(node.get(qn("w:val"), ""))
+
+
+def list_place(properties: etree._Element | None) -> tuple[str, int] | None:
+    """Return the list's id and the level within it that paragraph properties give; ("0", 0) takes it out of lists."""
+    place = properties.find(qn("w:numPr")) if properties is not None else None
+    if place is None or place.find(qn("w:numId")) is None:
+        return None
+    return value(place.find(qn("w:numId"))), _number(value(place.find(qn("w:ilvl"))))
+
+
+def outline_level(properties: etree._Element | None) -> int | None:
+    """Return the level of heading that paragraph properties give, from 1; 10 means running text."""
+    node = properties.find(qn("w:outlineLvl")) if properties is not None else None
+    return None if node is None else _number(value(node)) + 1
+
+
+def _outline(name: str, properties: etree._Element | None) -> int | None:
+    found = _HEADING_NAME.match(name)
+    return int(found.group(1)) if found else outline_level(properties)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() and len(text) < 7 else 0

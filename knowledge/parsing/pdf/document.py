@@ -1,0 +1,341 @@
+"""PDF documents: text in reading order, headings, tables and pictures, by pdfium."""
+
+import logging
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table, Title
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import too_many_pictures
+from knowledge.parsing.pdf import pictures
+from knowledge.parsing.pdf.layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
+from knowledge.parsing.pdf.page_breaks import levelled, stitched
+from knowledge.parsing.pdf.shapes import Shapes, read_shapes
+from knowledge.parsing.pdf.style import (
+    Styles,
+    contents_lines,
+    edge_keys,
+    edge_lines,
+    is_running,
+    read_bookmarks,
+    survey,
+)
+from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
+from knowledge.parsing.pdf.text import Box, Line, PageText, Word, read_text
+from knowledge.parsing.registry import ParseContext
+
+logger = logging.getLogger(__name__)
+
+SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
+AROUND = 4  # pages on each side that running heads are compared with
+GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
+
+# What pdfium and broken geometry raise; one such page is left out, the document goes on.
+_PAGE_ERRORS = (pdfium.PdfiumError, ValueError, ArithmeticError, LookupError)
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield the elements of a PDF, page by page.
+
+    Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts that do
+    not say what their characters mean).
+    """
+    document = open_document(path)
+    try:
+        total = len(document)
+        if total == 0:
+            raise ParseError("empty", "The PDF has no pages.")
+        if total > context.max_pages:
+            raise ParseError("too_many_pages", f"The PDF has {total:,} pages; at most {context.max_pages:,} are read.")
+        yield from levelled(stitched(_Reader(document, context).elements()))
+        yield Title(text=_said_title(document), shown=False)
+    finally:
+        document.close()
+
+
+def _said_title(document: pdfium.PdfDocument) -> str:
+    try:
+        return str(document.get_metadata_value("Title"))
+    except ValueError:  # no UTF-16, as PDF wants it
+        return ""
+
+
+def open_document(path: Path) -> pdfium.PdfDocument:
+    """Open a PDF; raises `ParseError` when it needs a password or is damaged."""
+    try:
+        document = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise ParseError(
+                "encrypted", "The PDF is protected by a password. Remove the password and upload it again."
+            ) from error
+        raise ParseError("broken", "The PDF is damaged or was not copied completely.") from error
+    if document.get_formtype() != raw.FORMTYPE_NONE:
+        document.init_forms()
+    return document
+
+
+@dataclass(slots=True)
+class _Page:
+    """A page as read, before it is understood."""
+
+    number: int
+    text: PageText
+    shapes: Shapes
+    keys: set[tuple[str, int]]
+    rotation: int  # the page's own, degrees clockwise
+
+
+@dataclass(slots=True)
+class _Float:
+    """A table or picture with the block that is its caption."""
+
+    box: Box
+    element: Table | Picture
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the document turned out to hold."""
+
+    characters: int = 0
+    garbled: int = 0
+    failed: int = 0
+    pictured: int = 0
+    saved: int = 0
+    known: set[str] = field(default_factory=set)
+    left_out: set[Notice] = field(default_factory=set)
+
+
+class _Reader:
+    """Reads one document; a few pages ahead of what it yields, to tell running heads from text."""
+
+    def __init__(self, document: pdfium.PdfDocument, context: ParseContext) -> None:
+        self._document = document
+        self._context = context
+        self._total = len(document)
+        self._tally = _Tally()
+        self._sample: dict[int, _Page] = {}
+        self._styles = Styles()
+        self._logos: set[tuple[int, ...]] = set()
+
+    def elements(self) -> Iterator[Element]:
+        """Yield everything, then complain when there was no text at all."""
+        step = max(1, self._total // SAMPLE)
+        for number in range(1, self._total + 1, step):
+            if (page := self._read(number)) is not None:
+                self._sample[number] = page
+        sample = list(self._sample.values())
+        self._styles = survey((page.text.lines for page in sample), self._bookmarks())
+        self._logos = pictures.logos(page.shapes.pictures for page in sample)
+        for number, page, around in self._windows():
+            yield PageBreak(page=number, total=self._total)
+            if page is None:
+                self._tally.failed += 1
+                continue
+            try:
+                elements = self._understand(page, around)
+            except _PAGE_ERRORS as error:
+                logger.warning("Page %d left out: %s", number, type(error).__name__)
+                self._tally.failed += 1
+                continue
+            yield from elements
+        self._check_tally()
+        yield from sorted(self._tally.left_out, key=lambda notice: notice.text)
+
+    def _bookmarks(self) -> dict[int, list[tuple[str, int]]]:
+        try:
+            return read_bookmarks(self._document)
+        except _PAGE_ERRORS:
+            return {}
+
+    def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:
+        """Yield page number, page (None when it can't be read) and the edge keys of the pages around it."""
+        window: deque[tuple[int, _Page | None]] = deque()
+        keys: deque[tuple[int, set[tuple[str, int]]]] = deque(maxlen=2 * AROUND + 1)
+        for number in range(1, self._total + AROUND + 1):
+            if number <= self._total:
+                page = self._sample.pop(number, None) or self._read(number)
+                window.append((number, page))
+                keys.append((number, page.keys if page is not None else set()))
+            if number > AROUND and window:
+                current, page = window.popleft()
+                yield current, page, [other for n, other in keys if n != current and abs(n - current) <= AROUND]
+
+    def _read(self, number: int) -> _Page | None:
+        try:
+            page = self._document[number - 1]
+            try:
+                if self._document.formenv is not None:
+                    page.flatten()
+                    page.close()
+                    page = self._document[number - 1]
+                text = read_text(page)
+                shapes = read_shapes(page, text.turn, text.width, text.height)
+                return _Page(number, text, shapes, edge_keys(text.lines, text.height, number), page.get_rotation())
+            finally:
+                page.close()
+        except _PAGE_ERRORS as error:
+            logger.warning("Page %d can't be read: %s", number, type(error).__name__)
+            return None
+
+    def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
+        edges = {
+            id(line)
+            for line in edge_lines(page.text.lines, page.text.height)
+            if is_running(line, page.number, around, self._styles.body)
+        }
+        edges.update(map(id, contents_lines(page.text.lines)))
+        lines = [line for line in page.text.lines if id(line) not in edges]
+        self._tally.pictured += bool(page.shapes.pictures)
+        characters = sum(len(line.text) for line in page.text.lines)
+        if page.text.unreadable > GARBLED:
+            self._tally.garbled += characters
+            return []
+        self._tally.characters += characters
+        self._tally.known |= hyphenated(lines)
+        tables = find_tables(page.shapes.edges, lines)
+        lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]
+        loose = find_loose_tables(lines)
+        lines = [line for line in lines if not any(inside(line, table.box) for table in loose)]
+        tables += loose
+        figures, lines = self._figures(page, tables, lines)
+        return self._elements(page, lines, tables, figures)
+
+    def _figures(
+        self, page: _Page, tables: Sequence[Found], lines: list[Line]
+    ) -> tuple[list[pictures.Figure], list[Line]]:
+        """Return the pictures and drawings of a page, and the lines that are not labels in drawings."""
+        width, height = page.text.width, page.text.height
+        figures = pictures.figures(page.shapes.pictures, self._logos, width, height)
+        if len(figures) > pictures.MAX_PER_PAGE:
+            self._tally.left_out.add(pictures.CROWDED)
+            del figures[pictures.MAX_PER_PAGE :]
+        taken = [table.box for table in tables] + [figure.box for figure in figures]
+        if not any(pictures.FIGURE.match(line.text) for line in lines):
+            return figures, lines
+        single = [Block([Row([line])], line.text) for line in lines]
+        for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
+            caption = pictures.caption_of(drawing.box, single, pictures.FIGURE)
+            if caption is not None:
+                figures.append(drawing)
+                label = caption.rows[0].lines[0]
+                lines = [line for line in lines if line is label or not inside(line, drawing.box)]
+        return figures, lines
+
+    def _elements(
+        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[pictures.Figure]
+    ) -> list[Element]:
+        boxes = [table.box for table in tables] + [figure.box for figure in figures]
+        stand_ins = [_stand_in(box) for box in boxes]
+        stands_for = {id(line): box for line, box in zip(stand_ins, boxes, strict=True)}
+        placed: list[Block | Box] = []
+        limit = _margin(page.text.width, lines)
+        for region in regions(lines + stand_ins):
+            floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
+            rows = rows_of(line for line in region if id(line) not in stands_for)
+            for block in blocks_of(rows, self._styles.body, self._tally.known, limit):
+                while floats and floats[0][1] <= block.box[1]:
+                    placed.append(floats.pop(0))
+                placed.append(block)
+            placed += floats
+        blocks = [item for item in placed if isinstance(item, Block)]
+        captions: list[Block] = []
+        floating: dict[Box, Table | Picture] = dict(self._tables(page, tables, blocks, captions))
+        floating.update(self._pictures(page, figures, blocks, captions))
+        elements: list[Element] = []
+        for item in placed:
+            if not isinstance(item, Block):
+                elements += [floating[item]] if item in floating else []
+            elif not any(item is caption for caption in captions):
+                elements.append(self._text(item, page.number))
+        return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
+
+    def _text(self, block: Block, page: int) -> Element:
+        if block.mono and len(block.rows) > 1:
+            return Code(page=page, text=code_text(block.rows))
+        level = self._styles.level(block, page)
+        if level is not None:
+            return Heading(page=page, text=block.text.strip(), level=level)
+        return Paragraph(page=page, text=block.text.strip())
+
+    def _tables(
+        self, page: _Page, tables: Sequence[Found], blocks: Sequence[Block], captions: list[Block]
+    ) -> Iterator[tuple[Box, Table]]:
+        for table in tables:
+            caption = pictures.caption_of(table.box, blocks, pictures.TABLE)
+            if caption is not None:
+                captions.append(caption)
+            title = caption.text if caption is not None else table.title
+            yield table.box, Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
+
+    def _pictures(
+        self, page: _Page, figures: Sequence[pictures.Figure], blocks: Sequence[Block], captions: list[Block]
+    ) -> Iterator[tuple[Box, Picture]]:
+        if not figures:
+            return
+        source = self._document[page.number - 1]
+        try:
+            for figure in sorted(figures, key=_area, reverse=True):
+                if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
+                    self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
+                    return
+                name = f"page-{page.number}-{self._tally.saved + 1}.png"
+                rotation = (90 * page.text.quarters - page.rotation) % 360
+                size = (page.text.width, page.text.height)
+                saved = pictures.save(source, rotation, figure.box, size, self._context.output_dir / name)
+                if saved is None:
+                    continue
+                self._tally.saved += 1
+                free = [block for block in blocks if not any(block is caption for caption in captions)]
+                caption = pictures.caption_of(figure.box, free, pictures.FIGURE)
+                if caption is not None:
+                    captions.append(caption)
+                alt = caption.text if caption is not None else ""
+                yield figure.box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])
+        finally:
+            source.close()
+
+    def _check_tally(self) -> None:
+        tally = self._tally
+        if tally.characters > 8 * max(1, tally.pictured):
+            return
+        if tally.characters and tally.pictured * 2 < self._total:
+            return
+        if tally.garbled:
+            raise ParseError(
+                "no_text",
+                "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to "
+                "PDF from its own program; reading text from pictures (OCR) is not available yet.",
+            )
+        if tally.pictured or tally.characters:
+            raise ParseError(
+                "no_text",
+                "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not "
+                "available yet; run the file through an OCR program and upload the result.",
+            )
+        if tally.failed == self._total:
+            raise ParseError("broken", "None of the PDF's pages can be read; the file is damaged.")
+        raise ParseError("empty", "The PDF's pages hold no text.")
+
+
+def _margin(width: float, lines: Sequence[Line]) -> float:
+    """Return the x, in points, beyond which a line runs well into the right margin, taken to be as wide as the left."""
+    left = min((line.x0 for line in lines), default=0.0)
+    return width - max(left, 0.0) / 4
+
+
+def _area(figure: pictures.Figure) -> float:
+    return (figure.box[2] - figure.box[0]) * (figure.box[3] - figure.box[1])
+
+
+def _stand_in(box: Box) -> Line:
+    """Return a line that takes the place of a table or picture while the reading order is found."""
+    line = Line()
+    line.add(Word(*box, "a table or picture stands here", 10, False, False, False))
+    return line

@@ -1,0 +1,81 @@
+"""Mends what the end of a page tore apart: sentences and tables that go on. Pure, over a stream of elements."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
+from knowledge.parsing.pdf.layout import join_lines
+from knowledge.parsing.pdf.text import is_cjk_join
+
+_SENTENCE_END = re.compile(r"[.!?](?=['\"”’)\]]*\s)|[。！？；](?=[”’」』)）]*)")
+_OPEN_END = re.compile(r"[\w,;，、\-–)）\x02]$")
+MIN_TORN = 40  # characters; shorter paragraphs at the end of a page are not torn ones
+
+
+def stitched(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield the elements with sentences finished on the page where they start, and tables' headers repeated.
+
+    Only the rest of the sentence moves, so that page numbers stay right for what follows.
+    """
+    before: Element | None = None  # the last element of the page before
+    breaks: list[Element] = []
+    for element in elements:
+        if isinstance(element, PageBreak):
+            breaks.append(element)
+            continue
+        if breaks:
+            before, kept = _mend(before, element)
+            yield from [before] if before is not None else []
+            yield from breaks
+            breaks = []
+            before = kept
+            continue
+        if before is not None:
+            yield before
+        before = element
+    if before is not None:
+        yield before
+    yield from breaks
+
+
+def _mend(before: Element | None, element: Element) -> tuple[Element | None, Element | None]:
+    if isinstance(before, Paragraph) and isinstance(element, Paragraph) and _is_torn(before.text, element.text):
+        found = _SENTENCE_END.search(element.text)
+        cut = found.end() if found else len(element.text)
+        rest = element.text[cut:].strip()
+        whole = replace(before, text=join_lines([before.text, element.text[:cut]]))
+        return whole, replace(element, text=rest) if rest else None
+    if isinstance(before, Table) and isinstance(element, Table):
+        return before, _continued(before, element)
+    return before, element
+
+
+def _is_torn(before: str, after: str) -> bool:
+    if len(before) < MIN_TORN or not _OPEN_END.search(before):
+        return False
+    return after[:1].islower() or is_cjk_join(before, after)
+
+
+def _continued(before: Table, table: Table) -> Table:
+    """Give a table that goes on from the page before its header and caption."""
+    width = len(before.columns)
+    if not width or not table.rows or len(table.rows[0]) != width or table.caption:
+        return table
+    if table.columns == before.columns:
+        return replace(table, caption=before.caption)
+    rows = (table.columns, *table.rows) if table.columns else table.rows
+    return replace(table, columns=before.columns, rows=rows, caption=before.caption)
+
+
+def levelled(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield the elements with heading levels that go down one at a time, whatever sizes the type has."""
+    open_levels: list[int] = []
+    for element in elements:
+        if isinstance(element, Heading):
+            while open_levels and open_levels[-1] >= element.level:
+                open_levels.pop()
+            open_levels.append(element.level)
+            yield replace(element, level=len(open_levels))
+        else:
+            yield element

@@ -1,0 +1,181 @@
+"""Pages of a PDF as pictures, and where a passage stands on them. Both run in the parsing child process."""
+
+import base64
+import ctypes
+import io
+import re
+import unicodedata
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pypdfium2.raw as raw
+
+from knowledge.parsing.pdf.text import HYPHENS, MAX_CHARS
+from knowledge.parsing.runner import ParseLimits, call
+
+MAX_WIDTH = 3000  # pixels
+MAX_HEIGHT = 6000
+SEEDS = (16, 8)  # characters that must agree before a stretch counts as found
+MAX_PASSAGE = 20_000  # characters looked for
+ENOUGH = 0.3  # share of the passage that the long seed has to find
+
+Fractions = tuple[float, float, float, float]
+
+_LIMITS = ParseLimits(timeout_s=30, memory_mb=2048)
+_UNIT = 100_000  # pdfium gives whole device units
+
+
+def render_page(path: Path, page_number: int, width_px: int) -> bytes:
+    """Return page `page_number` (from 1) as a PNG `width_px` wide (at most 3,000).
+
+    Raises `ParseError` when the file can't be opened or rendered, and `IndexError` for a page it does not have.
+    """
+    arguments = {"path": str(path), "page_number": page_number, "width_px": width_px}
+    answer = call(f"{__name__}.render_in_child", arguments, _LIMITS)
+    if answer is None:
+        raise IndexError(f"The PDF has no page {page_number}.")
+    return base64.b64decode(answer)
+
+
+def find_boxes(path: Path, page_number: int, text: str) -> list[Fractions]:
+    """Return the boxes, line by line, of what page `page_number` (from 1) holds of `text`.
+
+    A box is `(x0, y0, x1, y1)` in fractions of the page as `render_page` shows it, from its top left. Spaces, hyphens,
+    case and the order of columns don't matter. Empty when nothing is found. Raises `ParseError`, `IndexError`.
+    """
+    arguments = {"path": str(path), "page_number": page_number, "text": text[:MAX_PASSAGE]}
+    answer = call(f"{__name__}.find_in_child", arguments, _LIMITS)
+    if answer is None:
+        raise IndexError(f"The PDF has no page {page_number}.")
+    return [(x0, y0, x1, y1) for x0, y0, x1, y1 in answer]
+
+
+def render_in_child(path: str, page_number: int, width_px: int) -> str | None:
+    """Render within the child: the PNG in Base64, or None when there is no such page."""
+    from knowledge.parsing.pdf.document import open_document
+
+    document = open_document(Path(path))
+    if not 1 <= page_number <= len(document):
+        return None
+    page = document[page_number - 1]
+    width, height = page.get_size()
+    scale = min(min(width_px, MAX_WIDTH) / max(width, 1), MAX_HEIGHT / max(height, 1))
+    image = page.render(scale=scale).to_pil().convert("RGB")
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=4)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | None:
+    """Find within the child: boxes, or None when there is no such page."""
+    from knowledge.parsing.pdf.document import open_document
+
+    document = open_document(Path(path))
+    if not 1 <= page_number <= len(document):
+        return None
+    page = document[page_number - 1]
+    textpage = page.get_textpage()  # closes itself when forgotten
+    characters, indexes = _characters(textpage.raw)
+    boxes = (_place(page.raw, textpage.raw, index) for index in matches(characters, indexes, text))
+    return _lines(box for box in boxes if box is not None)
+
+
+def _characters(textpage: Any) -> tuple[str, list[int]]:
+    """Return the page's letters and digits, squeezed, and the index in pdfium of each."""
+    parts: list[str] = []
+    indexes: list[int] = []
+    for index in range(min(raw.FPDFText_CountChars(textpage), MAX_CHARS)):
+        folded = fold(chr(raw.FPDFText_GetUnicode(textpage, index)))
+        parts.append(folded)
+        indexes += [index] * len(folded)
+    return "".join(parts), indexes
+
+
+_NOISE = re.compile(rf"[\W_{re.escape(HYPHENS)}]+")
+
+
+def fold(text: str) -> str:
+    """Return the letters and digits of a text in compatible lower-case form."""
+    return _NOISE.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def matches(characters: str, indexes: list[int], text: str) -> list[int]:
+    """Return, in order, the `indexes` of the `characters` that belong to `text`."""
+    wanted = fold(text)
+    found: set[int] = set()
+    for seed in SEEDS:
+        found = _spread(characters, wanted, min(seed, len(wanted)))
+        if len(found) >= ENOUGH * len(wanted):
+            break
+    return sorted({indexes[position] for position in found})
+
+
+def _spread(characters: str, wanted: str, seed: int) -> set[int]:
+    """Find seeds of `wanted` in `characters`, let each grow as far as both agree, and return all positions covered."""
+    found: set[int] = set()
+    start = after = 0
+    while seed and start + seed <= len(wanted):
+        piece = wanted[start : start + seed]
+        at = characters.find(piece, after)
+        if at < 0:
+            at = characters.find(piece)
+        if at < 0:
+            start += 1
+            continue
+        length = seed
+        while (
+            start + length < len(wanted)
+            and at + length < len(characters)
+            and wanted[start + length] == characters[at + length]
+        ):
+            length += 1
+        found.update(range(at, at + length))
+        start, after = start + length, at + length
+    return found
+
+
+def _place(page: Any, textpage: Any, index: int) -> Fractions | None:
+    """Return the character's box in fractions of the page as shown, whatever its rotation."""
+    rect = raw.FS_RECTF()
+    if not raw.FPDFText_GetLooseCharBox(textpage, index, rect):
+        return None
+    x, y = ctypes.c_int(), ctypes.c_int()
+    corners = []
+    for px, py in ((rect.left, rect.bottom), (rect.right, rect.top)):
+        raw.FPDF_PageToDevice(page, 0, 0, _UNIT, _UNIT, 0, px, py, x, y)
+        corners.append((x.value / _UNIT, y.value / _UNIT))
+    (ax, ay), (bx, by) = corners
+    return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
+
+
+def _lines(boxes: Iterable[Fractions]) -> list[Fractions]:
+    """Join the boxes of neighbouring characters on one line; lines may run upwards where the page is turned."""
+    boxes = list(boxes)
+    steps = [(abs(b[0] - a[0]), abs(b[1] - a[1])) for a, b in pairwise(boxes)]
+    upright = sum(dy > dx for dx, dy in steps) > len(steps) / 2
+    lines: list[Fractions] = []
+    for box in map(_transposed, boxes) if upright else boxes:
+        last = lines[-1] if lines else None
+        if last is not None and _is_beside(last, box):
+            lines[-1] = min(last[0], box[0]), min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3])
+        else:
+            lines.append(box)
+    return [_rounded(_transposed(line) if upright else line) for line in lines]
+
+
+def _transposed(box: Fractions) -> Fractions:
+    return box[1], box[0], box[3], box[2]
+
+
+def _rounded(box: Fractions) -> Fractions:
+    x0, y0, x1, y1 = (round(min(max(value, 0.0), 1.0), 4) for value in box)
+    return x0, y0, x1, y1
+
+
+def _is_beside(last: Fractions, box: Fractions) -> bool:
+    overlap = min(last[3], box[3]) - max(last[1], box[1])
+    high = min(last[3] - last[1], box[3] - box[1])
+    gap = max(box[0] - last[2], last[0] - box[2])
+    return overlap > 0.5 * high and gap < 3 * max(last[3] - last[1], box[3] - box[1], 0.01)

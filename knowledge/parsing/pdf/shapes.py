@@ -1,0 +1,177 @@
+"""The drawn things of a PDF page: ruling lines, places of pictures and of drawings. Coordinates as in `pdf_text`."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from knowledge.parsing.pdf.text import Box, Turn
+
+MAX_OBJECTS = 30_000  # drawn objects looked at per page; maps and plots have more, tables don't
+MAX_SEGMENTS = 400  # segments of one path; more is a drawing
+MAX_DEPTH = 4  # forms within forms
+THIN = 2.5  # points; a filled shape thinner than this is a line
+SHORT = 4.0  # points; shorter lines rule nothing
+
+Matrix = tuple[float, float, float, float, float, float]
+_IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A ruling line: `at` is its y (horizontal) or x (vertical), from `start` to `end` along the other axis; points."""
+
+    horizontal: bool
+    at: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A picture's place on the page, in points, and its own size in pixels."""
+
+    box: Box
+    width: int
+    height: int
+
+
+@dataclass(slots=True)
+class Shapes:
+    """What is drawn on a page."""
+
+    edges: list[Edge] = field(default_factory=list)
+    pictures: list[Placed] = field(default_factory=list)
+    drawn: list[Box] = field(default_factory=list)  # the boxes of all paths
+
+
+def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -> Shapes:
+    """Return the page's shapes; `turn`, `width` and `height` come from `pdf_text.read_text`."""
+    shapes = Shapes()
+    for item, kind, matrix in _objects(page.raw):
+        if kind == raw.FPDF_PAGEOBJ_PATH:
+            _read_path(item, matrix, turn, (width, height), shapes)
+        else:
+            _read_picture(item, matrix, turn, shapes)
+    return shapes
+
+
+def _objects(page: Any) -> Iterator[tuple[Any, int, Matrix]]:
+    """Yield paths and pictures with the matrix of the forms around them."""
+    budget = [MAX_OBJECTS]
+    wanted = (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)
+
+    def walk(count: int, get: Any, container: Any, outer: Matrix, depth: int) -> Iterator[tuple[Any, int, Matrix]]:
+        for index in range(count):
+            budget[0] -= 1
+            if budget[0] < 0:
+                return
+            item = get(container, index)
+            kind = raw.FPDFPageObj_GetType(item)
+            if kind in wanted:
+                yield item, kind, outer
+            elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
+                inner = _combine(_matrix(item), outer)
+                yield from walk(raw.FPDFFormObj_CountObjects(item), raw.FPDFFormObj_GetObject, item, inner, depth + 1)
+
+    return walk(raw.FPDFPage_CountObjects(page), raw.FPDFPage_GetObject, page, _IDENTITY, 0)
+
+
+def _matrix(item: Any) -> Matrix:
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(item, matrix):
+        return _IDENTITY
+    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+
+
+def _combine(inner: Matrix, outer: Matrix) -> Matrix:
+    a, b, c, d, e, f = inner
+    p, q, r, s, t, u = outer
+    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
+
+
+def _apply(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def _bounds(item: Any, outer: Matrix, turn: Turn) -> Box | None:
+    values = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(item, *values):
+        return None
+    x0, y0, x1, y1 = (value.value for value in values)
+    if outer != _IDENTITY:
+        corners = [_apply(outer, x, y) for x in (x0, x1) for y in (y0, y1)]
+        x0, x1 = min(x for x, _ in corners), max(x for x, _ in corners)
+        y0, y1 = min(y for _, y in corners), max(y for _, y in corners)
+    return turn(x0, y0, x1, y1)
+
+
+def _read_picture(item: Any, outer: Matrix, turn: Turn, shapes: Shapes) -> None:
+    box = _bounds(item, outer, turn)
+    width, height = ctypes.c_uint(), ctypes.c_uint()
+    if box is not None and raw.FPDFImageObj_GetImagePixelSize(item, width, height):
+        shapes.pictures.append(Placed(box, width.value, height.value))
+
+
+def _read_path(item: Any, outer: Matrix, turn: Turn, size: tuple[float, float], shapes: Shapes) -> None:
+    box = _bounds(item, outer, turn)
+    if box is None or _is_invisible(item):
+        return
+    x0, y0, x1, y1 = box
+    wide, high = x1 - x0, y1 - y0
+    if wide > 0.97 * size[0] and high > 0.97 * size[1]:
+        return
+    shapes.drawn.append(box)
+    if high <= THIN and wide >= SHORT:
+        shapes.edges.append(Edge(True, (y0 + y1) / 2, x0, x1))
+    elif wide <= THIN and high >= SHORT:
+        shapes.edges.append(Edge(False, (x0 + x1) / 2, y0, y1))
+    elif wide >= SHORT and high >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
+        shapes.edges += _segments(item, _combine(_matrix(item), outer), turn)
+
+
+def _is_invisible(item: Any) -> bool:
+    """Whether the path is neither stroked nor filled, or only filled with white."""
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    if not raw.FPDFPath_GetDrawMode(item, mode, stroke) or stroke.value:
+        return False
+    if mode.value == raw.FPDF_FILLMODE_NONE:
+        return True
+    colour = [ctypes.c_uint() for _ in range(4)]
+    if not raw.FPDFPageObj_GetFillColor(item, *colour):
+        return False
+    red, green, blue, alpha = (value.value for value in colour)
+    return alpha == 0 or min(red, green, blue) >= 253
+
+
+def _segments(item: Any, matrix: Matrix, turn: Turn) -> Iterator[Edge]:
+    """Yield the upright and level segments of a path."""
+    last: tuple[float, float] | None = None
+    edges: list[Edge] = []
+    x, y = ctypes.c_float(), ctypes.c_float()
+    start: tuple[float, float] | None = None
+    for index in range(raw.FPDFPath_CountSegments(item)):
+        segment = raw.FPDFPath_GetPathSegment(item, index)
+        kind = raw.FPDFPathSegment_GetType(segment)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        point = _apply(matrix, x.value, y.value)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            start = point
+        elif kind == raw.FPDF_SEGMENT_LINETO and last is not None:
+            edges += _edge(last, point, turn)
+        last = point
+        if raw.FPDFPathSegment_GetClose(segment) and start is not None:
+            edges += _edge(point, start, turn)
+    yield from edges
+
+
+def _edge(start: tuple[float, float], end: tuple[float, float], turn: Turn) -> Iterator[Edge]:
+    x0, y0, x1, y1 = turn(min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1]))
+    if y1 - y0 < 0.7 and x1 - x0 >= SHORT:
+        yield Edge(True, (y0 + y1) / 2, x0, x1)
+    elif x1 - x0 < 0.7 and y1 - y0 >= SHORT:
+        yield Edge(False, (x0 + x1) / 2, y0, y1)

@@ -1,0 +1,207 @@
+"""Excel workbooks (xlsx): each sheet a page under its name, its blocks of cells as tables, charts and pictures."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree.ElementTree import iterparse
+
+import openpyxl
+from openpyxl.cell.read_only import EmptyCell
+from openpyxl.reader import strings
+from openpyxl.utils.cell import range_boundaries
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet import _reader
+from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+from knowledge.parsing.decoding import clean
+from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
+from knowledge.parsing.ooxml import BROKEN, broken, check_package
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import SheetTables
+from knowledge.parsing.xlsx.drawings import drawings_of
+from knowledge.parsing.xlsx.format import show
+
+# Where defusedxml is installed, openpyxl parses in pure Python, four times slower. `check_package` has refused
+# every file with a document type, so that the standard library's parser is as safe here.
+vars(_reader)["iterparse"] = iterparse
+vars(strings)["iterparse"] = iterparse
+
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+_MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
+_MOST_CELLS = 5_000_000
+_LAST_ROW = 1_048_576  # that Excel knows
+_MOST_MERGED = 200_000  # cells
+_SCAN = 1 << 20  # bytes
+_LONGEST_TAG = 1000  # bytes
+
+# For each cell under a merge, but its first: row and column of the first.
+Merges = dict[tuple[int, int], tuple[int, int]]
+
+
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    check_package(path, "xl/", "Excel (.xlsx)")
+    reader = _Reader(path, context)
+    found = False
+    try:
+        for element in reader.run():
+            found = found or not isinstance(element, PageBreak | Notice)
+            yield element
+    except (*BROKEN, InvalidFileException) as error:
+        raise broken(error) from error
+    if not found:
+        raise ParseError("no_text", "The workbook's sheets are empty.")
+
+
+class _Reader:
+    """Reads a workbook row by row; memory stays flat."""
+
+    def __init__(self, path: Path, context: ParseContext) -> None:
+        self.path, self.context = path, context
+        self.pictures = PictureStore(context.output_dir)
+        self.rows = 0
+        self.cells = 0
+        self.widest = 0  # columns, of a row that holds something to its end
+
+    def run(self) -> Iterator[Element]:
+        with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
+            _refuse_too_many_cells(package)
+            # A file, not its path: stored documents have no extension, and openpyxl insists on one.
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
+            for number, sheet in enumerate(sheets, 1):
+                yield PageBreak(page=number, total=len(sheets))
+                yield from self._sheet(sheet, package, number)
+            yield from columns_left_out(self.widest)
+
+    def _sheet(self, sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, page: int) -> Iterator[Element]:
+        inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
+        tables = SheetTables(page)
+        heading = Heading(page=page, text=sheet.title, level=1)
+        started = False
+        for element in self._elements(sheet, tables, _merges(package, inner)):
+            if not started:
+                started = True
+                yield heading
+            yield element
+        for drawn in drawings_of(package, inner, self.pictures, page):
+            if not started:
+                started = True
+                yield heading
+            yield drawn
+
+    def _elements(self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges) -> Iterator[Table | Paragraph]:
+        anchors: dict[tuple[int, int], str] = {}
+        first_cells = set(merges.values())
+        sheet.reset_dimensions()  # a sheet may claim a million rows and hold three
+        for number, row in enumerate(iter(sheet.rows), 1):
+            if number > _LAST_ROW:
+                raise ParseError("broken", "The file is damaged or was not copied completely.")
+            if len(row) == 0:
+                yield from tables.end()
+                continue
+            line = [_text(cell) for cell in row[:MAX_COLUMNS]]
+            if len(row) > self.widest and any(map(_text, row[MAX_COLUMNS:])):
+                self.widest = len(row)
+            self._count(len(line), any(line))
+            for column, text in enumerate(line, 1):
+                if (number, column) in first_cells:
+                    anchors[number, column] = text
+            if merges:
+                line = _fill(line, number, merges, anchors, tables.is_open)
+            if any(line):
+                yield from tables.add(line)
+            else:
+                yield from tables.end()
+        yield from tables.finish()
+
+    def _count(self, cells: int, filled: bool) -> None:
+        self.rows += filled
+        self.cells += cells
+        if self.rows > self.context.max_rows:
+            raise ParseError(
+                "too_many_rows",
+                f"The workbook has more than {self.context.max_rows:,} rows. Split it into parts.",
+            )
+        if self.cells > _MOST_CELLS:
+            raise _too_many_cells()
+
+
+def _refuse_too_many_cells(package: zipfile.ZipFile) -> None:
+    """Count the cells, empty ones too, before any of them is built: that takes seconds for what takes minutes then."""
+    left = _MOST_CELLS
+    for part in package.namelist():
+        if "/worksheets/" in part and part.endswith(".xml"):
+            for block in _blocks(package, part):
+                left -= len(_CELL.findall(block))
+                if left < 0:
+                    raise _too_many_cells()
+
+
+def _too_many_cells() -> ParseError:
+    return ParseError("too_many_rows", f"The workbook has more than {_MOST_CELLS:,} cells. Split it into parts.")
+
+
+def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """Yield a part of the package in blocks that don't cut a tag in two, unless it is very long."""
+    with package.open(part) as file:
+        rest = b""
+        while block := file.read(_SCAN):
+            block = rest + block
+            cut = block.rfind(b"<")
+            cut = cut if cut > 0 and len(block) - cut < _LONGEST_TAG else len(block)
+            yield block[:cut]
+            rest = block[cut:]
+        yield rest
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, EmptyCell):
+        return ""
+    value = getattr(cell, "value", None)
+    if value is None:
+        return ""
+    if isinstance(value, bool | int | float):
+        return show(value, getattr(cell, "number_format", None) or "General")
+    text = clean(show(value))
+    return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
+
+
+def _fill(line: list[str], row: int, merges: Merges, anchors: dict[tuple[int, int], str], in_table: bool) -> list[str]:
+    """Repeat merged cells downwards everywhere, and sideways in a table's first row, its header."""
+    column = 0
+    while column < len(line) or (row, column + 1) in merges:
+        column += 1
+        if column > len(line):
+            line.append("")
+        first = merges.get((row, column))
+        if first is None or line[column - 1]:
+            continue
+        if (first[0] != row and first[1] == column) or not in_table:
+            line[column - 1] = anchors.get(first, "")
+    return line
+
+
+def _merges(package: zipfile.ZipFile, part: str) -> Merges:
+    """Return the merged cells of a sheet, which its row-by-row reader leaves out."""
+    merges: Merges = {}
+    for block in _blocks(package, part):
+        for match in _MERGE.finditer(block):
+            _add_merge(merges, match.group(1).decode())
+            if len(merges) > _MOST_MERGED:
+                return merges
+    return merges
+
+
+def _add_merge(merges: Merges, reference: str) -> None:
+    left, top, right, bottom = (side or 1 for side in range_boundaries(reference))
+    if (right - left + 1) * (bottom - top + 1) > _MOST_MERGED:
+        return
+    for row in range(top, bottom + 1):
+        for column in range(left, min(right, MAX_COLUMNS) + 1):
+            if (row, column) != (top, left):
+                merges[row, column] = (top, left)

@@ -1,0 +1,155 @@
+"""Pages of a document: its row while it is worked on, its text, its file, its pages and pictures."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from knowledge import access, queries, services
+from knowledge.ingestion import ingestion
+from knowledge.models import Document
+from knowledge.web import files
+from knowledge.web.highlights import Marks, ids_in
+
+
+@login_required
+@require_GET
+def row(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return a document's row as it stands; rows of unfinished documents ask for themselves again."""
+    document = access.get_document(request.user, pk)
+    if queries.seconds_silent(document) is not None:
+        ingestion.requeue_stalled()
+    return _row(request, document)
+
+
+@login_required
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Read a document anew."""
+    document = access.get_editable_document(request.user, pk)
+    services.reingest_document(document)
+    return _row(request, document)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """End an ingestion."""
+    document = access.get_editable_document(request.user, pk)
+    services.cancel_document(document)
+    return _row(request, document)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask, then remove a document; htmx takes its row out."""
+    document = access.get_editable_document(request.user, pk)
+    base = reverse("knowledge-base", args=[document.knowledge_base_id])
+    if request.method == "POST":
+        services.delete_document(document)
+        if request.htmx:  # type: ignore[attr-defined]
+            return HttpResponse()
+        messages.success(request, _("“{name}” was deleted.").format(name=document.original_filename))
+        return redirect(base)
+    context = {
+        "title": _("Delete “{name}”?").format(name=document.original_filename),
+        "consequence": _(
+            "Its passages leave the search at once. Old answers keep the snippets that they quoted. "
+            "This can't be undone."
+        ),
+        "action": request.path,
+        "row": f"#document-{document.pk}",
+        "back": base,
+    }
+    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+
+
+@login_required
+@require_GET
+def document(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a document as it was read; `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages."""
+    shown = access.get_document(request.user, pk)
+    chunk_id = _number(request, "chunk")
+    window = queries.document_window(shown, _number(request, "from") or 0, chunk_id)
+    marks = Marks.read(chunk_id or 0, request.GET)
+    cited = [chunk for chunk in window.chunks if chunk.pk in marks.chunk_ids]
+    first = marks.lead(cited) or next(iter(window.chunks), None)
+    page = _number(request, "page") or (first.page_from if first else None)
+    context = {
+        "document": shown,
+        "base": shown.knowledge_base,
+        "can_edit": queries.role_of(request.user, shown.knowledge_base) != "viewer",
+        "window": window,
+        "cited": cited,
+        "marks": marks,
+        "outline": queries.outline(shown),
+        "viewer": queries.page_viewer(shown, page, cited),
+    }
+    partial = "#viewer" if request.htmx and request.htmx.target == "page-viewer" else ""  # type: ignore[attr-defined]
+    return render(request, f"knowledge/document.html{partial}", context)
+
+
+@login_required
+@require_GET
+def document_state(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the panel above an unfinished document; the page is loaded anew when it has finished."""
+    shown = access.get_document(request.user, pk)
+    response = render(request, "knowledge/document.html#state", {"document": shown})
+    if shown.status not in Document.UNFINISHED:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_GET
+def passage(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return a passage with its neighbours for the chat's drawer."""
+    panel = queries.passage_panel(request.user, Marks.read(pk, request.GET))
+    return render(request, "knowledge/passage.html", {"panel": panel, "marks": panel.marks})
+
+
+@login_required
+@require_GET
+def file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return the file as it was uploaded; `?download` saves it in any case."""
+    return files.document_response(request, access.get_document(request.user, pk), "download" in request.GET)
+
+
+@login_required
+@require_GET
+def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Return a page of a PDF as a picture; `?highlight=` marks chunks on it."""
+    from knowledge.web import page_images  # the drawing of pages is loaded for the first page
+
+    shown = access.get_document(request.user, pk)
+    if not queries.page_url(shown, number):
+        raise Http404(_("There is no such page."))
+    chunks = shown.chunks.filter(pk__in=ids_in(request.GET.get("highlight", "")))
+    return files.image_response(page_images.page_image(shown, number, chunks), page_images.MEDIA_TYPE)
+
+
+@login_required
+@require_GET
+def picture(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return a picture out of a document."""
+    return files.picture_response(request, access.get_picture(request.user, pk))
+
+
+def _row(request: HttpRequest, document: Document) -> HttpResponse:
+    """Return the document's row, or to the base's page without htmx."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("knowledge-base", document.knowledge_base_id)
+    shown = queries.with_chunk_count(Document.objects.filter(pk=document.pk)).first()
+    if shown is None:
+        return HttpResponse()
+    can_edit = access.editable(request.user).filter(pk=shown.knowledge_base_id).exists()
+    return render(request, "knowledge/row.html", {"document": shown, "can_edit": can_edit})
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 18 else None

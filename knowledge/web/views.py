@@ -1,0 +1,162 @@
+"""Pages of knowledge bases: the list, a base with its documents, its settings and members."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from knowledge import access, queries, services
+from knowledge.ingestion import ingestion
+from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.registry import extensions
+from knowledge.web.forms import KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
+
+PER_PAGE = 50
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def knowledge(request: HttpRequest) -> HttpResponse:
+    """Show the readable bases as cards; POST makes a new one."""
+    form = NewKnowledgeBaseForm(request.POST or None, initial={"visibility": KnowledgeBase.Visibility.PRIVATE})
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.create_knowledge_base(request.user, **form.cleaned_data)
+        except services.Refused as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            return redirect("knowledge-base", made.pk)
+    bases = list(queries.knowledge_bases(request.user))
+    mine = [base for base in bases if base.owner_id == request.user.pk]
+    shared = [base for base in bases if base.owner_id != request.user.pk]
+    status = 422 if form.errors else 200
+    return render(request, "knowledge/list.html", {"mine": mine, "shared": shared, "form": form}, status=status)
+
+
+@login_required
+@require_GET
+def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a base's documents; as a partial for htmx, which filters and turns pages."""
+    base = access.get_knowledge_base(request.user, pk)
+    ingestion.requeue_stalled()
+    words = request.GET.get("q", "").strip()
+    found = queries.search_documents(queries.documents_of(base), words)
+    context = _base_context(request, base) | {
+        "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
+        "words": words,
+        "extensions": extensions(),
+    }
+    partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
+    return render(request, f"knowledge/knowledge_base.html{partial}", context)
+
+
+@login_required
+@require_POST
+def upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take in files, which lay in `folder`. The page's script sends one at a time and gets its row; without script it
+    is a plain form.
+    """
+    base = access.get_editable_knowledge_base(request.user, pk)
+    rows: list[dict[str, Any]] = []
+    for file in request.FILES.getlist("file"):
+        try:
+            added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
+        except services.UploadRefused as refusal:
+            rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
+        else:
+            rows.append({"document": added.document, "already_here": added.already_here})
+    if not request.htmx:  # type: ignore[attr-defined]
+        _tell(request, rows)
+        return redirect("knowledge-base", base.pk)
+    context = {"rows": rows, "can_edit": True, "columns": 6}
+    status = 413 if rows and all("refused" in row for row in rows) else 200
+    return render(request, "knowledge/uploaded.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def knowledge_base_settings(request: HttpRequest, pk: int) -> HttpResponse:
+    """Set up a base."""
+    base = access.get_owned_knowledge_base(request.user, pk)
+    name = base.name
+    form = KnowledgeBaseForm(request.POST or None, instance=base)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.update_knowledge_base(base, **form.cleaned_data)
+        except services.Refused as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("knowledge-base-settings", base.pk)
+    context = _base_context(request, base) | {"form": form, "heading": name}
+    return render(request, "knowledge/settings.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def members(request: HttpRequest, pk: int) -> HttpResponse:
+    """Share a base with people, or change their role."""
+    base = access.get_owned_knowledge_base(request.user, pk)
+    form = MemberForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.set_member(base, form.cleaned_data["username"], form.cleaned_data["role"])
+        except services.Refused as refusal:
+            form.add_error("username", refusal.message)
+        else:
+            return redirect("knowledge-base-members", base.pk)
+    context = _base_context(request, base) | {"form": form, "members": queries.members(base)}
+    return render(request, "knowledge/members.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def remove_member(request: HttpRequest, pk: int, user_id: int) -> HttpResponse:
+    """Stop sharing with someone."""
+    services.remove_member(access.get_owned_knowledge_base(request.user, pk), user_id)
+    return redirect("knowledge-base-members", pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask, then remove a base with all its documents."""
+    base = access.get_owned_knowledge_base(request.user, pk)
+    if request.method == "POST":
+        services.delete_knowledge_base(base)
+        messages.success(request, _("“{name}” was deleted.").format(name=base.name))
+        return redirect("knowledge")
+    count = base.documents.count()
+    context = {
+        "title": _("Delete “{name}”?").format(name=base.name),
+        "consequence": ngettext(
+            "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
+            "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
+            count,
+        ).format(count=count),
+        "action": request.path,
+        "back": reverse("knowledge-base", args=[base.pk]),
+    }
+    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+
+
+def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
+    role = queries.role_of(request.user, base)
+    return {"base": base, "role": role, "can_edit": role in ("owner", "editor"), "is_owner": role == "owner"}
+
+
+def _tell(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
+    """Say after a reload what became of the files."""
+    for row in rows:
+        if "refused" in row:
+            messages.error(request, row["refused"])
+        elif row["already_here"]:
+            document: Document = row["document"]
+            messages.info(request, _("“{name}” is already here.").format(name=document.original_filename))
