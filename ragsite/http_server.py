@@ -91,7 +91,7 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 
 def _warm_up() -> None:
     from conversations.prompts import endpoints
-    from retrieval import spaces
+    from retrieval.engine import spaces
 
     spaces.warm_up()
     endpoints.warm_up()

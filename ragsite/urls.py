@@ -38,6 +38,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.web.urls")),
     path("api/", include("ragsite.api_urls")),
-    path("", include("retrieval.urls")),
+    path("", include("retrieval.web.urls")),
     path("", include("conversations.web.urls")),
 ]

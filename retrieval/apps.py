@@ -25,7 +25,7 @@ class RetrievalConfig(AppConfig):
 
 def _drop_orphans(**kwargs: Any) -> None:
     """After a flush: the tables of the spaces that it emptied go, too."""
-    from retrieval import partitions
+    from retrieval.engine import partitions
 
     partitions.drop_orphans()
 

@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
 from ragsite.llm.errors import LLMError
-from retrieval.rerank_options import METHODS
+from retrieval.ranking.rerank_options import METHODS
 
 
 @register()
@@ -52,7 +52,7 @@ def search_uses_the_settings_model(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
     """Tell when passages have their vectors from another embedding model than the one that the settings name."""
-    from retrieval import spaces
+    from retrieval.engine import spaces
     from retrieval.models import EmbeddingSpace
 
     if "default" not in (databases or ()):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @receiver(document_chunked, dispatch_uid="retrieval")
 def index_words(sender: Any, document_id: int, go_on: Callable[[], None], **kwargs: Any) -> None:
     """Make a document findable by its words; what is indexed already is passed over."""
-    from retrieval import indexing
+    from retrieval.engine import indexing
 
     indexing.index_words(document_id, go_on)
 
@@ -30,7 +30,7 @@ def embed_claimed(sender: Any, claims: "Iterable[Claim | None]", **kwargs: Any) 
 
     What has a vector is passed over, so that a worker killed in between costs no more than a few windows.
     """
-    from retrieval import indexing
+    from retrieval.engine import indexing
 
     indexing.embed_claimed(claims)
 
@@ -38,7 +38,7 @@ def embed_claimed(sender: Any, claims: "Iterable[Claim | None]", **kwargs: Any) 
 @receiver(documents_unindexed, dispatch_uid="retrieval")
 def unindex_documents(sender: Any, document_ids: list[int], **kwargs: Any) -> None:
     """Take documents out of the index."""
-    from retrieval.engine import engine
+    from retrieval.engine.engine import engine
 
     engine.delete(document_ids)
 

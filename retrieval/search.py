@@ -12,14 +12,14 @@ from dataclasses import replace
 from django.conf import settings
 
 from knowledge.models import Chunk
-from retrieval import fusion
-from retrieval.caching import Work, answered_once, index_state
-from retrieval.fusion import FusedChunk, Query, Ranking, Source
-from retrieval.neighbours import at_most_per_document, merge_neighbours
-from retrieval.reorder import reorder
-from retrieval.rerank import rerank
-from retrieval.rerank_options import RerankOptions
-from retrieval.sides import asked, retrieve
+from retrieval.engine.result_cache import Work, answered_once, index_state
+from retrieval.ranking import fusion
+from retrieval.ranking.fusion import FusedChunk, Query, Ranking, Source
+from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
+from retrieval.ranking.reorder import reorder
+from retrieval.ranking.rerank import rerank
+from retrieval.ranking.rerank_options import RerankOptions
+from retrieval.ranking.retrievers import asked, retrieve
 from retrieval.types import Hit, Mode, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
 
 __all__ = [

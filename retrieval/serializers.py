@@ -6,8 +6,8 @@ from django.conf import settings
 from rest_framework import serializers
 
 from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
-from retrieval.fusion import Query
-from retrieval.rerank_options import METHODS, RerankOptions
+from retrieval.ranking.fusion import Query
+from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest
 
 

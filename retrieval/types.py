@@ -8,8 +8,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Picture
-from retrieval.fusion import Query, Ranking, Side, Source
-from retrieval.rerank_options import RerankOptions
+from retrieval.ranking.fusion import Query, Ranking, Side, Source
+from retrieval.ranking.rerank_options import RerankOptions
 
 Mode = Literal["hybrid", "vector", "fulltext"]
 SIDES: dict[Mode, tuple[Side, ...]] = {"hybrid": ("vector", "bm25"), "vector": ("vector",), "fulltext": ("bm25",)}

@@ -16,7 +16,8 @@ from hypothesis import settings as hypothesis_settings
 
 from conversations.prompts import side_calls
 from ragsite.llm import chat, default, embedding, remote_rerank
-from retrieval import caching, rerank, spaces
+from retrieval.engine import result_cache, spaces
+from retrieval.ranking import rerank
 from tests import factories, flush
 from tests.redis_server import RedisServer
 
@@ -89,7 +90,7 @@ def nothing_remembered() -> None:
     spaces.forget()
     default.forget()
     side_calls.forget()
-    caching.results.clear()
+    result_cache.results.clear()
     cache.clear()
     for known in (chat._found, remote_rerank._spoken, rerank._resting):
         known.clear()

@@ -9,7 +9,7 @@ import threading
 from django.db import connection
 
 from ragsite import db
-from retrieval import partitions
+from retrieval.engine import partitions
 
 # What the migrations and the apps put into an empty database is kept apart; `restore` empties the other tables and puts
 # back what has changed in these. Foreign keys are not looked at meanwhile, so that the tables may come in any order.

@@ -28,9 +28,9 @@ from conversations.models import ChatSession, TraceStep
 from conversations.turns import broker, lifecycle
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
-from retrieval import indexing
 from retrieval.benchmarks import scratch
 from retrieval.benchmarks.measuring import table
+from retrieval.engine import indexing
 
 _HOOK = "conversations.benchmarks.counting.name_node"
 # What `retrieval.search.search` does, by node.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from conversations.citations.quantities import fold, is_unit
 from conversations.citations.words import PARTICLES
-from retrieval.analysis import STOP_WORDS
+from retrieval.engine.analysis import STOP_WORDS
 
 _QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
 # Words between quotation marks are a quotation from so many on; fewer are a term.

@@ -14,8 +14,8 @@ from math import fsum
 
 from conversations.citations.antonyms import phrases, side_of
 from conversations.citations.words import PARTICLES, cut
-from retrieval.analysis import terms
-from retrieval.words import QUESTION_WORDS
+from retrieval.engine.analysis import terms
+from retrieval.ranking.query_words import QUESTION_WORDS
 
 _NEGATIONS = re.compile(
     r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"

@@ -13,7 +13,7 @@ from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.words import Spelled, spelled
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 # Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
 _CLAUSE = re.compile(

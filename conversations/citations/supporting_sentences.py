@@ -8,7 +8,7 @@ from typing import Any
 from conversations.citations.claims import plain
 from conversations.citations.markers import MARKER, numbers_of
 from conversations.citations.source import split_clauses
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 # A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
 ENOUGH = 0.5

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from retrieval.analysis import STOP_WORDS, terms
+from retrieval.engine.analysis import STOP_WORDS, terms
 
 _HAN = r"\u3400-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")

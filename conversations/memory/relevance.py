@@ -15,9 +15,9 @@ from conversations.models import Message, Turn
 from conversations.pipeline.state import PastTurn
 from ragsite.db import in_database
 from ragsite.language import language_of
-from retrieval import spaces
-from retrieval.analysis import terms
-from retrieval.words import QUESTION_WORDS
+from retrieval.engine import spaces
+from retrieval.engine.analysis import terms
+from retrieval.ranking.query_words import QUESTION_WORDS
 
 # The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
 # vectors tell: of 40 English and 15 Chinese questions that go back to a turn 54 have it there, of other turns 1 %.

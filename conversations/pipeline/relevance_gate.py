@@ -20,10 +20,10 @@ from conversations.pipeline.understanding.answer_types import asked_for, holds
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage, question_words
 from conversations.pipeline.writing.extractive import terms_above, unit_terms, units
 from ragsite.db import in_database
-from retrieval import fulltext
-from retrieval.analysis import terms
-from retrieval.fulltext import Frequencies
-from retrieval.reorder import passage_terms
+from retrieval.engine import fulltext
+from retrieval.engine.analysis import terms
+from retrieval.engine.fulltext import Frequencies
+from retrieval.ranking.reorder import passage_terms
 from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 
 # From the best to the worst.

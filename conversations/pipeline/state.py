@@ -10,7 +10,7 @@ from conversations.events import Answer
 from conversations.turn_store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 # The fields of a state that whoever asks has filled.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from retrieval.search import Hit
-from retrieval.snippets import snippet
+from retrieval.web.snippets import snippet
 
 
 def numbered_passage(number: int, hit: Hit) -> str:

@@ -23,8 +23,8 @@ from conversations.web import markdown
 from conversations.web.blocks import block_html, texts
 from conversations.web.progress import duration, progress
 from knowledge.web.locations import place
-from retrieval.snippets import marked
 from retrieval.types import AnswerState
+from retrieval.web.snippets import marked
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
 _TONE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}

@@ -27,7 +27,7 @@ from knowledge.models import Chunk
 from knowledge.queries import has_page_pictures
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
-from retrieval.question_views import offer, render_offer
+from retrieval.web.question_views import offer, render_offer
 
 
 @login_required

@@ -13,10 +13,10 @@ from django.contrib.auth import get_user_model
 from django.db import connection, connections
 
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval import index
 from retrieval.benchmarks import passages, scratch
 from retrieval.benchmarks.measuring import table
-from retrieval.index import IndexRow
+from retrieval.engine import index
+from retrieval.engine.index import IndexRow
 
 WORKERS = (1, 2, 4)
 CHUNKS_PER_DOCUMENT = 100

@@ -19,10 +19,10 @@ from knowledge import services
 from knowledge.ingestion import worker
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.parsing.registry import ParseContext, extensions, format_of
-from retrieval import index, indexing, spaces
 from retrieval.benchmarks import scratch
 from retrieval.benchmarks.measuring import table
 from retrieval.benchmarks.passages import NoTexts
+from retrieval.engine import index, indexing, spaces
 
 SMALLEST = 2_000  # bytes: of smaller files the round trips would be measured
 _SAMPLE_SECONDS = 0.25

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval import bm25, spaces, vectors
 from retrieval.benchmarks import embeddings
 from retrieval.benchmarks.passages import Crossover, crossovers, halves
+from retrieval.engine import bm25, spaces, vectors
 from retrieval.models import TERM_DIMENSIONS, CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, Vector, VectorCount
 
 BATCH = 10_000

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from django.utils.translation import gettext as _
 
-from retrieval.analysis import CHINESE_STOP_WORDS, STOP_WORDS
 from retrieval.benchmarks.passages import NoTexts
+from retrieval.engine.analysis import CHINESE_STOP_WORDS, STOP_WORDS
 
 FEWEST, MOST = 3, 8
 _ATTEMPTS = 20  # per query: few passages are of fewer words

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from knowledge.chunking.sentences import split_sentences
 from knowledge.models import KnowledgeBase
-from retrieval import partitions, spaces, vectors
 from retrieval.benchmarks import embeddings, passages, scratch
 from retrieval.benchmarks.measuring import Timing, table
 from retrieval.benchmarks.passages import NoTexts, crossovers
 from retrieval.benchmarks.searching import Say
+from retrieval.engine import partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, VectorCount
 
 K = 10

@@ -6,13 +6,13 @@ from pathlib import Path
 from statistics import median
 
 from knowledge.models import KnowledgeBase
-from retrieval import spaces
 from retrieval.benchmarks import embeddings, loading, passages, questions, scratch
 from retrieval.benchmarks.loading import Corpus
 from retrieval.benchmarks.measuring import Timing, overlap, table, timed
 from retrieval.benchmarks.questions import Judged
 from retrieval.benchmarks.ways import ALL, MissingPackage, Way
 from retrieval.benchmarks.ways.ours import Ours, embedding_milliseconds
+from retrieval.engine import spaces
 from retrieval.evaluation.metrics import ndcg
 
 K = 10

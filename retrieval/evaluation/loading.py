@@ -17,9 +17,9 @@ from knowledge.ingestion import corpora
 from knowledge.ingestion.corpora import Passage
 from knowledge.models import KnowledgeBase
 from ragsite.llm.embedding import Embedder
-from retrieval import spaces, vectors
-from retrieval.engine import engine
-from retrieval.index import IndexRow
+from retrieval.engine import spaces, vectors
+from retrieval.engine.engine import engine
+from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace
 
 # Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.

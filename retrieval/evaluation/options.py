@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
-from retrieval.fusion import Query
-from retrieval.rerank_options import METHODS, RerankOptions
+from retrieval.ranking.fusion import Query
+from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import Mode, SearchRequest
 
 MODES: tuple[str, ...] = get_args(Mode)

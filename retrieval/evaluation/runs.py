@@ -21,7 +21,7 @@ from knowledge.access import Actor
 from knowledge.ingestion.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
-from retrieval.evaluation.asking import Asked, Outcome, ask_all
+from retrieval.evaluation.executor import Asked, Outcome, ask_all
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions

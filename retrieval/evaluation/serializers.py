@@ -10,7 +10,7 @@ from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, Inte
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import LARGEST, MODES, NUMBERS, RunOptions
 from retrieval.evaluation.questions import MOST_QUESTIONS
-from retrieval.rerank_options import METHODS
+from retrieval.ranking.rerank_options import METHODS
 from retrieval.serializers import AnswerStateField
 
 

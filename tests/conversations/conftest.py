@@ -16,8 +16,8 @@ from conversations.prompts.defaults import DEFAULTS
 from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import Endpoint
-from retrieval import indexing
-from retrieval.fulltext import Frequencies
+from retrieval.engine import indexing
+from retrieval.engine.fulltext import Frequencies
 from tests import factories
 from tests.fakes.llm import FakeLLM
 

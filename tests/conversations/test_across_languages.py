@@ -11,7 +11,7 @@ from pytest_django import Settings
 from conversations.models import ChatSession, Citation, TraceStep, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval import indexing
+from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import plan

@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.pipeline.understanding.answer_types import Thing, as_called, asked_for, holds, said_alike
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 
 @pytest.mark.parametrize(

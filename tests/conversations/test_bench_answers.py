@@ -36,7 +36,7 @@ from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite import db
 from ragsite.llm.errors import NoAnswer
-from retrieval import indexing
+from retrieval.engine import indexing
 from tests.conversations.conftest import HANDBOOK, index_document
 from tests.factories import make_chunk, make_document, make_knowledge_base
 from tests.fakes.llm import FakeLLM

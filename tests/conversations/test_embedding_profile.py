@@ -15,7 +15,8 @@ from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from ragsite.llm import secrets
 from ragsite.llm.errors import Unauthorized
-from retrieval import checks, indexing, spaces
+from retrieval import checks
+from retrieval.engine import indexing, spaces
 from retrieval.models import EmbeddingSpace, Vector
 from tests import factories
 from tests.fakes.provider import FakeProvider

@@ -6,7 +6,7 @@ from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.scope import look_up
 from knowledge.models import KnowledgeBase
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 from tests.conversations.conftest import index_document
 
 HELD = {term: 5 for text in ("warranty period", "rack kit") for term in content_terms(text)}

@@ -9,8 +9,8 @@ from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.writing.extractive import Extract, units
 from conversations.pipeline.writing.extractive import extract as extract_of
 from conversations.pipeline.writing.similarity import Similarity
-from retrieval.analysis import terms
-from retrieval.fulltext import Frequencies
+from retrieval.engine.analysis import terms
+from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit
 
 

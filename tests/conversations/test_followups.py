@@ -11,7 +11,7 @@ from conversations.pipeline.understanding.scope import known_words, searchable
 from conversations.web.trace import steps as tracing
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval import fulltext
+from retrieval.engine import fulltext
 from tests import factories
 from tests.conversations.conftest import index_document, run_turn
 

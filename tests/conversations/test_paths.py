@@ -21,7 +21,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.errors import Unreachable
-from retrieval import spaces
+from retrieval.engine import spaces
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import chat, clarify, plan
 from tests.fakes.llm import FakeLLM

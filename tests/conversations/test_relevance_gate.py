@@ -9,9 +9,9 @@ from pytest_django import Settings
 from conversations.pipeline.relevance_gate import Judgement, judge, judge_result, similarity
 from conversations.pipeline.understanding.question_terms import coverage, question_words
 from knowledge.models import KnowledgeBase
-from retrieval.analysis import terms
-from retrieval.fulltext import Frequencies
-from retrieval.fusion import Query, Ranking
+from retrieval.engine.analysis import terms
+from retrieval.engine.fulltext import Frequencies
+from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit, SearchRequest, search
 
 

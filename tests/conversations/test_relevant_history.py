@@ -18,7 +18,7 @@ from conversations.pipeline.nodes import relevant_history, search
 from conversations.web.trace import memory_labels
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval import spaces
+from retrieval.engine import spaces
 from retrieval.search import SearchRequest, SearchResult
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn

@@ -18,7 +18,7 @@ from conversations.pipeline.understanding.rules import (
     queries_with_rewrite,
     understand,
 )
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 
 SWITCH = "How do I reset the TL-SE2109 switch?"
 # Of 1,000 passages; what is not listed stands in none.

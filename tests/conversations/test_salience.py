@@ -8,7 +8,7 @@ from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.coreference import completed, pair, resolve, wanted_together
 from conversations.pipeline.understanding.keywords import content_terms, specificity, words
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 
 
 def frequencies(**held: int) -> Frequencies:

@@ -6,7 +6,7 @@ from pytest_django import Settings
 from conversations.pipeline.nodes import relevance_gate
 from conversations.pipeline.nodes.relevance_gate import SecondLook
 from conversations.pipeline.state import State
-from retrieval.fusion import Query, Ranking
+from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit
 from tests.conversations.conftest import ignore
 

@@ -13,7 +13,7 @@ from conversations.models import ChatSession
 from conversations.turns import checkpoints, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import TextPiece, UsagePiece
-from retrieval import spaces
+from retrieval.engine import spaces
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 

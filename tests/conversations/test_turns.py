@@ -20,7 +20,7 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
-from retrieval import indexing
+from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM

@@ -16,7 +16,7 @@ from conversations.prompts import side_calls
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 from tests.conversations.conftest import ignore
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, chat, clarify, plan
 from tests.fakes.llm import FakeLLM

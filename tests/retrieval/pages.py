@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval import indexing
+from retrieval.engine import indexing
 from retrieval.evaluation import sets
 from retrieval.models import EvaluationResult, EvaluationRun, EvaluationSet
 from tests import factories

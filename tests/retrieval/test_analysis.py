@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval import analysis
-from retrieval.analysis import pieces, term_id, terms
+from retrieval.engine import analysis
+from retrieval.engine.analysis import pieces, term_id, terms
 
 # Text, the query that must find it by at least one term of its own, and whole terms that must be there.
 CASES = [

@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from knowledge.models import KnowledgeBase
-from retrieval import api, indexing
-from retrieval.engine import engine
+from retrieval import api
+from retrieval.engine import indexing
+from retrieval.engine.engine import engine
 from retrieval.search import SearchOverloaded
 from tests import factories
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retrieval import bm25
+from retrieval.engine import bm25
 
 
 def test_idf_is_that_of_lucene() -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
-from retrieval import caching, indexing
-from retrieval.caching import ResultCache, answered_once, index_state
-from retrieval.engine import engine
+from retrieval.engine import indexing, result_cache
+from retrieval.engine.engine import engine
+from retrieval.engine.result_cache import ResultCache, answered_once, index_state
 from retrieval.search import Query, Ranking, SearchFailed, SearchRequest, SearchResult, Stage, rankings_of, search
 from tests import factories
 
@@ -26,9 +26,9 @@ STATE = (("size", 1, 0, "700"),)
 
 @pytest.fixture(autouse=True)
 def empty_cache() -> Iterator[None]:
-    caching.results.clear()
+    result_cache.results.clear()
     yield
-    caching.results.clear()
+    result_cache.results.clear()
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def nothing(request: SearchRequest) -> SearchResult:
     return result()
 
 
-def key(text: str) -> caching.Key:
+def key(text: str) -> result_cache.Key:
     return nothing, request(text), "en", STATE
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.charts import HEIGHT, LEFT, RIGHT, WIDTH, Column, plot, scale
+from retrieval.web.charts import HEIGHT, LEFT, RIGHT, WIDTH, Column, plot, scale
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from retrieval import fulltext
-from retrieval.fulltext import Term, could_reach
+from retrieval.engine import fulltext
+from retrieval.engine.fulltext import Term, could_reach
 
 
 def matches(query: str, lexemes: set[str]) -> bool:

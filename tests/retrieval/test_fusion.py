@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import Query, Ranking, Side, fuse
+from retrieval.ranking.fusion import Query, Ranking, Side, fuse
 
 
 def ranking(side: Side, *chunk_ids: int, weight: float = 1.0) -> Ranking:

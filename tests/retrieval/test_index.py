@@ -13,10 +13,10 @@ from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.signals import document_chunked, documents_unindexed, indexing_due
-from retrieval import bm25, fulltext, index
-from retrieval.analysis import pieces, terms
-from retrieval.engine import engine
-from retrieval.index import IndexRow
+from retrieval.engine import bm25, fulltext, index
+from retrieval.engine.analysis import pieces, terms
+from retrieval.engine.engine import engine
+from retrieval.engine.index import IndexRow
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
 

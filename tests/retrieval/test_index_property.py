@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval import fulltext, index
-from retrieval.index import IndexRow
+from retrieval.engine import fulltext, index
+from retrieval.engine.index import IndexRow
 from tests import factories
 from tests.retrieval.test_index import (
     CHINESE,

@@ -15,8 +15,8 @@ from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
 
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval import bm25, fulltext, index
-from retrieval.index import IndexRow
+from retrieval.engine import bm25, fulltext, index
+from retrieval.engine.index import IndexRow
 from tests import factories
 from tests.retrieval.test_index import ENGLISH, assert_counts_are_right, assert_same, reference, text_of
 

@@ -13,8 +13,8 @@ from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from ragsite.llm.errors import Unreachable
-from retrieval import fulltext, indexing, spaces, vectors
-from retrieval.engine import engine
+from retrieval.engine import fulltext, indexing, spaces, vectors
+from retrieval.engine.engine import engine
 from tests import factories
 
 pytestmark = pytest.mark.django_db

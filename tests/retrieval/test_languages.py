@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.languages import understood
+from retrieval.engine.languages import understood
 
 
 @pytest.mark.parametrize(

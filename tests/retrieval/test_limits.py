@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from retrieval.limits import Gate
+from retrieval.engine.limits import Gate
 from retrieval.types import SearchOverloaded
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import Source
-from retrieval.neighbours import LONGEST_RUN, at_most_per_document, merge_neighbours
+from retrieval.ranking.fusion import Source
+from retrieval.ranking.neighbours import LONGEST_RUN, at_most_per_document, merge_neighbours
 from retrieval.types import Hit
 
 

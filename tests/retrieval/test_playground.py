@@ -10,11 +10,11 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.models import KnowledgeBase
 from ragsite.llm.errors import TimedOut
-from retrieval import caching, spaces
-from retrieval.engine import engine
-from retrieval.forms import SideForm
-from retrieval.playground import Agreement, Side, compare
+from retrieval.engine import result_cache, spaces
+from retrieval.engine.engine import engine
 from retrieval.types import Hit, SearchResult, Source, Stage
+from retrieval.web.forms import SideForm
+from retrieval.web.playground import Agreement, Side, compare
 from tests import factories
 from tests.retrieval.pages import HTMX, PASSAGES, chunk_of, make_base, make_set
 
@@ -54,9 +54,9 @@ def test_a_query_is_searched_on_both_sides(as_owner: Client, base: KnowledgeBase
 
 
 def test_nothing_kept_is_shown_as_if_it_were_searched(as_owner: Client, base: KnowledgeBase) -> None:
-    caching.results.clear()
+    result_cache.results.clear()
     show(as_owner, q="gigabit", a_mode="fulltext", b_mode="fulltext")
-    assert len(caching.results) == 0
+    assert len(result_cache.results) == 0
 
 
 def test_one_side_alone_does_not_ask_the_other(as_owner: Client, base: KnowledgeBase) -> None:

@@ -23,8 +23,8 @@ from pytest_django import Settings
 
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.llm.embedding import EmbeddingModel
-from retrieval import indexing, partitions, reembedding, spaces, vectors
-from retrieval.engine import engine
+from retrieval.engine import indexing, partitions, reembedding, spaces, vectors
+from retrieval.engine.engine import engine
 from retrieval.models import EmbeddingSpace, Vector, VectorCount
 from tests import factories
 from tests.fakes.provider import FakeProvider

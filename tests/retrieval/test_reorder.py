@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import Query, Ranking, Side, Source
-from retrieval.reorder import reorder
+from retrieval.ranking.fusion import Query, Ranking, Side, Source
+from retrieval.ranking.reorder import reorder
 from retrieval.types import Hit
 
 

@@ -15,9 +15,9 @@ from pytest_django import Settings
 from ragsite.llm.errors import LLMError, RateLimited, Unauthorized
 from ragsite.llm.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens
-from retrieval import rerank as reranking
 from retrieval.checks import rerankers_are_there
-from retrieval.rerank import RerankOptions, rerank
+from retrieval.ranking import rerank as reranking
+from retrieval.ranking.rerank import RerankOptions, rerank
 from retrieval.types import Hit
 
 

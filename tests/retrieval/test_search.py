@@ -12,10 +12,10 @@ from django.db import OperationalError
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
-from retrieval import indexing, spaces
 from retrieval import search as entrance
-from retrieval.engine import engine
-from retrieval.neighbours import LONGEST_RUN
+from retrieval.engine import indexing, spaces
+from retrieval.engine.engine import engine
+from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.search import (
     Hit,
     Query,

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from ragsite.llm.embedding import EmbeddingModel
 from ragsite.llm.errors import Unauthorized
-from retrieval import partitions, spaces
+from retrieval.engine import partitions, spaces
 from retrieval.models import EmbeddingSpace
 from tests.fakes.provider import FakeProvider
 

@@ -3,10 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
-from retrieval import fulltext, together
-from retrieval.analysis import terms
-from retrieval.fulltext import Frequencies
+from retrieval.engine import fulltext
+from retrieval.engine.analysis import terms
+from retrieval.engine.fulltext import Frequencies
 from retrieval.models import IndexEntry
+from retrieval.ranking import cooccurrence
 from retrieval.search import Query, SearchRequest
 from tests import factories
 from tests.retrieval.test_search import fill
@@ -42,14 +43,14 @@ def test_the_likely_passages_are_those_that_a_search_finds(
 @pytest.mark.django_db(transaction=True)
 def test_of_each_passage_the_known_terms_are_told(bases: list[int]) -> None:
     known = fulltext.frequencies(["lamp", "power", "nowhere"], bases[:1])
-    assert together.held_together("a lamp, power and ports", known) == ({"lamp", "power"}, {"power"})
+    assert cooccurrence.held_together("a lamp, power and ports", known) == ({"lamp", "power"}, {"power"})
 
 
 @pytest.mark.django_db(transaction=True)
 def test_nothing_is_asked_for_words_that_no_passage_holds(bases: list[int]) -> None:
-    assert together.held_together("nowhere", fulltext.frequencies(["nowhere"], bases)) == ()
-    assert together.held_together("lamp", fulltext.frequencies(["lamp"], [])) == ()
-    assert together.held_together("lamp", Frequencies(9, {"lamp": 1})) == ()
+    assert cooccurrence.held_together("nowhere", fulltext.frequencies(["nowhere"], bases)) == ()
+    assert cooccurrence.held_together("lamp", fulltext.frequencies(["lamp"], [])) == ()
+    assert cooccurrence.held_together("lamp", Frequencies(9, {"lamp": 1})) == ()
 
 
 def test_passages_are_put_in_order_by_all_queries_or_by_a_focus_that_is_none_of_them() -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.llm.embedding import EmbeddingModel
-from retrieval import index, spaces, vectors
-from retrieval.index import IndexRow
+from retrieval.engine import index, spaces, vectors
+from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, Vector, VectorCount
 from tests import factories
 

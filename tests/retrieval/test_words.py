@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.words import is_broad
+from retrieval.ranking.query_words import is_broad
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from conversations.benchmarks.administration.texts import FREQUENT, RARE, Writer
 from conversations.models import MemoryFact, MemorySwitch, ModelProfile, PromptTemplate, TokenCalibration
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
 from ragsite.models import ApiToken
-from retrieval import bm25
+from retrieval.engine import bm25
 from retrieval.models import (
     TERM_DIMENSIONS,
     CorpusSize,

@@ -14,8 +14,8 @@ from tqdm import tqdm
 from conversations.benchmarks.administration.texts import Writer
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, ShareLink, TraceStep, Turn
 from knowledge.models import Chunk
-from retrieval.snippets import SNIPPET_CHARACTERS
 from retrieval.types import AnswerState
+from retrieval.web.snippets import SNIPPET_CHARACTERS
 
 _YEARS = timedelta(days=3 * 365)
 _TURNS_PER_SESSION = 6

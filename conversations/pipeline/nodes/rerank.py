@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
-from retrieval.rerank import FEWEST, Reranked, RerankOptions, rerank
+from retrieval.ranking.rerank import FEWEST, Reranked, RerankOptions, rerank
 from retrieval.types import Hit
 
 

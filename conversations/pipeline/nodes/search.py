@@ -14,12 +14,12 @@ from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import searchable
 from ragsite.db import in_database
-from retrieval.analysis import terms
-from retrieval.fulltext import frequencies
-from retrieval.rerank_options import RerankOptions
+from retrieval.engine.analysis import terms
+from retrieval.engine.fulltext import frequencies
+from retrieval.ranking.query_words import is_broad
+from retrieval.ranking.rerank_options import RerankOptions
+from retrieval.ranking.retrievers import asked
 from retrieval.search import SearchRequest, rankings_of
-from retrieval.sides import asked
-from retrieval.words import is_broad
 
 SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
          (4, "fulltext_search", "bm25", gettext_lazy("Search by words")))  # fmt: skip

@@ -23,7 +23,7 @@ from conversations.pipeline.understanding.rewriting import Unusable
 from conversations.pipeline.understanding.scope import known_words
 from conversations.prompts import side_calls
 from conversations.prompts.defaults import TRANSLATIONS
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 from retrieval.search import Query
 
 # CHAT's usual number of passages: what a model says that wants as many as the site is set to.

@@ -12,7 +12,7 @@ from conversations.citations.clock import DAY_TIME, DIAL, WEEKDAY
 from conversations.citations.facts import is_person, names
 from conversations.citations.quantities import fold, quantities
 from conversations.pipeline.understanding.keywords import content_terms, words
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 
 class Thing(StrEnum):

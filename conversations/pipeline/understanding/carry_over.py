@@ -20,7 +20,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from conversations.pipeline.understanding.keywords import Word, content_terms, heaviest, lacking, rarity_of, salient
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 
 # Words that are carried over, at most; and the share of the most telling one's weight that each must have.
 CARRIED = 4

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from retrieval.analysis import LONGEST_WORD, terms
-from retrieval.bm25 import inverse_document_frequency
-from retrieval.fulltext import Frequencies
-from retrieval.words import QUESTION_WORDS
+from retrieval.engine.analysis import LONGEST_WORD, terms
+from retrieval.engine.bm25 import inverse_document_frequency
+from retrieval.engine.fulltext import Frequencies
+from retrieval.ranking.query_words import QUESTION_WORDS
 
 # What a word weighs less for each turn that it is older.
 DECAY = 0.5

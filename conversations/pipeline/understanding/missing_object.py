@@ -11,7 +11,7 @@ import re
 from conversations.pipeline.understanding.context_dependence import introduces, leaning
 from conversations.pipeline.understanding.keywords import content_terms
 from ragsite.language import language_of
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 # Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
 # pronoun: "turn it off", but not "days off". Of Chinese those that the dictionary takes for things, times and deeds.

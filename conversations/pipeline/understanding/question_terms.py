@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from conversations.pipeline.understanding.answer_types import said_alike
 from conversations.pipeline.understanding.keywords import content_terms, likely_needed, words
-from retrieval.bm25 import inverse_document_frequency
-from retrieval.fulltext import Frequencies
+from retrieval.engine.bm25 import inverse_document_frequency
+from retrieval.engine.fulltext import Frequencies
 
 # What the parts of a word count that a text holds without the whole: those of `pg_basebackup`, of 英文单词.
 IN_PARTS = 0.8

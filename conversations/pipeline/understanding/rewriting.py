@@ -3,8 +3,8 @@
 import re
 
 from ragsite.llm.json_reply import line, objects
-from retrieval.analysis import terms
-from retrieval.words import QUESTION_WORDS
+from retrieval.engine.analysis import terms
+from retrieval.ranking.query_words import QUESTION_WORDS
 
 # Columns that a rewrite may take, or so many times those of the question; a Chinese character is two wide.
 MAX_COLUMNS = 240

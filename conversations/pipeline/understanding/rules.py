@@ -16,7 +16,7 @@ from conversations.pipeline.understanding.coreference import completed, wanted_t
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
 from ragsite.language import language_of
-from retrieval.fulltext import Frequencies
+from retrieval.engine.fulltext import Frequencies
 
 # Reasons for which the words carried over count as much as the question.
 POINTING = ("pronoun", "continuation")

@@ -13,10 +13,10 @@ from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import look_for, spoken_of
 from knowledge import access
 from knowledge.queries import languages_of
-from retrieval import fulltext
-from retrieval.fulltext import Frequencies
-from retrieval.sides import asked
-from retrieval.together import held_together
+from retrieval.engine import fulltext
+from retrieval.engine.fulltext import Frequencies
+from retrieval.ranking.cooccurrence import held_together
+from retrieval.ranking.retrievers import asked
 
 
 async def known_words(state: State) -> Known:

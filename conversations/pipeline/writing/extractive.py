@@ -17,9 +17,9 @@ from conversations.pipeline.understanding.question_terms import QuestionWord, co
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
 from knowledge.chunking.sentences import split_sentences
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
+from retrieval.ranking.query_words import is_broad
 from retrieval.search import Hit
-from retrieval.words import is_broad
 
 # Passages whose sentences are looked at, and of which sentences are quoted.
 PASSAGES = 5

@@ -18,7 +18,7 @@ from conversations.pipeline.writing.extractive import Extract, Quote, extract
 from conversations.pipeline.writing.similarity import similarity_to
 from conversations.prompts.passages import citation
 from ragsite.llm.errors import LLMError
-from retrieval import spaces
+from retrieval.engine import spaces
 from retrieval.search import Hit
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ragsite.db import in_database
 from ragsite.language import language_of
-from retrieval import spaces
+from retrieval.engine import spaces
 
 # Takes texts, returns their cosine similarities to the question. Blocks; computes embeddings.
 Similarity = Callable[[list[str]], list[float]]

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import KnowledgeBase
-from retrieval import spaces
-from retrieval.fusion import Query, Ranking, fuse
+from retrieval.engine import spaces
+from retrieval.ranking.fusion import Query, Ranking, fuse
 
 # Lists this deep are fused by those ways that have no setting for it; 60 is the usual constant.
 DEPTH = 20

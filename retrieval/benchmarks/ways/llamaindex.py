@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from knowledge.models import KnowledgeBase
-from retrieval import spaces
 from retrieval.benchmarks.ways.base import DEPTH, MissingPackage, Way, fused, vector_of
+from retrieval.engine import spaces
 
 _NAME = "bench_llamaindex"
 _TABLE = f"data_{_NAME}"

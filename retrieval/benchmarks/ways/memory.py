@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from knowledge.models import KnowledgeBase
-from retrieval.analysis import terms
 from retrieval.benchmarks.ways.base import DEPTH, MissingPackage, Way, fused, vector_of
-from retrieval.bm25 import K1, B
+from retrieval.engine.analysis import terms
+from retrieval.engine.bm25 import K1, B
 from retrieval.models import IndexEntry, Vector
 
 _ROWS = 20_000

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from django.db import connection
 
 from knowledge.models import KnowledgeBase
-from retrieval import bm25, fulltext
 from retrieval.benchmarks.ways.base import Way, vector_of
-from retrieval.fusion import Query
+from retrieval.engine import bm25, fulltext
 from retrieval.models import TERM_DIMENSIONS, CorpusSize, TermFrequency
+from retrieval.ranking.fusion import Query
 from retrieval.search import SearchRequest, SearchResult, search
 
 _SCAN = f"""

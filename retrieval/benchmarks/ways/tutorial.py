@@ -7,8 +7,8 @@ something.
 from django.db import connection, transaction
 
 from knowledge.models import KnowledgeBase
-from retrieval import spaces, vectors
 from retrieval.benchmarks.ways.base import DEPTH, Way, fused, vector_of
+from retrieval.engine import spaces, vectors
 
 _TABLE = "bench_tutorial"
 _MAKE: tuple[str, ...] = (

@@ -18,7 +18,7 @@ from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.evaluation.runs import RunFailed
 from retrieval.evaluation.sets import SetRefused
-from retrieval.rerank_options import METHODS
+from retrieval.ranking.rerank_options import METHODS
 from retrieval.types import AnswerState
 
 

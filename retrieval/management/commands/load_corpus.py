@@ -59,8 +59,8 @@ class Command(BaseCommand):
             self._store_set(base, user, options["set"] or base.name, drafts)
 
     def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
+        from retrieval.engine.vectors import SpaceChanged
         from retrieval.evaluation.loading import load  # with NumPy, for which a refusal need not wait
-        from retrieval.vectors import SpaceChanged
 
         with tqdm(total=total, desc="Loading", unit="passage", file=sys.stderr) as bar:
             try:

@@ -13,9 +13,9 @@ from tqdm import tqdm
 
 from ragsite.llm.embedding import EmbeddingModel, configured
 from ragsite.llm.errors import LLMError
-from retrieval import reembedding, spaces
+from retrieval.engine import reembedding, spaces
+from retrieval.engine.partitions import Busy
 from retrieval.models import EmbeddingSpace
-from retrieval.partitions import Busy
 
 _AGAIN = "Nothing is lost: search goes on as before, and the same command goes on from here."
 

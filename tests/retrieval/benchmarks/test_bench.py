@@ -10,11 +10,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval import bm25, fulltext, index
 from retrieval.benchmarks import loading, passages
 from retrieval.benchmarks.loading import Corpus
 from retrieval.benchmarks.ways import base as ways
-from retrieval.index import IndexRow
+from retrieval.engine import bm25, fulltext, index
+from retrieval.engine.index import IndexRow
 from retrieval.models import IndexEntry, TermFrequency, VectorCount
 from tests import factories
 

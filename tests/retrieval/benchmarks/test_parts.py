@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval.benchmarks import embeddings, passages, questions
 from retrieval.benchmarks.measuring import Timing, overlap, table, timed
 from retrieval.benchmarks.passages import Crossover, NoTexts
-from retrieval.bm25 import count_terms
+from retrieval.engine.bm25 import count_terms
 
 TEXT = "The planner reads statistics. ANALYZE refreshes them! 数据库的统计信息很重要。真空会清理旧行。"
 

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval import indexing
+from retrieval.engine import indexing
 from tests import factories
 
 PASSAGES = [

@@ -13,7 +13,7 @@ from django.core.management import CommandError
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.errors import TimedOut
 from ragsite.llm.local_embedding import LocalEmbedder
-from retrieval import bm25, vectors
+from retrieval.engine import bm25, vectors
 from retrieval.evaluation import loading
 from retrieval.models import CorpusSize, EvaluationSet, IndexEntry, TermFrequency
 from tests import factories
@@ -37,7 +37,7 @@ def test_each_passage_becomes_a_ready_document_of_one_chunk(benchmark: Benchmark
 
 def test_all_passages_have_words_and_vectors(benchmark: Benchmark) -> None:
     benchmark.load(questions=False)
-    from retrieval.engine import engine
+    from retrieval.engine.engine import engine
 
     base = KnowledgeBase.objects.get(name="Small")
     stats = engine.stats([base.pk])

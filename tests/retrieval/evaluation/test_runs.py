@@ -18,7 +18,7 @@ from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks
 from retrieval.checks import answers_can_be_judged
-from retrieval.evaluation import asking, runs, sets
+from retrieval.evaluation import executor, runs, sets
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.runs import RunFailed
@@ -95,7 +95,7 @@ def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest
         asked.append(request)
         return SearchResult([], [], 1.0, [])
 
-    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(executor, "search", search)
     options = RunOptions("hybrid", True, "off", 0.5, 30, 0.1, 2.0, 3)
     runs.run(golden, options)
     request = asked[0]
@@ -115,13 +115,13 @@ def test_documents_are_asked_for_deeper_and_counted_once(
     settings.FUSION_DEPTH = 33
     sets.replace_questions(golden, sets.parse_questions([b'{"question": "warranty", "relevant": ["Handbook.pdf"]}']))
     depths: list[int] = []
-    search = asking.search
+    search = executor.search
 
     async def watch(request: SearchRequest) -> SearchResult:
         depths.append(request.k)
         return await search(request)
 
-    monkeypatch.setattr(asking, "search", watch)
+    monkeypatch.setattr(executor, "search", watch)
     run = runs.run(golden, WORDS)
     assert depths == [33]
     assert run.figures == {"nDCG@10": 1.0, "recall@5": 1.0, "recall@10": 1.0, "MRR@10": 1.0}
@@ -148,9 +148,9 @@ def test_no_more_than_a_few_are_asked_at_a_time_and_order_is_kept(
         hit = Hit(chunk.pk, chunk.document_id, 1, chunk.content, "text", "a", "", None, 1.0, [])
         return SearchResult([hit], [], 1.0, [])
 
-    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(executor, "search", search)
     run = runs.run(golden, WORDS)
-    assert most == asking.SIDE_BY_SIDE
+    assert most == executor.SIDE_BY_SIDE
     results = {result.text: result.mrr_10 for result in run.results.order_by("pk")}
     assert list(results)[2:] == texts
     assert results["Question 7?"] == 1.0 and results["Question 8?"] == 0.0
@@ -177,7 +177,7 @@ def test_notes_of_the_search_are_told_once_with_their_number(
     async def search(request: SearchRequest) -> SearchResult:
         return SearchResult([], [], 1.0, ["A side failed."])
 
-    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(executor, "search", search)
     assert runs.run(golden, WORDS).notes == ["A side failed. (2 questions)"]
 
 
@@ -187,7 +187,7 @@ def test_a_search_that_fails_ends_the_run_with_its_reason(
     async def search(request: SearchRequest) -> SearchResult:
         raise SearchFailed("Nothing answers.")
 
-    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(executor, "search", search)
     with pytest.raises(RunFailed, match="Nothing answers"):
         runs.run(golden, WORDS)
     run = golden.runs.get()
@@ -222,7 +222,7 @@ def test_a_run_is_queued_once_and_done_by_a_worker(golden: EvaluationSet, collea
 def test_a_run_does_not_keep_a_worker_from_reading_documents(
     golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask_all = asking.ask_all
+    ask_all = executor.ask_all
     run = runs.start(golden, WORDS, golden.owner)
     base = golden.knowledge_base
 
@@ -263,7 +263,7 @@ def test_in_a_worker_every_failure_is_told(golden: EvaluationSet, monkeypatch: p
         async def search(request: SearchRequest, raised: Exception = raised) -> SearchResult:
             raise raised
 
-        monkeypatch.setattr(asking, "search", search)
+        monkeypatch.setattr(executor, "search", search)
         run = runs.start(golden, WORDS, golden.owner)
         assert not runs.execute(run.pk)
         run.refresh_from_db()
@@ -271,7 +271,7 @@ def test_in_a_worker_every_failure_is_told(golden: EvaluationSet, monkeypatch: p
 
 
 def test_a_run_that_is_deleted_ends(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(executor, "_REPORT_SECONDS", 0)
     asked = 0
 
     async def search(request: SearchRequest) -> SearchResult:
@@ -280,8 +280,8 @@ def test_a_run_that_is_deleted_ends(golden: EvaluationSet, monkeypatch: pytest.M
         await in_database(EvaluationRun.objects.all().delete)
         return SearchResult([], [], 1.0, [])
 
-    monkeypatch.setattr(asking, "search", search)
-    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(executor, "search", search)
+    monkeypatch.setattr(executor, "SIDE_BY_SIDE", 1)
     run = runs.start(golden, WORDS, golden.owner)
     assert not runs.execute(run.pk)
     assert asked == 1
@@ -289,15 +289,15 @@ def test_a_run_that_is_deleted_ends(golden: EvaluationSet, monkeypatch: pytest.M
 
 
 def test_progress_is_seen_while_it_works(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_REPORT_SECONDS", 0)
-    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(executor, "_REPORT_SECONDS", 0)
+    monkeypatch.setattr(executor, "SIDE_BY_SIDE", 1)
     seen: list[int] = []
 
     async def search(request: SearchRequest) -> SearchResult:
         seen.append(await in_database(lambda: EvaluationRun.objects.get().progress))
         return SearchResult([], [], 1.0, [])
 
-    monkeypatch.setattr(asking, "search", search)
+    monkeypatch.setattr(executor, "search", search)
     runs.execute(runs.start(golden, WORDS, golden.owner).pk)
     assert seen == [0, 50]
 
@@ -325,8 +325,8 @@ def test_a_run_beats_while_a_question_takes_long(golden: EvaluationSet, monkeypa
             await asyncio.sleep(0.01)
         return SearchResult([], [], 1.0, [])
 
-    monkeypatch.setattr(asking, "search", search)
-    monkeypatch.setattr(asking, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(executor, "search", search)
+    monkeypatch.setattr(executor, "SIDE_BY_SIDE", 1)
     assert runs.execute(runs.start(golden, WORDS, golden.owner).pk)
 
 

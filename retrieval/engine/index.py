@@ -15,7 +15,7 @@ from itertools import islice
 from django.db import connection, transaction
 
 from knowledge.models import Chunk
-from retrieval import bm25, vectors
+from retrieval.engine import bm25, vectors
 from retrieval.models import TERM_DIMENSIONS
 
 # Chunks per transaction: enough to spread its cost, few enough that other workers wait less than a second.

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from knowledge.web.highlights import Marks
-from retrieval.forms import SideForm
-from retrieval.fusion import Query
-from retrieval.rerank_options import RerankOptions
+from retrieval.ranking.fusion import Query
+from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.search import search
-from retrieval.snippets import excerpt
 from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
+from retrieval.web.forms import SideForm
+from retrieval.web.snippets import excerpt
 
 SNIPPET = 280  # characters
 STAGES = {

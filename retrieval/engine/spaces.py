@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from ragsite.llm import secrets
 from ragsite.llm.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
-from retrieval import partitions
-from retrieval.analysis import terms
+from retrieval.engine import partitions
+from retrieval.engine.analysis import terms
 from retrieval.models import EmbeddingSpace
 
 P = ParamSpec("P")

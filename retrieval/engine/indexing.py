@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from knowledge.ingestion.claims import Claim
 from knowledge.ingestion.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
-from retrieval import spaces, vectors
-from retrieval.engine import engine
-from retrieval.index import IndexRow
+from retrieval.engine import spaces, vectors
+from retrieval.engine.engine import engine
+from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, IndexEntry
 
 # Chunks embedded between two reports of progress. Chunks of one document are of much the same length, so that larger

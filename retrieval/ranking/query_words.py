@@ -2,7 +2,7 @@
 
 import re
 
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 QUESTION_WORDS = set(
     terms(

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from retrieval import languages
-from retrieval.analysis import pieces, terms
-from retrieval.fusion import Query, Ranking, Side
+from retrieval.engine import languages
+from retrieval.engine.analysis import pieces, terms
+from retrieval.ranking.fusion import Query, Ranking, Side
+from retrieval.ranking.query_words import QUESTION_WORDS
 from retrieval.types import Hit
-from retrieval.words import QUESTION_WORDS
 
 # What a passage opens with, about a sentence.
 _OPENING_TERMS = 20

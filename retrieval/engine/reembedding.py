@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from django.db import connection, transaction
 
 from ragsite.llm.embedding import EmbeddingModel, get_embedder
-from retrieval import indexing, partitions, spaces, vectors
+from retrieval.engine import indexing, partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, IndexEntry
 
 # Passages that are embedded and stored together; among so many there are enough of each length to pad little.

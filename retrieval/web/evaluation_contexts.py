@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from knowledge.access import Actor
 from knowledge.models import Chunk
-from retrieval import charts
 from retrieval.evaluation.access import alterable_sets, visible_sets
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.types import AnswerState
+from retrieval.web import charts
 
 # The figures in the list of sets.
 LISTED = ("nDCG@10", "recall@10", "MRR@10")

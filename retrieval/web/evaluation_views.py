@@ -16,14 +16,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access as knowledge_access
-from retrieval import evaluation_pages as pages
 from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
-from retrieval.forms import NewSetForm, SearchSettingsForm
-from retrieval.question_views import refused, text_of
+from retrieval.web import evaluation_contexts as pages
+from retrieval.web.forms import NewSetForm, SearchSettingsForm
+from retrieval.web.question_views import refused, text_of
 
 PER_PAGE = 25
 

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
-from retrieval import languages, spaces
-from retrieval.engine import Hits, engine
-from retrieval.fusion import Query, Ranking, Side
-from retrieval.limits import gate
+from retrieval.engine import languages, spaces
+from retrieval.engine.engine import Hits, engine
+from retrieval.engine.limits import gate
+from retrieval.ranking.fusion import Query, Ranking, Side
 from retrieval.types import SIDES, SearchFailed, SearchRequest
 
 P = ParamSpec("P")

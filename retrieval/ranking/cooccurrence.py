@@ -1,8 +1,8 @@
 """Which of some words passages hold together, by the index alone: no passage is read."""
 
-from retrieval import fulltext
-from retrieval.analysis import term_id, terms
-from retrieval.fulltext import Frequencies
+from retrieval.engine import fulltext
+from retrieval.engine.analysis import term_id, terms
+from retrieval.engine.fulltext import Frequencies
 
 # Passages that are looked at; from 20 of them, less is told of the first.
 PASSAGES = 10

@@ -12,8 +12,8 @@ from django.db.models import Sum
 from numpy.typing import NDArray
 
 from ragsite.db import in_database
-from retrieval import fulltext, index, spaces, vectors
-from retrieval.index import IndexRow
+from retrieval.engine import fulltext, index, spaces, vectors
+from retrieval.engine.index import IndexRow
 from retrieval.models import CorpusSize, EmbeddingSpace, VectorCount
 
 Hits = list[tuple[int, float]]

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from ragsite.llm.errors import BadReply, LLMError, TimedOut, Unreachable
 from ragsite.llm.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens, truncate_to_tokens
-from retrieval.rerank_options import FUSED, RerankOptions
+from retrieval.ranking.rerank_options import FUSED, RerankOptions
 from retrieval.types import Hit
 
 __all__ = ["FEWEST", "RerankOptions", "Reranked", "rerank"]

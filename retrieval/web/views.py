@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET
 
 from knowledge import access
 from retrieval.evaluation.access import alterable_sets
-from retrieval.forms import QueryForm, SideForm
-from retrieval.playground import Agreement, Side, compare, run
+from retrieval.web.forms import QueryForm, SideForm
+from retrieval.web.playground import Agreement, Side, compare, run
 
 # The settings that a page is opened with: a contrast worth seeing.
 _BEGIN = {"a": "hybrid", "b": "fulltext"}

@@ -19,11 +19,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge import access
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval import evaluation_pages as pages
 from retrieval.evaluation import editing, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, visible_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
-from retrieval.snippets import excerpt
+from retrieval.web import evaluation_contexts as pages
+from retrieval.web.snippets import excerpt
 
 NEW = "new"
 _SNIPPET = 160  # characters

@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from retrieval import evaluation_pages as pages
 from retrieval.evaluation import runs
 from retrieval.evaluation.access import alterable_sets, get_alterable_run, get_run
 from retrieval.evaluation.models import EvaluationRun
+from retrieval.web import evaluation_contexts as pages
 
 PER_PAGE = 25
 

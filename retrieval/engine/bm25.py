@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from retrieval.analysis import term_id, terms
+from retrieval.engine.analysis import term_id, terms
 
 K1 = 1.2
 B = 0.75

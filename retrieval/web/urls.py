@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from retrieval import evaluation_views, question_views, run_views, views
+from retrieval.web import evaluation_views, question_views, run_views, views
 
 urlpatterns = [
     path("playground/", views.playground, name="playground"),

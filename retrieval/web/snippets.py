@@ -6,7 +6,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from knowledge.chunking.sections import plain
-from retrieval.analysis import terms
+from retrieval.engine.analysis import terms
 
 SNIPPET_CHARACTERS = 480
 _SPACES = re.compile(r"[ \t]+")

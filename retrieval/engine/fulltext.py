@@ -13,8 +13,8 @@ from itertools import accumulate
 from django.db import connection
 from pgvector import SparseVector
 
-from retrieval import bm25
-from retrieval.analysis import pieces, term_id, terms
+from retrieval.engine import bm25
+from retrieval.engine.analysis import pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
 
 # The rarest terms are taken while their passages are no more than this.

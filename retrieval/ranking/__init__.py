@@ -1,0 +1,1 @@
+"""Making one ranking: both retrievers asked, fused, reordered, reranked, neighbours joined."""

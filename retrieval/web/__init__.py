@@ -1,0 +1,1 @@
+"""Pages of search: the playground, question sets and their runs."""
