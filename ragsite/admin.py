@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from ragsite.accounts.forms import AdminSignInForm
 from ragsite.admin_base import ModelAdmin
 from ragsite.models import ApiToken
-from ragsite.sign_in import AdminSignInForm
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")

@@ -42,7 +42,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "ragsite.health.AnyHostForProbes",
-    "ragsite.uploads.keep_names",
+    "ragsite.api.uploads.keep_names",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -97,20 +97,20 @@ CORS_EXPOSE_HEADERS = ["Content-Disposition", "Retry-After"]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "ragsite.tokens.TokenAuthentication",
+        "ragsite.accounts.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PARSER_CLASSES": [
-        "ragsite.json_parser.JSONParser",
+        "ragsite.api.json_parser.JSONParser",
         "rest_framework.parsers.FormParser",
-        "ragsite.uploads.MultiPartParser",
+        "ragsite.api.uploads.MultiPartParser",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["ragsite.throttling.RequestsPerMinute"],
-    "DEFAULT_PAGINATION_CLASS": "ragsite.api.Pagination",
+    "DEFAULT_THROTTLE_CLASSES": ["ragsite.api.throttling.RequestsPerMinute"],
+    "DEFAULT_PAGINATION_CLASS": "ragsite.api.base.Pagination",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "ragsite.schema.ApiSchema",
-    "EXCEPTION_HANDLER": "ragsite.api.exception_handler",
+    "DEFAULT_SCHEMA_CLASS": "ragsite.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "ragsite.api.base.exception_handler",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }

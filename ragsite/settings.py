@@ -11,7 +11,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from ragsite import env, secret
+from ragsite import env, secret_files
 from ragsite.fixed_settings import *  # noqa: F403
 from ragsite.fixed_settings import BASE_DIR
 
@@ -23,7 +23,7 @@ DATA_DIR = env.path("RAGSITE_DATA_DIR", BASE_DIR / ".data")
 # --- The site -------------------------------------------------------------------------------------
 
 DEBUG = env.boolean("RAGSITE_DEBUG", False)
-SECRET_KEY = env.text("RAGSITE_SECRET_KEY") or secret.load_or_create(DATA_DIR / "secret-key")
+SECRET_KEY = env.text("RAGSITE_SECRET_KEY") or secret_files.load_or_create(DATA_DIR / "secret-key")
 ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",))
 CSRF_TRUSTED_ORIGINS = env.words("RAGSITE_TRUSTED_ORIGINS")
 # Where people reach the site; links to pass on are made of it. Empty takes what a request was sent to.
@@ -58,7 +58,9 @@ EMBEDDED_POSTGRES_CONF: dict[str, str] = {
 def _databases() -> dict[str, Any]:
     checked = {"CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
-        return {"default": {"ENGINE": "ragsite.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked}
+        return {
+            "default": {"ENGINE": "ragsite.runtime.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked
+        }
     takes = f"DATABASE_URL can't be read; it takes postgres://user:password@host/name. {env.PASSWORDS}"
     try:
         database = dict(dj_database_url.parse(DATABASE_URL, conn_health_checks=True))
@@ -93,14 +95,14 @@ REDIS_URL = env.url("REDIS_URL", ("redis", "rediss", "unix"))
 _LAYER = {"capacity": 1000, "group_expiry": 30 * 86400}
 CHANNEL_LAYERS = {
     "default": (
-        {"BACKEND": "ragsite.channel_layer.RedisLayer", "CONFIG": _LAYER | {"url": REDIS_URL}}
+        {"BACKEND": "ragsite.runtime.channel_layer.RedisLayer", "CONFIG": _LAYER | {"url": REDIS_URL}}
         if REDIS_URL
         else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": _LAYER}
     )
 }
 CACHES = {
     "default": (
-        {"BACKEND": "ragsite.redis_cache.RedisOrLocalCache", "LOCATION": REDIS_URL}
+        {"BACKEND": "ragsite.runtime.redis_cache.RedisOrLocalCache", "LOCATION": REDIS_URL}
         if REDIS_URL
         # Roomy enough that counts of wrong passwords aren't pushed out by trying many names.
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}

@@ -8,8 +8,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from ragsite import health, views
+from ragsite.accounts.forms import SignInForm, telling_pauses
 from ragsite.context import SITE_NAME
-from ragsite.sign_in import SignInForm, telling_pauses
 
 # Django's view would name the site after its host.
 _LOGIN: dict[str, Any] = {
@@ -37,7 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.web.urls")),
-    path("api/", include("ragsite.api_urls")),
+    path("api/", include("ragsite.api.urls")),
     path("", include("retrieval.web.urls")),
     path("", include("conversations.web.urls")),
 ]

@@ -20,10 +20,10 @@ from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
+from ragsite.accounts.forms import ChangePasswordForm, telling_pauses
+from ragsite.accounts.tokens import create_token
 from ragsite.db import AWAY, away_message
 from ragsite.models import ApiToken
-from ragsite.sign_in import ChangePasswordForm, telling_pauses
-from ragsite.tokens import create_token
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600

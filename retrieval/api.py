@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowledge import access
-from ragsite.api import ApiErrorSerializer
+from ragsite.api.base import ApiErrorSerializer
 from retrieval.search import SearchFailed, SearchOverloaded, search
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
+from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest

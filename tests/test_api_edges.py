@@ -18,9 +18,9 @@ from conversations.models import ChatSession, Message
 from conversations.turns.lifecycle import TurnRefused
 from knowledge.models import Document, KnowledgeBase
 from ragsite import env
-from ragsite.api import exception_handler
+from ragsite.api.base import exception_handler
+from ragsite.api.uploads import InUtf8
 from ragsite.logs import TracebackOfFaults
-from ragsite.uploads import InUtf8
 from retrieval.evaluation.models import EvaluationSet
 from tests import factories
 from tests.conversations.records import make_session, make_turn

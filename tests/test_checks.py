@@ -8,8 +8,9 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper, SystemCheckError
 from django.db import connections
 
-from ragsite import checks, startup
-from ragsite.supervisor import Options, Supervisor
+from ragsite import checks
+from ragsite.runtime import startup
+from ragsite.runtime.supervisor import Options, Supervisor
 
 
 def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +87,7 @@ def test_the_oldest_versions(
 @pytest.mark.django_db
 def test_nothing_starts_on_a_database_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "OLDEST_POSTGRESQL", 99)
-    monkeypatch.setattr("ragsite.supervisor.migrations_wait", lambda: pytest.fail("told too late"))
+    monkeypatch.setattr("ragsite.runtime.supervisor.migrations_wait", lambda: pytest.fail("told too late"))
     supervisor = Supervisor(Options(), OutputWrapper(StringIO()))
     # Of `up`, and of `web` and `worker`.
     for prepare in (supervisor._prepare_database, startup.expect_database):

@@ -1,6 +1,6 @@
 """The processes of a site: when one that died is started again."""
 
-from ragsite.children import Child
+from ragsite.runtime.children import Child
 
 
 def _child(started: float) -> Child:

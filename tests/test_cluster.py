@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django_q import cluster as django_q_cluster
 
-from ragsite import cluster
+from ragsite.runtime import cluster
 from tests.site import PATIENCE
 
 _fork = multiprocessing.get_context("fork")

@@ -11,7 +11,7 @@ from django.utils.translation import get_language, override
 
 from ragsite import db
 from ragsite.db import in_database
-from ragsite.embedded_backend.base import DatabaseWrapper
+from ragsite.runtime.embedded_backend.base import DatabaseWrapper
 
 
 @pytest.mark.django_db(transaction=True)

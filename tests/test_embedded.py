@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from pytest_django import Settings
 
-from ragsite import embedded
+from ragsite.runtime import embedded
 
 
 @pytest.fixture

@@ -10,9 +10,17 @@ from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from ragsite import guesses
-from ragsite.guesses import BY_ACCOUNT, BY_ACCOUNT_AND_ADDRESS, BY_ADDRESS, Guess, Limit, TooManyGuesses, address_of
-from ragsite.tokens import create_token
+from ragsite.accounts import guesses
+from ragsite.accounts.guesses import (
+    BY_ACCOUNT,
+    BY_ACCOUNT_AND_ADDRESS,
+    BY_ADDRESS,
+    Guess,
+    Limit,
+    TooManyGuesses,
+    address_of,
+)
+from ragsite.accounts.tokens import create_token
 
 pytestmark = pytest.mark.django_db
 LOGINS = ["login", "admin:login"]
@@ -158,13 +166,13 @@ def test_of_guesses_at_the_same_moment_no_more_are_made(monkeypatch: pytest.Monk
 
 
 def test_a_pause_is_logged_without_what_was_typed(staff: User, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, "ragsite.guesses"):
+    with caplog.at_level(logging.WARNING, "ragsite.accounts.guesses"):
         for _ in range(10):
             sign_in()
             sign_in(username="my secret password", address="10.0.0.3")
     assert f"user {staff.pk} from 10.0.0.1" in caplog.text and "no user from 10.0.0.3" in caplog.text
     assert "secret" not in caplog.text
-    assert len([record for record in caplog.records if record.name == "ragsite.guesses"]) == 2
+    assert len([record for record in caplog.records if record.name == "ragsite.accounts.guesses"]) == 2
 
 
 def test_behind_a_proxy_the_address_is_what_the_proxy_saw(settings: Any) -> None:

@@ -12,12 +12,12 @@ APPS = ("ragsite", "knowledge", "retrieval", "conversations")
 # The part of `ragsite` that puts the rooms together; the rest of it is the ground they stand on.
 TOP = (
     "ragsite.admin",
-    "ragsite.api_urls",
+    "ragsite.api.urls",
     "ragsite.asgi",
-    "ragsite.http_server",
+    "ragsite.runtime.http_server",
     "ragsite.management",
-    "ragsite.samples",
-    "ragsite.supervisor",
+    "ragsite.runtime.samples",
+    "ragsite.runtime.supervisor",
     "ragsite.urls",
     "ragsite.views",
 )

@@ -21,8 +21,9 @@ from django.urls import reverse
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import TimeoutError as RedisTimeout
 
-from ragsite import channel_layer, guesses, redis_cache
-from ragsite.channel_layer import RedisLayer
+from ragsite.accounts import guesses
+from ragsite.runtime import channel_layer, redis_cache
+from ragsite.runtime.channel_layer import RedisLayer
 from tests.redis_server import RedisServer
 from tests.site import ROOT
 
@@ -205,7 +206,7 @@ async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> N
 
 @pytest.fixture
 def shared_cache(redis_server: RedisServer, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = {"BACKEND": "ragsite.redis_cache.RedisOrLocalCache", "LOCATION": redis_server.url}
+    cache = {"BACKEND": "ragsite.runtime.redis_cache.RedisOrLocalCache", "LOCATION": redis_server.url}
     settings.CACHES = settings.CACHES | {"default": cache}
     monkeypatch.setattr(redis_cache, "REST", 0.0)
 
@@ -247,7 +248,7 @@ def test_redis_is_left_alone_for_a_while_after_it_was_away(
 GUESSING = """
 import sys, django
 django.setup()
-from ragsite.guesses import Guess, TooManyGuesses
+from ragsite.accounts.guesses import Guess, TooManyGuesses
 for _try in range(int(sys.argv[1])):
     try:
         Guess("password", "owner", "10.0.0.1").begin()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragsite import secret
-from ragsite.secret import load_or_create
+from ragsite import secret_files
+from ragsite.secret_files import load_or_create
 
 
 def test_a_secret_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_folders_are_private_and_those_of_others_left_alone(tmp_path: Path) -> N
     public.mkdir()
     public.chmod(0o1777)
     for folder in (new, old, public):
-        secret.private_folder(folder)
+        secret_files.private_folder(folder)
     assert not stat.S_IMODE(new.stat().st_mode) & 0o077
     assert not stat.S_IMODE(old.stat().st_mode) & 0o066
     assert stat.S_IMODE(public.stat().st_mode) == 0o1777

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from pytest_django import Settings
 
-from ragsite import startup
+from ragsite.runtime import startup
 
 OPEN = "makes share links of whatever address a request claims"
 

@@ -22,7 +22,7 @@ from conversations.history import branch_of
 from conversations.memory import facts, summaries
 from conversations.memory.facts import FactRefused
 from conversations.models import ContextEntry
-from ragsite.api import ID, ApiErrorSerializer, Refused, counted
+from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
 
 _STATUSES = {"memory_full": 409, "fact_known": 409}
 _BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from conversations.memory.summaries import LONGEST_EDIT
 from conversations.models import ContextEntry, MemoryFact
-from ragsite.fields import BooleanField, ModelSerializer
+from ragsite.api.fields import BooleanField, ModelSerializer
 
 
 class FactSerializer(ModelSerializer[MemoryFact]):

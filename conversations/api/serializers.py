@@ -12,7 +12,7 @@ from conversations import queries
 from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE
-from ragsite.fields import (
+from ragsite.api.fields import (
     BooleanField,
     ChoiceField,
     IdsField,
@@ -21,7 +21,7 @@ from ragsite.fields import (
     TextField,
     UUIDField,
 )
-from ragsite.links import absolute
+from ragsite.public_url import absolute
 from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.

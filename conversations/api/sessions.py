@@ -33,8 +33,8 @@ from conversations.turns import lifecycle
 from conversations.turns.lifecycle import Started, TurnRefused
 from conversations.web.trace import steps
 from knowledge.access import readable_ids
-from ragsite.api import ApiErrorSerializer, Conflict, Refused
-from ragsite.async_api import AsyncAPIView
+from ragsite.api.async_views import AsyncAPIView
+from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
 
 _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,

@@ -25,9 +25,9 @@ from conversations.models import ShareLink
 from conversations.web import export, sharing
 from conversations.web.share_views import as_file, exported
 from knowledge import access as knowledge_access
-from ragsite.api import ID, ApiErrorSerializer, Conflict, counted
-from ragsite.async_api import FirstRenderer
-from ragsite.links import absolute
+from ragsite.api.async_views import FirstRenderer
+from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted
+from ragsite.public_url import absolute
 
 _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
 

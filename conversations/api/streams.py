@@ -30,8 +30,8 @@ from conversations.models import ChatSession, Message
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.turns.lifecycle import Ask
-from ragsite.api import ApiErrorSerializer
-from ragsite.async_api import AsyncAPIView
+from ragsite.api.async_views import AsyncAPIView
+from ragsite.api.base import ApiErrorSerializer
 
 # Seconds of silence after which a comment is sent, so that proxies keep the connection.
 HEARTBEAT_SECONDS = 15.0

@@ -22,7 +22,7 @@ from conversations.turn_store import Started, TurnRefused
 from conversations.turns import titles
 from conversations.turns.runner import TurnRunner
 from ragsite.db import in_database
-from ragsite.llm.mending import whole
+from ragsite.llm.unicode_repair import whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
 

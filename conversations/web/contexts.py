@@ -31,7 +31,7 @@ LISTED_SESSIONS = 100
 # Turns on the page, and how many earlier ones are shown at a time on request.
 SHOWN_TURNS = 20
 SUGGESTIONS = 4
-# What to ask of the sample documents, by their file names (`ragsite.samples`).
+# What to ask of the sample documents, by their file names (`ragsite.runtime.samples`).
 SAMPLE_QUESTIONS = {
     "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
     "云雀网络员工手册.docx": "年假有多少天？",

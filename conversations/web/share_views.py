@@ -19,7 +19,7 @@ from conversations.models import ChatSession
 from conversations.web import export, sharing
 from conversations.web.session_views import is_htmx, number, refusal
 from knowledge import access as knowledge_access
-from ragsite.links import absolute
+from ragsite.public_url import absolute
 
 
 @login_required

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from knowledge import queries
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
-from ragsite.fields import ModelSerializer, TextField
+from ragsite.api.fields import ModelSerializer, TextField
 
 
 class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):

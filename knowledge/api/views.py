@@ -25,8 +25,8 @@ from knowledge.api.serializers import (
 )
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
 from knowledge.web import files
-from ragsite.api import ApiErrorSerializer, Conflict, Refused
-from ragsite.uploads import MultiPartParser
+from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
+from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
 _STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}

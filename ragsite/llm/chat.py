@@ -17,8 +17,8 @@ import httpx
 from ragsite.llm import http
 from ragsite.llm.connection import Connection
 from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMError, TimedOut
-from ragsite.llm.reading import read_pieces
 from ragsite.llm.replies import ReplyParser
+from ragsite.llm.stream_reader import read_pieces
 from ragsite.llm.think import ThinkSplitter, split_thinking
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
 

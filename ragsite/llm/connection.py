@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from ragsite.llm import http, shared
+from ragsite.llm import http, http_pool
 from ragsite.llm.errors import BadReply, LLMError, TimedOut
 from ragsite.llm.types import Endpoint
 
@@ -169,7 +169,7 @@ class Connection:
     def __init__(self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> None:
         http.host(endpoint)  # raises for what is no address
         self._endpoint = endpoint
-        self._own = shared.new_client(endpoint, transport) if transport is not None else None
+        self._own = http_pool.new_client(endpoint, transport) if transport is not None else None
 
     @asynccontextmanager
     async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:
@@ -178,7 +178,7 @@ class Connection:
         `path` is one of the API (`/models`), or a whole address. Waits for a place where the endpoint has a limit.
         """
         endpoint = self._endpoint
-        async with shared.place(endpoint, deadline), self._client() as client:
+        async with http_pool.place(endpoint, deadline), self._client() as client:
             try:
                 address = http.url(endpoint, path) if path.startswith("/") else path
                 request = client.build_request(method, address, json=json, timeout=http.timeout(endpoint))
@@ -199,4 +199,4 @@ class Connection:
             await self._own.aclose()
 
     def _client(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
-        return shared.client(self._endpoint) if self._own is None else nullcontext(self._own)
+        return http_pool.client(self._endpoint) if self._own is None else nullcontext(self._own)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragsite.llm.mending import whole
+from ragsite.llm.unicode_repair import whole
 
 _DECODER = json.JSONDecoder()
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*\d+|[%％])?\s*")

@@ -6,8 +6,8 @@ from typing import Any
 
 from ragsite.llm import http
 from ragsite.llm.errors import BadReply, ProviderError
-from ragsite.llm.mending import TextMender
 from ragsite.llm.types import Endpoint, FinishPiece, Piece, TextPiece, ThinkPiece, UsagePiece
+from ragsite.llm.unicode_repair import TextMender
 
 _DONE = "[DONE]"
 

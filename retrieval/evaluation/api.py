@@ -17,8 +17,8 @@ from rest_framework.utils import html
 from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
-from ragsite.api import ID, ApiErrorSerializer, Refused, counted
-from ragsite.async_api import FirstRenderer
+from ragsite.api.async_views import FirstRenderer
+from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions

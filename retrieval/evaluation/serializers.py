@@ -6,7 +6,7 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from ragsite.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, ModelSerializer, TextField
+from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, ModelSerializer, TextField
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import LARGEST, MODES, NUMBERS, RunOptions
 from retrieval.evaluation.questions import MOST_QUESTIONS

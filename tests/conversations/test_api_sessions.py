@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from conversations import access, services
 from conversations.models import ChatSession
-from ragsite.tokens import create_token
+from ragsite.accounts.tokens import create_token
 from tests import factories
 from tests.conversations.records import make_session
 

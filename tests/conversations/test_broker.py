@@ -17,9 +17,9 @@ from conversations.models import ChatSession, Message, Turn
 from conversations.turns import broker, lifecycle
 from conversations.turns.live_log import LiveLog
 from knowledge.models import KnowledgeBase
-from ragsite.channel_layer import RedisLayer
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
+from ragsite.runtime.channel_layer import RedisLayer
 from tests.fakes.llm import FakeLLM
 from tests.redis_server import RedisServer
 

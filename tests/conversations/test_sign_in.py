@@ -18,10 +18,10 @@ from conversations import services, sign_in
 from conversations.api import streams as sse
 from conversations.models import ChatSession
 from conversations.turns import lifecycle
+from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from ragsite.models import ApiToken
-from ragsite.tokens import create_token
 from tests.conversations.sse_client import decode
 from tests.conversations.test_consumers import closed, tab
 from tests.conversations.test_sse import content, post

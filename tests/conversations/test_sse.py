@@ -18,10 +18,10 @@ from conversations.models import ChatSession, Message, Turn
 from conversations.turns import lifecycle
 from conversations.turns.live_log import with_silences
 from knowledge.models import KnowledgeBase
+from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from ragsite.llm.errors import StreamCut
 from ragsite.llm.types import TextPiece, ThinkPiece
-from ragsite.tokens import create_token
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 from tests.conversations.sse_client import Frame, decode

@@ -14,7 +14,7 @@ from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
 from conversations.turns import lifecycle
 from conversations.web.contexts import SAMPLE_QUESTIONS
 from knowledge.models import Chunk, KnowledgeBase
-from ragsite import samples
+from ragsite.runtime import samples
 from tests import factories
 from tests.fakes.llm import FakeLLM
 

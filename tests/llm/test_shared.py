@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragsite.llm import errors, shared
+from ragsite.llm import errors, http_pool
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.types import Endpoint
 from tests.fakes.provider import FakeProvider
@@ -57,10 +57,10 @@ class TestConnections:
     async def test_unused_ones_are_closed(
         self, provider: FakeProvider, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shared, "KEEP", 0.05)
+        monkeypatch.setattr(http_pool, "KEEP", 0.05)
         async with aclosing(ChatClient(endpoint).stream(QUESTION)) as pieces:
             await anext(pieces)
-            kept = shared._here().clients
+            kept = http_pool._here().clients
             [used] = kept.values()
         async with asyncio.timeout(30):
             while kept:
@@ -72,7 +72,7 @@ class TestConnections:
     async def test_one_in_use_is_not_closed(
         self, provider: FakeProvider, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shared, "KEEP", 0.02)
+        monkeypatch.setattr(http_pool, "KEEP", 0.02)
         provider.reply("one two three four five six", delay=0.05)
         pieces, error = await collect(ChatClient(endpoint))
         assert error is None and text_of(pieces) == "one two three four five six"
@@ -80,7 +80,7 @@ class TestConnections:
     def test_the_end_of_an_event_loop_closes_them(self, provider: FakeProvider, endpoint: Endpoint) -> None:
         async def use() -> Any:
             await ask(endpoint)
-            [kept] = shared._here().clients.values()
+            [kept] = http_pool._here().clients.values()
             return kept.client
 
         client = asyncio.run(use())
@@ -89,10 +89,10 @@ class TestConnections:
 
     async def test_closing_at_shutdown(self, endpoint: Endpoint) -> None:
         await ask(endpoint)
-        [kept] = shared._here().clients.values()
-        await shared.close()
+        [kept] = http_pool._here().clients.values()
+        await http_pool.close()
         assert kept.client.is_closed
-        await shared.close()
+        await http_pool.close()
 
 
 class TestPlaces:
@@ -193,4 +193,4 @@ class TestPlaces:
 
     async def test_nothing_is_left_behind(self, provider: FakeProvider, one_place: Endpoint) -> None:
         await asyncio.gather(*(ask(one_place) for _ in range(3)))
-        assert shared._here().places == {}
+        assert http_pool._here().places == {}

@@ -27,7 +27,8 @@ from conversations.benchmarks.overhead import fill
 from conversations.benchmarks.streaming import provider, readers, relay
 from conversations.benchmarks.streaming.provider import Level, Written
 from conversations.benchmarks.streaming.readers import Call, Read
-from ragsite import db, tokens
+from ragsite import db
+from ragsite.accounts import tokens
 from retrieval.benchmarks import scratch
 from retrieval.benchmarks.measuring import table
 
@@ -211,7 +212,7 @@ def _serve(listener: socket.socket, base_url: str) -> None:
     settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT = 10_000, PATIENCE
     settings.LOGGING_CONFIG = None  # loading the site would set up logging again
     logging.getLogger("ragsite.qa").disabled = True
-    import_string("ragsite.http_server.serve")(listener, lambda: None)  # which lies above, and loads this app
+    import_string("ragsite.runtime.http_server.serve")(listener, lambda: None)  # which lies above, and loads this app
 
 
 def _listener() -> socket.socket:

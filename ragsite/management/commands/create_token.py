@@ -6,8 +6,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
+from ragsite.accounts.tokens import create_token
 from ragsite.models import ApiToken
-from ragsite.tokens import create_token
 
 
 class Command(BaseCommand):

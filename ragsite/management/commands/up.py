@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ragsite import startup
-from ragsite.supervisor import Options, Supervisor
+from ragsite.runtime import startup
+from ragsite.runtime.supervisor import Options, Supervisor
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ragsite import startup
+from ragsite.runtime import startup
 
 
 class Command(BaseCommand):
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         """Serve until stopped; a reason not to start is told, with exit code 1."""
-        from ragsite import http_server
+        from ragsite.runtime import http_server
 
         try:
             startup.check_settings()

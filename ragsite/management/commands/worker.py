@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ragsite import startup
+from ragsite.runtime import startup
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, database_is_ready: bool = False, **options: Any) -> None:
         """Work until stopped; a reason not to start is told, with exit code 1."""
-        from ragsite import cluster
+        from ragsite.runtime import cluster
 
         try:
             if not database_is_ready:

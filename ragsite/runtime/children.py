@@ -19,8 +19,8 @@ from multiprocessing.context import ForkProcess
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from ragsite import embedded
-from ragsite.guard import STOP_SIGNALS
+from ragsite.runtime import embedded
+from ragsite.runtime.guard import STOP_SIGNALS
 
 # A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but
 # never so long that the site, which takes a few seconds to start, is away for half a minute.
@@ -97,7 +97,7 @@ def _run(work: Callable[[], object], guard: "Guard") -> None:
 class Guard:
     """The parent's handle of the guard: a small program that outlives a killed parent until all is tidied up.
 
-    It is no fork of the parent, so that it holds none of the parent's memory; see `ragsite.guard`.
+    It is no fork of the parent, so that it holds none of the parent's memory; see `ragsite.runtime.guard`.
     """
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base
 
-from ragsite import embedded
+from ragsite.runtime import embedded
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -21,7 +21,7 @@ import psutil
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from ragsite import secret
+from ragsite import secret_files
 
 START_TIMEOUT = 120  # seconds; recovery after a crash reads the whole write-ahead log
 STOP_TIMEOUT = 30
@@ -45,8 +45,8 @@ def hold_data_folder(patience: float = 15.0) -> None:
     Raises `OSError` when the folder can't be written.
     """
     global _held
-    secret.private_folder(settings.DATA_DIR)
-    secret.private_folder(settings.MEDIA_ROOT)
+    secret_files.private_folder(settings.DATA_DIR)
+    secret_files.private_folder(settings.MEDIA_ROOT)
     file = (settings.DATA_DIR / "up.lock").open("a+", encoding="utf-8")
     deadline = time.monotonic() + patience
     while not _lock(file):
@@ -164,7 +164,7 @@ def _start(pgdata: Path) -> str:
 
 @contextmanager
 def _one_at_a_time(pgdata: Path) -> Iterator[None]:
-    secret.private_folder(pgdata.parent)
+    secret_files.private_folder(pgdata.parent)
     with (pgdata.parent / "postgres.lock").open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

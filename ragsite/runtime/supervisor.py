@@ -24,10 +24,10 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connection, connections, transaction
 
-from ragsite import embedded
-from ragsite.children import Child, Guard
-from ragsite.guard import STOP_SIGNALS, end_groups, kill_group
-from ragsite.startup import CannotStart, address, check_database, listen, migrations_wait, notices
+from ragsite.runtime import embedded
+from ragsite.runtime.children import Child, Guard
+from ragsite.runtime.guard import STOP_SIGNALS, end_groups, kill_group
+from ragsite.runtime.startup import CannotStart, address, check_database, listen, migrations_wait, notices
 
 READY_TIMEOUT = 120.0  # seconds
 DEMO_USER = "demo"
@@ -226,7 +226,7 @@ def _welcome(demo: bool) -> list[str]:
         return [f"Sign in as {DEMO_USER}; the first password is in {kept}."] if demo_waits else []
     if not demo:
         return ["Nobody can sign in yet: make an account with `manage.py createsuperuser`."]
-    from ragsite import samples
+    from ragsite.runtime import samples
 
     password = settings.DEMO_PASSWORD or "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(14))
     _keep(kept, password)

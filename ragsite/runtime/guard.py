@@ -29,7 +29,7 @@ def main() -> None:
         (groups.add if word[0] == "+" else groups.discard)(int(word[1:]))
     end_groups(list(groups), grace=3.0)
 
-    from ragsite import embedded  # now, since it loads Django's settings
+    from ragsite.runtime import embedded  # now, since it loads Django's settings
 
     embedded.stop_own()
 

@@ -103,7 +103,7 @@ def _warm_up() -> None:
 async def _interrupt_turns() -> None:
     """Have the answers that are being written stored, and who listens to them told."""
     from conversations.turns import lifecycle
-    from ragsite.llm import shared
+    from ragsite.llm import http_pool
 
     await lifecycle.interrupt_all()
-    await shared.close()
+    await http_pool.close()

@@ -1,4 +1,4 @@
-"""Writes the sample documents anew: `python -m ragsite.samples_data.generate` (needs the dev packages).
+"""Writes the sample documents anew: `python -m ragsite.runtime.samples_data.generate` (needs the dev packages).
 
 They exist so that a first visitor has something to ask about: prose under headings, ruled tables, a picture,
 and both languages. The texts are in `texts.py`.
@@ -20,7 +20,7 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Image as Picture
 from reportlab.platypus import KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from ragsite.samples_data.texts import HANDBOOK, NOTES, OFFICE, PRICES
+from ragsite.runtime.samples_data.texts import HANDBOOK, NOTES, OFFICE, PRICES
 
 HERE = Path(__file__).resolve().parent
 

@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.request import Request
 
-from ragsite import schema
+from ragsite.api import schema
 
 
 class _Schema(SpectacularAPIView):

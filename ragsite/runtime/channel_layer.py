@@ -18,7 +18,7 @@ from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from ragsite.redis_cache import AWAY, TIMEOUTS
+from ragsite.runtime.redis_cache import AWAY, TIMEOUTS
 
 logger = logging.getLogger(__name__)
 

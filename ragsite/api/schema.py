@@ -9,9 +9,9 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.settings import api_settings
 
-from ragsite.api import ApiErrorSerializer
-from ragsite.async_api import FirstRenderer
-from ragsite.fields import TextField
+from ragsite.api.async_views import FirstRenderer
+from ragsite.api.base import ApiErrorSerializer
+from ragsite.api.fields import TextField
 
 _RETRY_AFTER = {
     "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds until it may be tried again."}
@@ -91,7 +91,7 @@ class ApiSchema(AutoSchema):
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """`Authorization: Token <key>`."""
 
-    target_class = "ragsite.tokens.TokenAuthentication"
+    target_class = "ragsite.accounts.tokens.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Signing in and tokens, and how often either may be guessed."""

@@ -1,0 +1,1 @@
+"""What all API endpoints share: errors, fields, schema, limits."""

@@ -1,0 +1,1 @@
+"""The running site: its processes, its embedded database, its web server."""
