@@ -22,9 +22,9 @@ from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from ragsite.models import ApiToken
+from tests.conversations.api.test_streams import content, post
 from tests.conversations.sse_client import decode
-from tests.conversations.test_consumers import closed, tab
-from tests.conversations.test_sse import content, post
+from tests.conversations.web.test_consumers import closed, tab
 from tests.fakes.llm import FakeLLM
 
 pytestmark = pytest.mark.django_db(transaction=True)

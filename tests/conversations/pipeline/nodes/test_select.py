@@ -1,0 +1,73 @@
+"""What a turn does with hits that stand together, and with a document that would fill the list."""
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from conversations.events import StepEvent
+from conversations.models import ChatSession, TraceStep, Turn
+from conversations.pipeline.nodes.select import Select
+from conversations.pipeline.state import State
+from conversations.web.trace import steps
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from tests.conversations.conftest import run_turn
+from tests.conversations.pipeline.writing.test_extractive import hit
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+async def test_each_step_says_what_its_passages_are_for(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Settings
+) -> None:
+    settings.MERGE_NEIGHBOURS = False
+    events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    told = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
+    assert (told["fusion"], told["budget"]) == ("4 passages to look through", "4 passages given")
+    state = State(user_id=1, session_id=1, question="q", hits=[hit("a"), hit("b")])
+    assert Select().message(state) == "2 passages given on"
+
+
+async def selection() -> list[dict[str, object]]:
+    step = await TraceStep.objects.aget(key="select")
+    hits: list[dict[str, object]] = step.detail["hits"]
+    return hits
+
+
+async def test_neighbouring_passages_are_read_as_one(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    (joined,) = await selection()
+    ids = joined["merged"]
+    assert isinstance(ids, list) and len(ids) > 1 and joined["chunk_id"] in ids
+
+
+@pytest.mark.parametrize(
+    ("question", "hits"),
+    [("How many ports has the TL-SE2109 switch?", 4), ("Compare the switch and the warranty of the kit.", 1)],
+)
+async def test_a_broad_question_takes_few_hits_of_one_document(
+    owner: User,
+    session: ChatSession,
+    handbook: KnowledgeBase,
+    settings: pytest.MonkeyPatch,
+    question: str,
+    hits: int,
+) -> None:
+    settings.MERGE_NEIGHBOURS, settings.BROAD_PER_DOCUMENT = False, 1  # type: ignore[attr-defined]
+    await run_turn(owner, session, question)
+    assert len(await selection()) == hits
+
+
+async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
+    turn = await Turn.objects.aget()
+    rows = await in_database(steps.steps, turn, owner)
+    (order,) = [step.lists[0] for step in rows if step.name == "Order the passages"]
+    (chosen,) = [step.lists[0] for step in rows if step.name == "Join neighbouring passages"]
+    assert [hit.sources for hit in order.hits][:1] == ["was number 1"]
+    assert order.hits[0].score > order.hits[1].score
+    assert chosen.hits[0].sources.endswith("passages joined")

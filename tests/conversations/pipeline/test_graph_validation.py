@@ -1,0 +1,169 @@
+"""What the system check finds in a pipeline before it runs, each with its mend."""
+
+import pytest
+from django.conf import settings as site_settings
+from django.core.checks import CheckMessage, run_checks
+
+from conversations.pipeline.graph import Graph, GraphError, Node, When
+from conversations.pipeline.hooks import HookError, load_hooks
+from conversations.pipeline.validation import problems
+from ragsite.db import PATIENCE
+from tests.conversations.nodes import make_node
+
+FIRST = make_node("first", writes=("started", "answer"))
+HERE = "tests.conversations.pipeline.test_graph_validation"
+
+
+def found(*nodes: Node) -> list[tuple[str, str, str]]:
+    return [(problem.kind, problem.message, problem.hint) for problem in problems(Graph([FIRST, *nodes]))]
+
+
+def checks() -> list[CheckMessage]:
+    return [message for message in run_checks() if (message.id or "").startswith("conversations")]
+
+
+def test_the_default_pipeline_has_no_problems() -> None:
+    assert problems(Graph.from_settings()) == []
+    assert checks() == []
+
+
+def test_every_default_node_declares_fields_and_every_field_has_a_reader_or_a_writer() -> None:
+    graph = Graph.from_settings()
+    assert [node.key for node in graph.nodes.values() if not (node.reads or node.writes)] == []
+
+
+def test_every_default_node_is_bounded_in_time_as_a_rule_by_thirty_seconds() -> None:
+    nodes = Graph.from_settings().nodes.values()
+    # These are bounded by settings of their own, and their tests hold them to that.
+    assert {node.key for node in nodes if node.timeout is None} == {
+        "understand", "rewrite", "rerank", "filter", "generate",
+    }  # fmt: skip
+    # What an answer leaves is stored for as long as the database may be away.
+    assert {node.key: node.timeout for node in nodes if (node.timeout or 0) > 30} == {"save": PATIENCE + 30}
+    assert make_node("any").timeout == 30
+
+
+def test_what_a_turn_needs_fails_it_and_what_only_helps_does_not() -> None:
+    fail = {key for key, node in Graph.from_settings().nodes.items() if node.on_error == "fail"}
+    assert fail == {
+        "save_question", "system_context", "understand", "search", "fusion", "metadata", "budget", "generate",
+    }  # fmt: skip
+
+
+def test_an_input_that_nothing_gives_is_found() -> None:
+    [(kind, message, hint)] = found(make_node("rank", reads=("hits",)))
+    assert kind == "missing input" and "'rank' reads 'hits'" in message and "writes 'hits'" in hint
+
+
+def test_an_input_that_comes_too_late_names_who_gives_it() -> None:
+    [(kind, _message, hint)] = found(make_node("rank", reads=("hits",)), make_node("metadata", writes=("hits",)))
+    assert kind == "missing input" and "Let 'rank' run after 'metadata'" in hint
+
+
+def test_what_is_given_with_the_question_or_may_be_missing_is_no_problem() -> None:
+    assert found(make_node("a", reads=("question", "session_id"), may_read=("hits",))) == []
+
+
+def test_a_field_that_the_state_does_not_have_is_found() -> None:
+    [(kind, message, hint)] = found(make_node("a", writes=("hitz",)))
+    assert kind == "unknown field" and "'hitz'" in message and "extra.hitz" in hint
+    assert found(make_node("a", writes=("extra.weather",)), make_node("b", reads=("extra.weather",))) == []
+
+
+def test_a_node_that_nothing_leads_to_is_found_and_so_are_those_behind_it() -> None:
+    chooser = make_node("choose", branches=("end",))
+    lost = found(chooser, make_node("lost"), make_node("behind"), make_node("end", after=("choose",)))
+    assert [(kind, message.split("'")[1]) for kind, message, _hint in lost] == [
+        ("unreachable", "lost"), ("unreachable", "behind")
+    ]  # fmt: skip
+    assert "`branches` of 'choose'" in lost[0][2]
+
+
+def test_nodes_side_by_side_that_touch_the_same_field_are_found() -> None:
+    left = make_node("left", after=("first",), writes=("hits",))
+    right = make_node("right", after=("first",), may_read=("hits",))
+    [(kind, message, hint)] = found(left, right)
+    assert kind == "side by side" and "'left' and 'right'" in message and "'hits'" in message and "after" in hint
+    assert found(left, make_node("right", after=("left",), may_read=("hits",))) == []
+
+
+def test_a_pipeline_that_never_begins_or_says_nothing_is_found() -> None:
+    names = {problem.message.split("'")[1] for problem in problems(Graph([make_node("a")]))}
+    assert names == {"started", "answer"}
+
+
+class Nameless(Node):
+    key = "Not a slug"
+
+    async def run(self, state: object, emit: object) -> object:  # type: ignore[override]
+        return state
+
+
+class Unwritten(Node):
+    key = "unwritten"
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("conversations.nowhere.Node", "can't be imported"),
+        ("conversations.events.Delta", "not a pipeline node"),
+        (f"{HERE}.Nameless", "no usable key"),
+        (f"{HERE}.Unwritten", "can't be made"),
+    ],
+)
+def test_a_path_that_is_no_node_is_refused(path: str, words: str) -> None:
+    with pytest.raises(GraphError, match=words) as raised:
+        Graph.from_paths([path])
+    assert path in str(raised.value) and raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("change", "identity"),
+    [
+        (lambda paths: [*paths, "conversations.pipeline.nodes.ghost.Ghost"], "conversations.E001"),
+        (lambda paths: [*paths, paths[0]], "conversations.E001"),
+        (lambda paths: [path for path in paths if "load_history" not in path], "conversations.E001"),
+        (lambda paths: [path for path in paths if "fusion" not in path], "conversations.E004"),
+    ],
+)
+def test_the_system_check_stops_a_broken_setting(change: object, identity: str, settings: object) -> None:
+    settings.PIPELINE_NODES = change(site_settings.PIPELINE_NODES)  # type: ignore[operator,attr-defined]
+    messages = checks()
+    assert identity in {message.id for message in messages}
+    assert all(message.hint for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({"after": "first"}, "`after` is 'first'"),
+        ({"after": (FIRST,)}, "`after` holds"),
+        ({"after": (When("first", "hits"),)}, "condition of its `after` is 'hits'"),  # type: ignore[arg-type]
+        ({"branches": "end"}, "`branches` is 'end'"),
+        ({"reads": "question"}, "`reads` is 'question'"),
+        ({"writes": {"queries": 1}}, "`writes` is"),
+        ({"run": lambda self, state, emit: state}, "`run` is not asynchronous"),
+        ({"wanted": FIRST.run}, "`wanted` is asynchronous"),
+        ({"on_error": "ignore"}, "`on_error` is 'ignore'"),
+        ({"timeout": "5"}, "`timeout` is '5'"),
+        ({"timeout": 0}, "`timeout` is 0"),
+        ({"step": "3"}, "`step` is '3'"),
+    ],
+)
+def test_a_class_that_says_what_it_does_not_mean_is_refused(
+    attributes: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "Mistaken", type(make_node("mistaken", **attributes)))
+    with pytest.raises(GraphError, match=r"node '.*Mistaken' can't be used") as raised:
+        Graph.from_paths([f"{HERE}.Mistaken"])
+    assert words in str(raised.value) and raised.value.hint
+
+
+@pytest.mark.parametrize("paths", [None, f"{HERE}.Unwritten", [FIRST], [None]])
+def test_a_setting_that_is_no_list_of_paths_is_refused(paths: object) -> None:
+    with pytest.raises(GraphError, match=r"not a list|no dotted path") as raised:
+        Graph.from_paths(paths)  # type: ignore[arg-type]
+    assert raised.value.hint
+    with pytest.raises(HookError, match=r"not a list|no dotted path"):
+        load_hooks(paths)  # type: ignore[arg-type]
