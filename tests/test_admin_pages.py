@@ -15,9 +15,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conversations.benchmarks.administration import filling, measuring
-from conversations.benchmarks.administration.texts import FREQUENT
 from tests import factories
+from tests.benchmarks.conversations.administration import filling, measuring
+from tests.benchmarks.conversations.administration.texts import FREQUENT
 
 pytestmark = pytest.mark.django_db
 MODELS = [*admin.site._registry]

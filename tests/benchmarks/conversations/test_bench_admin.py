@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.benchmarks.administration import filling, measuring
 from conversations.models import Message
-from retrieval.benchmarks import scratch
+from tests.benchmarks.conversations.administration import filling, measuring
+from tests.benchmarks.retrieval import scratch
 
 pytestmark = pytest.mark.django_db
 

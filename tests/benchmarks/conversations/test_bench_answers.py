@@ -14,7 +14,15 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from conversations import services, turn_store
-from conversations.benchmarks.answers import (
+from conversations.models import ChatSession, Message, Turn
+from conversations.pipeline.writing.blocks import escape_markdown
+from conversations.turn_store import TurnRefused
+from conversations.turns import lifecycle
+from knowledge.models import KnowledgeBase
+from ragsite import db
+from ragsite.llm.errors import NoAnswer
+from retrieval.engine import indexing
+from tests.benchmarks.conversations.answers import (
     CurvePoint,
     Outcome,
     PlaceRow,
@@ -29,14 +37,6 @@ from conversations.benchmarks.answers import (
     sentences,
     tone_rows,
 )
-from conversations.models import ChatSession, Message, Turn
-from conversations.pipeline.writing.blocks import escape_markdown
-from conversations.turn_store import TurnRefused
-from conversations.turns import lifecycle
-from knowledge.models import KnowledgeBase
-from ragsite import db
-from ragsite.llm.errors import NoAnswer
-from retrieval.engine import indexing
 from tests.conversations.conftest import HANDBOOK, index_document
 from tests.factories import make_chunk, make_document, make_knowledge_base
 from tests.fakes.llm import FakeLLM

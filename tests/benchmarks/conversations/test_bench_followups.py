@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from conversations.benchmarks.followups import Case, cases, questions_of
+from tests.benchmarks.conversations.followups import Case, cases, questions_of
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.benchmarks.instant_model import instant_model
-from retrieval.benchmarks import scratch
-from retrieval.benchmarks.scratch import NoDatabase
+from tests.benchmarks.conversations.instant_model import instant_model
+from tests.benchmarks.retrieval import scratch
+from tests.benchmarks.retrieval.scratch import NoDatabase
 from tests.conversations.turns.test_turn_queries import MOST
 
 

@@ -3,8 +3,8 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.benchmarks.streaming import measuring, provider
-from retrieval.benchmarks.scratch import NoDatabase
+from tests.benchmarks.conversations.streaming import measuring, provider
+from tests.benchmarks.retrieval.scratch import NoDatabase
 from tests.site import data_folder, run_command
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.benchmarks.citations import Row, measure, read_pairs, total
+from tests.benchmarks.conversations.citations import Row, measure, read_pairs, total
 
 PASSAGE = "The TL-SE2109 has nine ports. Paid leave is not carried over."
 PAIRS = [

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.benchmarks.counting import OUTSIDE, counted
 from conversations.models import ChatSession
 from conversations.turns import checkpoints, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import TextPiece, UsagePiece
 from retrieval.engine import spaces
+from tests.benchmarks.conversations.counting import OUTSIDE, counted
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 
@@ -45,7 +45,7 @@ def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[
     # However long a turn takes, it makes no checkpoint on the way, and needn't ask again which space is active.
     monkeypatch.setattr(checkpoints, "moment", asyncio.Event().wait)
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 600.0)
-    settings.PIPELINE_HOOKS = ["conversations.benchmarks.counting.name_node"]
+    settings.PIPELINE_HOOKS = ["tests.benchmarks.conversations.counting.name_node"]
     lifecycle.pipeline.cache_clear()
     with counted() as counts:
         yield counts

@@ -1,1 +1,0 @@
-"""What `manage.py bench_pipeline` measures, in a database of its own."""

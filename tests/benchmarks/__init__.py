@@ -1,0 +1,1 @@
+"""Benchmarks, an app of the tests': no site ships them."""

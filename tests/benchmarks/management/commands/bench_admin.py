@@ -1,0 +1,36 @@
+"""`manage.py bench_admin`: how long the admin's lists take, and how much they ask, where a lot was said."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from tests.benchmarks.conversations.administration import measuring
+from tests.benchmarks.retrieval.scratch import NoDatabase
+
+
+class Command(BaseCommand):
+    """Prints tables in Markdown."""
+
+    help = "Measure every list of the admin, in a database of its own beside the site's."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take how much there shall be, and what of it to measure."""
+        parser.add_argument("--messages", type=int, default=100_000, help="in the database (%(default)s)")
+        parser.add_argument("--lists", default="", metavar="APP.MODEL,…", help="only these (default: all)")
+        parser.add_argument("--rounds", type=int, default=3, help="of which the best counts (%(default)s)")
+        parser.add_argument("--every", action="store_true", help="print every page, not only those that take long")
+        parser.add_argument("--keep", action="store_true", help="leave the database for the next run")
+
+    def handle(self, *args: Any, messages: int, lists: str, rounds: int, every: bool, keep: bool, **rest: Any) -> None:
+        """Measure; raises `CommandError` for what can't be measured."""
+        chosen = tuple(name for name in lists.lower().split(",") if name)
+        known = {model._meta.label_lower for model in admin.site._registry}
+        if unknown := set(chosen) - known:
+            raise CommandError(f"There is no list {sorted(unknown)[0]}, but: {', '.join(sorted(known))}.")
+        if min(messages, rounds) < 1:
+            raise CommandError("--messages and --rounds take whole numbers from 1.")
+        try:
+            measuring.run(measuring.Plan(messages, chosen, rounds, every, keep), self.stdout.write)
+        except NoDatabase as error:
+            raise CommandError(str(error)) from error

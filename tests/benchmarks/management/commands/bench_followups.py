@@ -1,0 +1,86 @@
+"""`manage.py bench_followups --knowledge-base NAME --last FILE --questions FILE --rewrites FILE --qrels FILE`."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from knowledge.management.lookups import base_to_read
+from knowledge.models import Document, KnowledgeBase
+from retrieval.evaluation import corpus
+from retrieval.evaluation.corpus import CorpusError
+from retrieval.evaluation.questions import QuestionDraft
+from retrieval.types import SearchFailed
+from tests.benchmarks.conversations import followups
+from tests.benchmarks.conversations.followups import Case, Row
+
+
+class Command(BaseCommand):
+    """Prints a table in Markdown."""
+
+    help = (
+        "Measure how well the passages for later questions of conversations are found: by the question alone, by the "
+        "rules, by all questions joined, and by people's rewritings; and what it costs questions that stand alone."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the base and the files of a public set."""
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="that holds the set's corpus")
+        parser.add_argument("--user", metavar="USER", help="whose base, where several have one of the name")
+        parser.add_argument("--corpus", type=Path, metavar="CORPUS.jsonl", help="to load first, as `load_corpus` does")
+        parser.add_argument("--last", type=Path, required=True, metavar="QUERIES.jsonl", help="the last questions")
+        parser.add_argument(
+            "--questions",
+            type=Path,
+            metavar="QUERIES.jsonl",
+            help=f"all questions up to these, each behind {followups.MARK}; without, all are first questions",
+        )
+        parser.add_argument("--rewrites", type=Path, metavar="QUERIES.jsonl", help="their stand-alone forms by people")
+        parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS.tsv")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load, measure and print; whatever is wrong with what was given is told in a line."""
+        name, user = options["knowledge_base"], options["user"]
+        if options["corpus"] is not None:
+            if user is None:
+                raise CommandError("--corpus takes --user: whose the passages will be.")
+            call_command("load_corpus", options["corpus"], knowledge_base=name, user=user)
+        base = base_to_read(name, user)
+        try:
+            cases = _cases(base, options)
+            rows = _measure(base, cases)
+        except (CorpusError, SearchFailed) as error:
+            raise CommandError(str(error)) from None
+        self._print(name, cases, rows)
+
+    def _print(self, name: str, cases: list[Case], rows: list[Row]) -> None:
+        later = sum(1 for case in cases if case.earlier)
+        self.stdout.write(f"{name}: {len(cases)} questions, {later} of them later ones\n")
+        self.stdout.write("| way | later: recall@5 | nDCG@5 | all: recall@5 | nDCG@5 |\n|---|---|---|---|---|")
+        for row in rows:
+            figures = [*(row.later or (None, None)), *row.all]
+            cells = ["–" if figure is None else f"{figure:.3f}" for figure in figures]
+            self.stdout.write(f"| {row.way} | {' | '.join(cells)} |")
+
+
+def _cases(base: KnowledgeBase, options: dict[str, Any]) -> list[Case]:
+    """Read the files; raises `CorpusError`, also for passages that the base does not hold."""
+    documents = Document.objects.filter(knowledge_base=base).exclude(external_id="")
+    ids = {external_id: str(pk) for external_id, pk in documents.values_list("external_id", "pk")}
+    read: dict[str, list[QuestionDraft]] = {
+        name: corpus.questions(options[name], options["qrels"], set(ids)) if options[name] else []
+        for name in ("last", "questions", "rewrites")
+    }
+    texts = {name: {draft.key: draft.text for draft in drafts} for name, drafts in read.items()}
+    relevant = {draft.key: {ids[each.passage]: each.grade for each in draft.relevant} for draft in read["last"]}
+    return followups.cases(texts["last"], texts["questions"], texts["rewrites"], relevant)
+
+
+def _measure(base: KnowledgeBase, cases: list[Case]) -> list[Row]:
+    with tqdm(total=len(cases), desc="Asking", unit="question", file=sys.stderr) as bar:
+        return async_to_sync(followups.measure)(cases, base.pk, bar.update)

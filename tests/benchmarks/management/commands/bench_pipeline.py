@@ -1,0 +1,28 @@
+"""`manage.py bench_pipeline`: what the pipeline costs by itself, in time and in queries, node by node."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from tests.benchmarks.conversations import overhead
+from tests.benchmarks.retrieval.scratch import NoDatabase
+
+
+class Command(BaseCommand):
+    """Prints tables in Markdown."""
+
+    help = "Measure whole turns with a model that answers at once, in a database of their own beside the site's."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take how much to measure."""
+        parser.add_argument("--sessions", type=int, default=8, help="conversations (%(default)s)")
+        parser.add_argument("--turns", type=int, default=12, help="turns of each (%(default)s)")
+
+    def handle(self, *args: Any, sessions: int, turns: int, **options: Any) -> None:
+        """Measure; raises `CommandError` for a database that can't be had."""
+        if min(sessions, turns) < 1:
+            raise CommandError("--sessions and --turns take whole numbers from 1.")
+        try:
+            overhead.run(sessions, turns, self.stdout.write)
+        except NoDatabase as error:
+            raise CommandError(str(error)) from error

@@ -1,0 +1,38 @@
+"""`manage.py bench_stream`: what streams under load cost, beside a bare relay, and how late their tokens come."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from tests.benchmarks.conversations.streaming import measuring
+from tests.benchmarks.retrieval.scratch import NoDatabase
+
+
+class Command(BaseCommand):
+    """Prints a table in Markdown."""
+
+    help = "Measure streams by WebSocket and by server-sent events, in a database of their own beside the site's."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take what to measure, and for how long."""
+        parser.add_argument("--streams", default="1,10,50,100,200", help="streams at once, by commas (%(default)s)")
+        parser.add_argument("--ways", default=",".join(measuring.WAYS), help="by commas (%(default)s)")
+        parser.add_argument("--seconds", type=float, default=6.0, help="of each level (%(default)s)")
+        parser.add_argument("--rate", type=float, default=50.0, help="tokens a second of each stream (%(default)s)")
+
+    def handle(self, *args: Any, streams: str, ways: str, seconds: float, rate: float, **options: Any) -> None:
+        """Measure; raises `CommandError` for what can't be measured."""
+        try:
+            levels = tuple(int(level) for level in streams.split(","))
+        except ValueError:
+            levels = ()
+        chosen = tuple(ways.split(","))
+        if not levels or min(levels) < 1 or not set(chosen) <= set(measuring.WAYS) or min(seconds, rate) <= 0:
+            raise CommandError(
+                "--streams takes whole numbers from 1, --ways of " + ", ".join(measuring.WAYS)
+                + ", --seconds and --rate numbers above 0."
+            )  # fmt: skip
+        try:
+            measuring.run(measuring.Plan(chosen, levels, seconds, rate), self.stdout.write)
+        except (NoDatabase, TimeoutError) as error:
+            raise CommandError(str(error)) from error
