@@ -12,7 +12,9 @@ def main() -> None:
     """Hand the command line to Django; `--data-dir DIR` works for every command."""
     _end_in_order()
     arguments = _take_data_folder(sys.argv)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
+    benchmarks = "".join(arguments[1:2]).startswith("bench")  # which are no part of the site
+    settings = "tests.benchmarks.settings" if benchmarks else "ragsite.settings"
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings)
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 

@@ -27,8 +27,8 @@ for _name in [name for name in os.environ if name.startswith(("EMBEDDING_", "LLM
 for _name in ("DATABASE_URL", "REDIS_URL"):
     os.environ.pop(_name, None)
 
-from ragsite.settings import *  # noqa: E402, F403
-from ragsite.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402
+from tests.benchmarks.settings import *  # noqa: E402, F403
+from tests.benchmarks.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402
 
 POSTGRES_MEMORY_MB = 128
 EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

@@ -41,7 +41,7 @@ from tests.conversations.conftest import HANDBOOK, index_document
 from tests.factories import make_chunk, make_document, make_knowledge_base
 from tests.fakes.llm import FakeLLM
 
-DATA = Path(__file__).parent / "data" / "answers"
+DATA = Path(__file__).parents[2] / "conversations" / "data" / "answers"
 
 SETS: dict[str, list[dict[str, Any]]] = {
     "kit.jsonl": [

@@ -13,7 +13,7 @@ from conversations.citations.substitutions import exchanged
 from conversations.citations.words import spelled
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
 
-PAIRS = Path(__file__).parent / "data"
+PAIRS = Path(__file__).parents[1] / "data"
 SWITCH = (
     "The TL-SE2109 has nine ports and costs 1,600 EUR. The warranty of the fan lasts three years. The case has a "
     "warranty of 24 months. Paid leave is not carried over. The gateway was tested by Maria Lopez on 1 March 2024."
