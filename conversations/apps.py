@@ -17,13 +17,14 @@ class ConversationsConfig(AppConfig):
         what becomes of users and tokens."""
         from django.contrib.auth.models import User
 
-        from conversations import checks, schedules, sign_in  # noqa: F401
+        from conversations import checks, schedules  # noqa: F401
         from conversations.prompts.versions import keep_defaults
+        from ragsite.accounts import stream_auth
         from ragsite.models import ApiToken
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts.templates")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
-        user_logged_out.connect(sign_in.tell_signed_out, dispatch_uid="conversations.sign_outs")
+        user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
-            changed.connect(sign_in.tell_changed, sender=User, dispatch_uid="conversations.users")
-        post_delete.connect(sign_in.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")
+            changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")
+        post_delete.connect(stream_auth.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")

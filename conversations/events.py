@@ -14,6 +14,9 @@ StepStatus = Literal["processing", "completed", "skipped", "error"]
 BlockKind = Literal["text", "table", "image", "code"]
 FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
 
+# Seconds between two text deltas of a block: at most 20 a second. The first is never held back.
+DELTA_INTERVAL = 0.05
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -10,8 +11,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from conversations.models import ContextEntry, Message, Turn
-from conversations.pipeline.state import PastTurn
-from ragsite.llm.think import strip_thinking
+from ragsite.llm.stream.think import strip_thinking
 
 CACHE_SECONDS = 300
 # Code keeps its brackets, and so does what is a link or a picture.
@@ -23,6 +23,15 @@ _CHANGING = ("id", "status", "last_seq")
 # What `grouped` takes of each message.
 TOLD = ("turn_id", "role", "told", "status", "turn__continues", "turn__parent_turn_id")
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """An earlier turn of the branch, thinking removed; its answer is empty where it was not answered in full."""
+
+    turn_id: int
+    question: str
+    answer: str
 
 
 def branch_of(session_id: int, leaf: int | None) -> list[int]:

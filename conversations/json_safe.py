@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from ragsite.llm.unicode_repair import whole
+from ragsite.llm.stream.unicode_repair import whole
 
 # Nothing that is told of a turn is nested deeper.
 _DEEPEST = 20

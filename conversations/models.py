@@ -12,8 +12,7 @@ from pgvector.django import HalfVectorField
 
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
-from conversations.prompts.calibration import TokenCalibration
-from conversations.setup_models import ModelProfile, PromptTemplate
+from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
 from retrieval.types import AnswerState
 
 __all__ = [

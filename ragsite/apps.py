@@ -10,4 +10,4 @@ class RagsiteConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks."""
-        from ragsite import checks  # noqa: F401
+        from ragsite.runtime import checks  # noqa: F401

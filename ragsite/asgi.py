@@ -20,7 +20,7 @@ from channels.routing import ProtocolTypeRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
 from conversations.web.routing import websockets  # noqa: E402
-from ragsite.health import PROBES  # noqa: E402
+from ragsite.runtime.health import PROBES  # noqa: E402
 
 # Requests that are answered at once. Each has a thread and a database connection of its own, of which a server has few.
 PLACES = 32

@@ -41,7 +41,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "ragsite.health.AnyHostForProbes",
+    "ragsite.runtime.health.AnyHostForProbes",
     "ragsite.api.uploads.keep_names",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -11,9 +11,10 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from ragsite import env, secret_files
+from ragsite import env
 from ragsite.fixed_settings import *  # noqa: F403
 from ragsite.fixed_settings import BASE_DIR
+from ragsite.runtime import secret_files
 
 # Makes Django's generic classes subscriptable at run time, as their type stubs have them.
 django_stubs_ext.monkeypatch()
@@ -335,12 +336,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "request_id": {"()": "ragsite.logs.RequestId"},
-        "traceback_of_faults": {"()": "ragsite.logs.TracebackOfFaults"},
+        "request_id": {"()": "ragsite.runtime.logs.RequestId"},
+        "traceback_of_faults": {"()": "ragsite.runtime.logs.TracebackOfFaults"},
     },
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
-        "json": {"()": "ragsite.logs.JsonFormatter"},
+        "json": {"()": "ragsite.runtime.logs.JsonFormatter"},
     },
     "handlers": {
         "console": {

@@ -7,9 +7,10 @@ from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from ragsite import health, views
+from ragsite import views
 from ragsite.accounts.forms import SignInForm, telling_pauses
 from ragsite.context import SITE_NAME
+from ragsite.runtime import health
 
 # Django's view would name the site after its host.
 _LOGIN: dict[str, Any] = {

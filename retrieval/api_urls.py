@@ -6,5 +6,5 @@ from retrieval.api import SearchView
 
 urlpatterns = [
     path("search", SearchView.as_view(), name="api-search"),
-    path("", include("retrieval.evaluation.urls")),
+    path("", include("retrieval.evaluation.api.urls")),
 ]

@@ -14,7 +14,7 @@ from pgvector.django import HalfVectorField, SparseVectorField
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 
 if TYPE_CHECKING:
-    from ragsite.llm.embedding import EmbeddingModel
+    from ragsite.llm.embedding.embedding import EmbeddingModel
 
 __all__ = [
     "TERM_DIMENSIONS",

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from conversations.prompts import side_calls
-from ragsite.llm import chat, default, embedding, remote_rerank
+from ragsite.llm import chat, default
+from ragsite.llm.embedding import embedding
+from ragsite.llm.reranking import remote
 from retrieval.engine import result_cache, spaces
 from retrieval.ranking import rerank
 from tests import factories, flush
@@ -92,7 +94,7 @@ def nothing_remembered() -> None:
     side_calls.forget()
     result_cache.results.clear()
     cache.clear()
-    for known in (chat._found, remote_rerank._spoken, rerank._resting):
+    for known in (chat._found, remote._spoken, rerank._resting):
         known.clear()
     for model in [model for model in embedding._embedders if model.base_url]:
         del embedding._embedders[model]

@@ -22,7 +22,11 @@ TOP = (
     "ragsite.views",
 )
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
-MAX_LINES = 400
+# The rooms of `conversations`, from the ground up; what lies beside them at its top is the ground, but for the last.
+ROOMS = (("prompts", "memory", "citations"), ("pipeline",), ("turns",), ("sharing",), ("api",), ("web",), ("admin",))
+ROOF = ("apps", "checks", "management", "retention", "schedules", "tasks")
+# Modules of a folder that a newcomer can take in at a glance.
+MOST_AT_TOP, MOST_IN_ROOM = 16, 15
 
 
 def _sources() -> list[Path]:
@@ -108,6 +112,31 @@ def test_only_the_settings_read_the_environment(path: Path) -> None:
     assert not [word for word in ("os.environ", "os.getenv", "import environ", "import getenv") if word in text]
 
 
-@pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_stay_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+def _floor(module: str) -> int | None:
+    """Return how high a module of `conversations` lies: models at the bottom, wherever they are."""
+    app, _, rest = module.partition(".")
+    if app != "conversations":
+        return None
+    room = rest.partition(".")[0]
+    if room in ROOF:
+        return len(ROOMS) + 1
+    floors = [floor for floor, rooms in enumerate(ROOMS, 1) if room in rooms]
+    return floors[0] if floors and not module.endswith(".models") else 0
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if _floor(name) is not None))
+def test_rooms_keep_their_order(module: str) -> None:
+    own = _floor(module)
+    assert own is not None
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for name in {name for node in ast.walk(tree) for name in _names(node, module)}:
+        other = _floor(name)
+        assert other is None or other <= own, f"{module} imports {name}, which lies above it"
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in _sources()}), ids=lambda path: str(path.name))
+def test_a_folder_is_taken_in_at_a_glance(folder: Path) -> None:
+    if folder.name in ("nodes", "commands"):
+        return
+    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(modules) <= (MOST_AT_TOP if folder == ROOT / "conversations" else MOST_IN_ROOM), len(modules)

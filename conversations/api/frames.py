@@ -1,7 +1,6 @@
 """The event stream as server-sent events, in its two forms: CHAT's steps and CONTEXT's prefixes. Pure."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +19,7 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
 )
+from conversations.sharing.export import table_row
 
 HEARTBEAT = ": heartbeat\n\n"
 
@@ -132,9 +132,3 @@ def _opening(start: BlockStart) -> str:
             return f"```{start.language or ''}\n"
         case _:
             return ""
-
-
-def table_row(cells: Iterable[Any]) -> str:
-    """Return one row of a table in Markdown, with the end of its line."""
-    escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return "| " + " | ".join(escaped) + " |\n"

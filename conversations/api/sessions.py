@@ -29,9 +29,8 @@ from conversations.api.serializers import (
     TraceSerializer,
 )
 from conversations.models import ChatSession, Citation
-from conversations.turns import lifecycle
+from conversations.turns import lifecycle, redaction
 from conversations.turns.lifecycle import Started, TurnRefused
-from conversations.web.trace import steps
 from knowledge.access import readable_ids
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
@@ -177,7 +176,7 @@ class MessageTrace(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
         turn = access.get_message(request.user, pk, traced=True).turn
-        steps.withhold(turn, request.user)
+        redaction.withhold(turn, request.user)
         return Response(TraceSerializer(turn).data)
 
 

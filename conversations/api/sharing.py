@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,14 +17,15 @@ from rest_framework.views import APIView
 
 from conversations import access
 from conversations.api.serializers import (
+    MessageSerializer,
     QuotingLinkSerializer,
     SessionExportSerializer,
+    SessionSerializer,
     ShareLinkCreateSerializer,
     ShareLinkSerializer,
 )
-from conversations.models import ShareLink
-from conversations.web import export, sharing
-from conversations.web.share_views import as_file, exported
+from conversations.models import ChatSession, ShareLink
+from conversations.sharing import export, links
 from knowledge import access as knowledge_access
 from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted
@@ -50,8 +52,8 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
         given = ShareLinkCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         try:
-            link = sharing.create_link(session, given.validated_data["last_turn_id"])
-        except sharing.NothingToShare:
+            link = links.create_link(session, given.validated_data["last_turn_id"])
+        except links.NothingToShare:
             if given.validated_data["last_turn_id"] is None:
                 raise Conflict(_("There is nothing to share yet. Ask something first.")) from None
             raise NotFound(_("The turn to share up to is not in this chat.")) from None
@@ -65,7 +67,7 @@ class LinkDetail(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, uuid: uuid.UUID) -> Response:
         """Revoke the link; it is closed for good."""
-        sharing.revoke(access.get_share_link(request.user, uuid))
+        links.revoke(access.get_share_link(request.user, uuid))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -76,7 +78,7 @@ class QuotingLinks(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """Return the links, newest first."""
         base = knowledge_access.get_owned_knowledge_base(request.user, pk)
-        return Response(QuotingLinkSerializer(sharing.links_quoting(base), many=True).data)
+        return Response(QuotingLinkSerializer(links.links_quoting(base), many=True).data)
 
 
 class QuotingLinkDetail(APIView):
@@ -86,8 +88,19 @@ class QuotingLinkDetail(APIView):
     def delete(self, request: Request, pk: int, uuid: uuid.UUID) -> Response:
         """Revoke the link; it is closed for good."""
         base = knowledge_access.get_owned_knowledge_base(request.user, pk)
-        sharing.revoke(sharing.get_link_quoting(base, uuid))
+        links.revoke(links.get_link_quoting(base, uuid))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def exported(session: ChatSession) -> dict[str, Any]:
+    """Return a session as the API gives it, with the messages of all branches."""
+    messages, left_out = export.messages(session)
+    return {
+        "exported_at": timezone.now(),
+        "session": SessionSerializer(session).data,
+        "messages": MessageSerializer(messages, many=True).data,
+        "note": left_out,
+    }
 
 
 class ExportJson(APIView):
@@ -113,4 +126,4 @@ class ExportMarkdown(APIView):
         session = access.get_session(request.user, pk)
         turn = counted(request, "turn")
         text = export.markdown(session, turn, absolute(request, "/").rstrip("/"))
-        return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
+        return export.as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")

@@ -20,7 +20,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations import access, queries, services, sign_in, turn_store
+from conversations import access, queries, services, turn_store
 from conversations.api.frame_schema import PREFIX_STREAM, STEP_STREAM
 from conversations.api.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.api.serializers import AskSerializer, ConversationSerializer, MessageSerializer
@@ -30,6 +30,7 @@ from conversations.models import ChatSession, Message
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.turns.lifecycle import Ask
+from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer
 
@@ -50,12 +51,12 @@ def stream(request: Request, message_id: int, after_seq: int, frames: Frames) ->
     It ends before, as interrupted, with the request's right to be answered. That end has the number of the last event
     that was sent, so that who comes back with it has the rest.
     """
-    grant = sign_in.Grant.of(request)
+    grant = stream_auth.Grant.of(request)
     refusal = _("You are no longer signed in, or your access was withdrawn.")
 
     async def body() -> AsyncGenerator[str, None]:
         seq = after_seq
-        async with sign_in.watched(grant, broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
+        async with stream_auth.watched(grant, broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
             async for events in batches:
                 text = "".join(text for event in joined(events) for text in frames(event)) if events else HEARTBEAT
                 seq = events[-1].seq if events else seq

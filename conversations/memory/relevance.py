@@ -10,9 +10,8 @@ from django.db.models import QuerySet
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
 
-from conversations.history import TOLD, grouped, with_texts
+from conversations.history import TOLD, PastTurn, grouped, with_texts
 from conversations.models import Message, Turn
-from conversations.pipeline.state import PastTurn
 from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.engine import spaces

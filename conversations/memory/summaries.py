@@ -16,9 +16,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from conversations.history import complete_turns
+from conversations.history import PastTurn, complete_turns
 from conversations.models import ContextEntry, Turn
-from conversations.pipeline.state import PastTurn
 from conversations.prompts import endpoints
 from conversations.prompts.budget import Window
 from conversations.prompts.side_calls import SPEAKERS
@@ -26,7 +25,7 @@ from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
 from ragsite.llm.prompt_tokens import shorten
-from ragsite.llm.think import strip_thinking
+from ragsite.llm.stream.think import strip_thinking
 from ragsite.llm.tokens import count_tokens
 from ragsite.llm.types import ChatMessage
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from conversations.events import Answer
+from conversations.history import PastTurn
 from conversations.turn_store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
@@ -18,15 +19,6 @@ GIVEN = frozenset({
     "user_id", "session_id", "question", "parent_turn_id", "from_newest", "request_id", "language", "use_filter",
     "top_n", "continued",
 })  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class PastTurn:
-    """An earlier turn of the branch, thinking removed; its answer is empty where it was not answered in full."""
-
-    turn_id: int
-    question: str
-    answer: str
 
 
 @dataclass(slots=True)

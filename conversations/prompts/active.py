@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from conversations.setup_models import ModelProfile, PromptTemplate
+from conversations.prompts.models import ModelProfile, PromptTemplate
 from ragsite.db import in_database
 
 # The transaction that wrote a row last, and the row's place, which also differs within one transaction.

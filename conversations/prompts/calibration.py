@@ -6,11 +6,10 @@ only leaves something out. It lies in the database, so that every process has it
 
 from collections.abc import Sequence
 
-from django.db import models, transaction
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
+from django.db import transaction
 
 from conversations.prompts.budget import MESSAGE_OVERHEAD
+from conversations.prompts.models import TokenCalibration
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from ragsite.llm.types import ChatMessage
 
@@ -22,26 +21,6 @@ RISE, FALL = 0.5, 0.1
 LEAST_TOKENS = 200
 # Before the first report: the vocabulary counted with is DeepSeek's; GPT's counts up to 19 % more (Chinese).
 FIRST = 1.15
-
-
-class TokenCalibration(models.Model):
-    """A model's tokens for each token of the site's own count, smoothed over its answers."""
-
-    model = models.CharField(_("model"), max_length=200, unique=True)
-    factor = models.FloatField(_("factor"), default=1.0)
-    samples = models.PositiveIntegerField(_("answers"), default=0)
-    updated_at = models.DateTimeField(_("changed"), auto_now=True)
-
-    class Meta:
-        """By name."""
-
-        verbose_name = _("token calibration")
-        verbose_name_plural = _("token calibrations")
-        ordering = ["model"]
-        constraints = [models.CheckConstraint(condition=Q(factor__gt=0), name="token_calibration_positive")]
-
-    def __str__(self) -> str:
-        return f"{self.model}: × {self.factor:.2f}"
 
 
 def factor_of(model: str) -> float:

@@ -11,8 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from conversations.pipeline.node import NodeError
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.prompts.budget import Fitted, Window, fit
 from conversations.prompts.passages import numbered_passage
 from conversations.prompts.templates import Prompt
@@ -104,8 +103,16 @@ class Composed:
         return not (self.evidence or fitted.summary or fitted.facts or fitted.relevant or fitted.recent)
 
 
+class PromptTooLong(Exception):
+    """Question and instructions alone are over the window; `message` says so to the reader, `code` tells which is."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.message, self.code = message, code
+
+
 def compose(material: Material, window: Window) -> Composed:
-    """Write the messages; raises `NodeError` when question and system prompt alone are over the window's limit.
+    """Write the messages; raises `PromptTooLong` when question and system prompt alone are over the window's limit.
 
     Where the pieces come near the limit, or a template names a variable twice, the whole is measured as it is joined,
     and chosen anew if that made it too long.
@@ -242,7 +249,7 @@ def _section(heading: str, tag: str, text: str) -> str:
     return f"{heading}\n<{tag}>\n{closed}\n</{tag}>"
 
 
-def _too_long(material: Material, window: Window) -> NodeError:
+def _too_long(material: Material, window: Window) -> PromptTooLong:
     """Say whose fault it is that nothing fits: the question's, or a window that not even the instructions fit."""
     instructions = sum(map(window.measure, material.prompt.fill(question="", evidence="")))
     left = window.limit - instructions
@@ -251,10 +258,10 @@ def _too_long(material: Material, window: Window) -> NodeError:
             "The language model's window of %(window)d tokens is too small for this site's instructions. "
             "An administrator has to set a larger context window, or fewer tokens for the answer."
         )
-        return NodeError(text % {"window": window.size}, "window_too_small", retryable=False)
+        return PromptTooLong(text % {"window": window.size}, "window_too_small")
     text = _(
         "Your question is about %(tokens)d tokens long, and the language model can read %(left)d. "
         "Please shorten it, or ask in several steps."
     )
     told = {"tokens": window.measure(material.question), "left": left}
-    return NodeError(text % told, "question_too_long", retryable=False)
+    return PromptTooLong(text % told, "question_too_long")

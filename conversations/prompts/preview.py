@@ -7,14 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from conversations.history import branch_of, past_turns, recent_turns
+from conversations.history import PastTurn, branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
-from conversations.pipeline.node import NodeError
-from conversations.pipeline.state import PastTurn
 from conversations.prompts import calibration, endpoints, side_calls
 from conversations.prompts.budget import Window
-from conversations.prompts.compose import Material, compose
+from conversations.prompts.compose import Material, PromptTooLong, compose
 from conversations.prompts.passages import fenced
 from conversations.prompts.templates import LOOPING, Prompt
 from knowledge import access
@@ -74,7 +72,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
     )
     try:
         composed = compose(material, window)
-    except NodeError as error:
+    except PromptTooLong as error:
         return Preview(problem=str(error))
     return _shown(composed.messages, window, len(composed.fitted.cuts))
 

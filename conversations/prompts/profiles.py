@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from conversations.models import ModelProfile
 from ragsite.llm import secrets
-from ragsite.llm.embedding import EmbeddingModel, OpenAIEmbedder
+from ragsite.llm.embedding.embedding import EmbeddingModel, OpenAIEmbedder
 from ragsite.llm.errors import LLMError
 from ragsite.llm.types import ChatMessage, Endpoint
 from retrieval.models import EmbeddingSpace
@@ -133,7 +133,7 @@ def _embed(endpoint: Endpoint) -> str:
 
 
 async def _judge(endpoint: Endpoint) -> str:
-    from ragsite.llm.remote_rerank import RemoteReranker
+    from ragsite.llm.reranking.remote import RemoteReranker
 
     client = RemoteReranker(endpoint, settings.RERANK_STYLE)
     try:

@@ -16,10 +16,10 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import NotConfigured
-from ragsite.llm.local_rerank import local_reranker
-from ragsite.llm.remote_rerank import RemoteReranker
-from ragsite.llm.rerank import Reranker, Scores
-from ragsite.llm.scores import parse_scores
+from ragsite.llm.reranking.local import local_reranker
+from ragsite.llm.reranking.remote import RemoteReranker
+from ragsite.llm.reranking.rerank import Reranker, Scores
+from ragsite.llm.reranking.scores import parse_scores
 from ragsite.llm.tokens import count_tokens, truncate_to_tokens
 from ragsite.llm.types import ChatMessage, Endpoint
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.prompts import endpoints
 from conversations.prompts.budget import Window
 from conversations.prompts.templates import Prompt, aget_prompt

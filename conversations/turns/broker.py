@@ -29,6 +29,7 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
+from conversations.groups import message_group
 from conversations.models import Message
 from conversations.turns.live_log import LiveLog, with_silences
 from ragsite.db import AWAY, in_database
@@ -55,11 +56,6 @@ class Log:
 running: dict[int, LiveLog] = {}
 
 
-def group(message_id: int) -> str:
-    """Return the channel-layer group of a message."""
-    return f"message.{message_id}"
-
-
 async def relay(message_id: int, log: LiveLog) -> None:
     """Send the events of a turn that runs here to those who listen elsewhere, as they come, until its log is closed."""
     layer = get_channel_layer()
@@ -68,7 +64,7 @@ async def relay(message_id: int, log: LiveLog) -> None:
     async for events in log.follow():
         news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
         try:
-            await layer.group_send(group(message_id), news)
+            await layer.group_send(message_group(message_id), news)
         except Exception:  # of whichever layer; the database will tell them
             logger.warning("Events of message %d could not be sent to other processes", message_id, exc_info=True)
 
@@ -101,7 +97,7 @@ async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncG
     """Yield the events after `seq`. `followed`: the listener has been there, and was not told the end."""
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
-    await layer.group_add(group(message_id), channel)
+    await layer.group_add(message_group(message_id), channel)
     heard: deque[Event] = deque(maxlen=MOST_HEARD)
     try:
         log = await _missing(message_id, seq, followed=followed)
@@ -118,7 +114,7 @@ async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncG
             else:  # a gap, or a long silence
                 log = await _missing(message_id, seq, live[-1].seq if live else 0, heard, followed=True)
     finally:
-        await layer.group_discard(group(message_id), channel)
+        await layer.group_discard(message_group(message_id), channel)
 
 
 async def snapshot(message_id: int) -> Answer:

@@ -5,10 +5,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 
-from conversations.events import Delta, Event, ThinkEvent
-
-# Seconds between two text deltas: at most 20 a second. The first is never held back.
-INTERVAL = 0.05
+from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
@@ -35,7 +32,7 @@ class Coalescer:
     `pending` is the text that was taken but not yet passed on: after a cancellation it is the caller's.
     """
 
-    def __init__(self, events: AsyncIterator[Event], interval: float = INTERVAL) -> None:
+    def __init__(self, events: AsyncIterator[Event], interval: float = DELTA_INTERVAL) -> None:
         self.pending: Delta | None = None
         self._events = events
         self._interval = interval

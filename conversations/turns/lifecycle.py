@@ -13,16 +13,16 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
-from conversations.history import joined
+from conversations.history import PastTurn, joined
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
-from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.state import State
 from conversations.prompts import active
 from conversations.turn_store import Started, TurnRefused
 from conversations.turns import titles
 from conversations.turns.runner import TurnRunner
 from ragsite.db import in_database
-from ragsite.llm.unicode_repair import whole
+from ragsite.llm.stream.unicode_repair import whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
 

@@ -22,8 +22,8 @@ from conversations.pipeline.state import State
 from conversations.turns import broker, checkpoints, qa_log
 from conversations.turns.coalesce import Coalescer
 from conversations.turns.live_log import LiveLog
-from ragsite import logs
 from ragsite.db import is_away, patiently
+from ragsite.runtime import logs
 
 logger = logging.getLogger(__name__)
 

@@ -5,6 +5,7 @@ import re
 
 from channels.layers import get_channel_layer
 
+from conversations.groups import session_group
 from conversations.models import ChatSession
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
@@ -18,11 +19,6 @@ SECONDS = 30.0
 _LOOKED_AT = 1000
 _AROUND = re.compile(r"""^[\s"'“”‘’「」《》*#`]+|[\s"'“”‘’「」《》*`.。!！]+$""")
 _LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
-
-
-def group(session_id: int) -> str:
-    """Return the channel-layer group of the pages that show a session."""
-    return f"session.{session_id}"
 
 
 async def improve(state: State) -> None:
@@ -44,7 +40,7 @@ async def improve(state: State) -> None:
     if not title:
         return
     if await in_database(session.update, title=title):
-        await get_channel_layer().group_send(group(state.session_id), {"type": "session.titled"})
+        await get_channel_layer().group_send(session_group(state.session_id), {"type": "session.titled"})
 
 
 def cleaned(reply: str) -> str:

@@ -18,13 +18,15 @@ from django.utils.html import format_html
 from django.utils.translation import get_supported_language_variant, override
 from django.utils.translation import gettext as _
 
-from conversations import access, queries, sign_in
-from conversations.events import Answer, Delta, DoneEvent, ThinkEvent
-from conversations.turns import broker, lifecycle, titles
-from conversations.turns.coalesce import INTERVAL, joined
+from conversations import access, queries
+from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
+from conversations.groups import session_group
+from conversations.turns import broker, lifecycle
+from conversations.turns.coalesce import joined
 from conversations.web import contexts
-from conversations.web.answer import AnswerPage
-from conversations.web.fragments import Stream, answer_html, messages, toast_html, turn_html
+from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
+from ragsite.accounts import stream_auth
 from ragsite.db import AWAY, away_message, in_database
 
 logger = logging.getLogger(__name__)
@@ -43,12 +45,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._listeners: dict[int, asyncio.Task[None]] = {}
         self._shown: set[int] = set()  # turns that this connection put on the page
         self._group = ""
-        self._grant: sign_in.Grant | None = None
+        self._grant: stream_auth.Grant | None = None
         try:
             await super().__call__(scope, receive, send)
         finally:
             if self._grant is not None:
-                sign_in.watch.discard(self._grant)
+                stream_auth.watch.discard(self._grant)
             await self._stop_listening()
 
     async def connect(self) -> None:
@@ -64,11 +66,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            self._group = titles.group(self.session_id)
+            self._group = session_group(self.session_id)
             await self.channel_layer.group_add(self._group, self.channel_name)
-            self._grant = sign_in.Grant(self.user.pk, self.user.password, self.scope["session"].session_key or "")
+            self._grant = stream_auth.Grant(self.user.pk, self.user.password, self.scope["session"].session_key or "")
             self._grant.when_lost = self._end
-            sign_in.watch.add(self._grant)
+            stream_auth.watch.add(self._grant)
             await self.accept()
 
     async def disconnect(self, code: int) -> None:
@@ -103,7 +105,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             if handler is None:
                 return await self._toast(_("This page is out of date. Please reload it."))
             try:
-                if await in_database(sign_in.holds, self.user, self.scope["session"].session_key):
+                if await in_database(stream_auth.holds, self.user, self.scope["session"].session_key):
                     await handler(form)
                 else:
                     await self.close(SIGNED_OUT)
@@ -241,7 +243,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     for message in messages(frame for event in news for frame in stream.feed(event)):
                         await self._send(message)
                     if isinstance(news[-1], Delta | ThinkEvent):
-                        due = time.monotonic() + INTERVAL
+                        due = time.monotonic() + DELTA_INTERVAL
                     if isinstance(events[-1], DoneEvent):
                         await self._after(page)
 

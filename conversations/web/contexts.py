@@ -21,7 +21,7 @@ from conversations.memory import summaries
 from conversations.models import ChatSession, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
-from conversations.web.answer import AnswerPage
+from conversations.web.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.default import default_endpoint, notice_ollama

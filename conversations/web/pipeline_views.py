@@ -13,8 +13,8 @@ from conversations import access
 from conversations.pipeline.drawing import drawing, mermaid
 from conversations.pipeline.graph import Node
 from conversations.turns.lifecycle import pipeline
-from conversations.web import markdown
 from conversations.web import settings_page as pipeline_settings
+from conversations.web.rendering import markdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access
-from conversations.api.serializers import MessageSerializer, SessionSerializer
+from conversations.api.sharing import exported
 from conversations.models import ChatSession
-from conversations.web import export, sharing
+from conversations.sharing import export, links
+from conversations.web.rendering.shared_answer import shared_answers
 from conversations.web.session_views import is_htmx, number, refusal
 from knowledge import access as knowledge_access
 from ragsite.public_url import absolute
@@ -31,8 +30,8 @@ def share(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {"session": session, "turn_id": turn_id, "has_turns": session.turns.exists()}
     if request.method == "POST":
         try:
-            context["made"] = sharing.create_link(session, turn_id)
-        except sharing.NothingToShare:
+            context["made"] = links.create_link(session, turn_id)
+        except links.NothingToShare:
             return refusal(_("There is nothing to share yet. Ask something first."))
     return _links(request, context)
 
@@ -42,7 +41,7 @@ def share(request: HttpRequest, pk: int) -> HttpResponse:
 def revoke_link(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
     """Close a link for good."""
     link = access.get_share_link(request.user, uuid)
-    sharing.revoke(link)
+    links.revoke(link)
     if not is_htmx(request):
         return redirect("share-links")
     return HttpResponse()
@@ -52,8 +51,8 @@ def revoke_link(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
 @require_GET
 def share_links(request: HttpRequest) -> HttpResponse:
     """List all links of the user's that are open."""
-    links = _with_address(request, access.share_links(request.user))
-    return render(request, "conversations/share_links.html", {"links": links})
+    made = _with_address(request, access.share_links(request.user))
+    return render(request, "conversations/share_links.html", {"links": made})
 
 
 @login_required
@@ -61,7 +60,7 @@ def share_links(request: HttpRequest) -> HttpResponse:
 def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
     """List the open links that quote a base, for its owner; where they lead stays between those who have them."""
     base = knowledge_access.get_owned_knowledge_base(request.user, pk)
-    context = {"base": base, "role": "owner", "is_owner": True, "links": sharing.links_quoting(base)}
+    context = {"base": base, "role": "owner", "is_owner": True, "links": links.links_quoting(base)}
     return render(request, "conversations/knowledge_base_links.html", context)
 
 
@@ -70,7 +69,7 @@ def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
 def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpResponse:
     """Close somebody's link that quotes a base of one's own."""
     base = knowledge_access.get_owned_knowledge_base(request.user, pk)
-    sharing.revoke(sharing.get_link_quoting(base, uuid))
+    links.revoke(links.get_link_quoting(base, uuid))
     return redirect("knowledge-base-links", pk)
 
 
@@ -79,7 +78,7 @@ def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpR
 def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
     """Show a shared branch to anyone who has its link; never to search engines."""
     link = access.get_shared(uuid)
-    context = {"session": link.session, "link": link, "answers": sharing.shared_answers(link)}
+    context = {"session": link.session, "link": link, "answers": shared_answers(link)}
     response = render(request, "conversations/shared.html", context)
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"
@@ -92,7 +91,7 @@ def export_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Download one branch as Markdown: through `?turn=`, or the newest."""
     session = access.get_session(request.user, pk)
     text = export.markdown(session, number(request, "turn"), absolute(request, "/").rstrip("/"))
-    return as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
+    return export.as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
 
 
 @login_required
@@ -101,24 +100,7 @@ def export_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Download all branches as data."""
     session = access.get_session(request.user, pk)
     response = JsonResponse(exported(session), json_dumps_params={"ensure_ascii": False, "indent": 2})
-    return as_file(response, session, "json")
-
-
-def exported(session: ChatSession) -> dict[str, Any]:
-    """Return a session as the API gives it, with the messages of all branches."""
-    messages, left_out = export.messages(session)
-    return {
-        "exported_at": timezone.now(),
-        "session": SessionSerializer(session).data,
-        "messages": MessageSerializer(messages, many=True).data,
-        "note": left_out,
-    }
-
-
-def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
-    """Have a response saved under a name that tells the session."""
-    response["Content-Disposition"] = content_disposition_header(True, export.filename(session, suffix))
-    return response
+    return export.as_file(response, session, "json")
 
 
 def _links(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -130,5 +112,5 @@ def _links(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     return render(request, f"conversations/share.html#{part}", context)
 
 
-def _with_address(request: HttpRequest, links: Any) -> list[dict[str, Any]]:
-    return [{"link": link, "url": absolute(request, reverse("shared", args=[link.pk]))} for link in links]
+def _with_address(request: HttpRequest, made: Any) -> list[dict[str, Any]]:
+    return [{"link": link, "url": absolute(request, reverse("shared", args=[link.pk]))} for link in made]

@@ -19,7 +19,7 @@ from conversations import access, queries, services
 from conversations.citations.supporting_sentences import grounds
 from conversations.models import Message, Turn
 from conversations.turns import lifecycle
-from conversations.web.answer import AnswerPage
+from conversations.web.rendering.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access

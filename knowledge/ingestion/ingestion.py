@@ -26,7 +26,7 @@ from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
 from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.runner import ParseLimits, parse_file, too_slow
+from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
 from knowledge.signals import document_chunked, indexing_due
 from ragsite.db import is_away
 from ragsite.language import language_of

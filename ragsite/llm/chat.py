@@ -17,9 +17,9 @@ import httpx
 from ragsite.llm import http
 from ragsite.llm.connection import Connection
 from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMError, TimedOut
-from ragsite.llm.replies import ReplyParser
-from ragsite.llm.stream_reader import read_pieces
-from ragsite.llm.think import ThinkSplitter, split_thinking
+from ragsite.llm.stream.reader import read_pieces
+from ragsite.llm.stream.replies import ReplyParser
+from ragsite.llm.stream.think import ThinkSplitter, split_thinking
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
 
 ATTEMPTS = 3

@@ -26,7 +26,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from ragsite.llm.unicode_repair import whole
+from ragsite.llm.stream.unicode_repair import whole
 
 
 class LLMError(Exception):

@@ -21,7 +21,7 @@ import psutil
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from ragsite import secret_files
+from ragsite.runtime import secret_files
 
 START_TIMEOUT = 120  # seconds; recovery after a crash reads the whole write-ahead log
 STOP_TIMEOUT = 30

@@ -67,7 +67,7 @@ def check_settings() -> None:
 
 def notices(listener: socket.socket | None = None) -> list[str]:
     """Return what a person should be told of the environment, and of an address that others may reach."""
-    from ragsite.checks import variables_are_known
+    from ragsite.runtime.checks import variables_are_known
 
     told = _told(variables_are_known(None))
     beyond = listener is not None and not ip_address(listener.getsockname()[0]).is_loopback

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
-from ragsite.llm.embedding import EmbeddingModel, get_embedder
+from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from retrieval.engine import indexing, partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, IndexEntry
 

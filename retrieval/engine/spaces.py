@@ -19,7 +19,7 @@ from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
 from ragsite.llm import secrets
-from ragsite.llm.embedding import Embedder, EmbeddingModel, configured, get_embedder
+from ragsite.llm.embedding.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
 from retrieval.engine import partitions
 from retrieval.engine.analysis import terms

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Q
 
 from knowledge.models import Chunk
+from retrieval.evaluation.loading.references import SNIPPET, Reference, Target, resolve
 from retrieval.evaluation.models import EvaluationQuestion
-from retrieval.evaluation.references import SNIPPET, Reference, Target, resolve
 from retrieval.evaluation.sets import changing, checked_text
 
 

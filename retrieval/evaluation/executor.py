@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from ragsite.db import in_database
+from retrieval.evaluation.loading.references import SNIPPET, Target
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationRun
 from retrieval.evaluation.options import RunOptions
-from retrieval.evaluation.references import SNIPPET, Target
 from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
 from retrieval.types import Hit, SearchResult

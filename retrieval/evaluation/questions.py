@@ -17,8 +17,8 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from retrieval.evaluation.jsonl import LineError, identifier, record_of
-from retrieval.evaluation.references import Reference
+from retrieval.evaluation.loading.jsonl import LineError, identifier, record_of
+from retrieval.evaluation.loading.references import Reference
 
 # A run asks them all; a set is for measuring, not for keeping logs.
 MOST_QUESTIONS = 20_000

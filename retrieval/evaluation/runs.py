@@ -22,10 +22,10 @@ from knowledge.ingestion.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation.executor import Asked, Outcome, ask_all
+from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
-from retrieval.evaluation.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.sets import SetRefused
 from retrieval.types import SearchFailed
 

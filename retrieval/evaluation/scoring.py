@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from retrieval.evaluation.loading.references import Target
 from retrieval.evaluation.metrics import Figures
-from retrieval.evaluation.references import Target
 from retrieval.types import Hit
 
 # The figures look at so many ranks.

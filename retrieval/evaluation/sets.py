@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
+from retrieval.evaluation.loading.references import Reference, settle
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
-from retrieval.evaluation.references import Reference, settle
 
 MOST_UPLOAD_MB = 32
 _SHOWN_ERRORS = 5

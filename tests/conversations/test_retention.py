@@ -12,7 +12,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django_q.models import Schedule
 
-from conversations import access, backfill, queries, retention, schedules, services, tasks
+from conversations import access, queries, retention, schedules, services, tasks
+from conversations.management.commands.backfill_parent_turns import link_turns
 from conversations.models import ChatSession, Citation, ContextEntry, Message, ShareLink, TraceStep, Turn
 from tests.conversations.records import make_session, make_turn
 
@@ -213,6 +214,6 @@ def test_branches_that_someone_opened_are_left_alone(session: ChatSession, owner
     aged(session, 7, "Another beginning")
     other = make_session(owner)
     aged(other, 9, "A"), aged(other, 8, "B")
-    assert backfill.link_turns([session.pk]) == {}
+    assert link_turns([session.pk]) == {}
     assert parents(session) == [None, root.pk, None]
-    assert backfill.link_turns() == {other.pk: 1}
+    assert link_turns() == {other.pk: 1}

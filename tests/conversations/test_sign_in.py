@@ -14,10 +14,11 @@ from django.http import HttpRequest
 from django.test import AsyncClient
 from django.test.utils import CaptureQueriesContext
 
-from conversations import services, sign_in
+from conversations import services
 from conversations.api import streams as sse
 from conversations.models import ChatSession
 from conversations.turns import lifecycle
+from ragsite.accounts import stream_auth
 from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
@@ -75,7 +76,7 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
     owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch,
     how: str, talking: bool,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(sign_in, "INTERVAL", 1000 if WAYS[how] else 0.1)
+    monkeypatch.setattr(stream_auth, "INTERVAL", 1000 if WAYS[how] else 0.1)
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 1000)  # which would wake a silent stream too
     client, others, go_on, headers = AsyncClient(), AsyncClient(), asyncio.Event(), {}
     await client.aforce_login(owner)
@@ -106,7 +107,7 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
 
 
 async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "INTERVAL", 1000)
+    monkeypatch.setattr(stream_auth, "INTERVAL", 1000)
     client, go_on = AsyncClient(), asyncio.Event()
     await client.aforce_login(owner)
     fake_llm.enqueue([TextPiece("Begun. "), go_on])
@@ -124,7 +125,7 @@ async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeyp
 async def test_sockets_end_though_nobody_tells(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(sign_in, "INTERVAL", 0.1)
+    monkeypatch.setattr(stream_auth, "INTERVAL", 0.1)
     async with tab(owner, session) as here:
         client = AsyncClient()
         client.cookies["sessionid"] = here.socket.scope["session"].session_key
@@ -134,9 +135,9 @@ async def test_sockets_end_though_nobody_tells(
 
 async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of as many queries whatever their number; and nobody looks once there are none."""
-    monkeypatch.setattr(sign_in, "INTERVAL", 0.05)
+    monkeypatch.setattr(stream_auth, "INTERVAL", 0.05)
     looks: list[tuple[int, int]] = []
-    look = sign_in.lost_of
+    look = stream_auth.lost_of
 
     def counted(grants: Any) -> Any:
         with CaptureQueriesContext(connection) as queries:
@@ -144,7 +145,7 @@ async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, mon
         looks.append((len(grants), len(queries)))
         return lost
 
-    monkeypatch.setattr(sign_in, "lost_of", counted)
+    monkeypatch.setattr(stream_auth, "lost_of", counted)
     client, go_on = AsyncClient(), asyncio.Event()
     await client.aforce_login(owner)
     streams = []
@@ -161,6 +162,6 @@ async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, mon
     for stream in streams:
         assert '"completed"' in [part async for part in stream][-1].decode()
     async with asyncio.timeout(60):
-        while not sign_in.watch._task or not sign_in.watch._task.done():
+        while not stream_auth.watch._task or not stream_auth.watch._task.done():
             await asyncio.sleep(0.01)
     await lifecycle.wait_for_all()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ragsite.llm import stream_reader
+from ragsite.llm.stream import reader
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
@@ -13,7 +13,7 @@ from tests.fakes.provider import FakeProvider
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProvider]:
     """A provider on a port of its own."""
     # Its thread may be late to end what it has sent; connections are to be used again all the same.
-    monkeypatch.setattr(stream_reader, "AFTER_DONE", 30.0)
+    monkeypatch.setattr(reader, "AFTER_DONE", 30.0)
     with FakeProvider() as server:
         yield server
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from ragsite.llm.errors import LLMError
-from ragsite.llm.think import ThinkSplitter
+from ragsite.llm.stream.think import ThinkSplitter
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
 from tests.fakes.answers import cut
 

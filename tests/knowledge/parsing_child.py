@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from knowledge.parsing import child, registry
+from knowledge.parsing import registry
 from knowledge.parsing.elements import Element, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import Format, ParseContext
+from knowledge.parsing.sandbox import child
 
 
 def hang(path: Path, context: ParseContext) -> Iterator[Element]:

@@ -12,7 +12,7 @@ from knowledge import queries, services
 from knowledge.ingestion import ingestion
 from knowledge.models import KnowledgeBase
 from knowledge.parsing.elements import Element, Heading, Paragraph, Title
-from knowledge.parsing.runner import ParseLimits, parse_file
+from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
 from knowledge.parsing.titles import LONGEST, tidy, titled
 from tests import factories
 from tests.knowledge.conftest import add, upload_of

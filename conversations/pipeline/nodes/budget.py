@@ -5,13 +5,13 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.history import strip_markers
+from conversations.history import PastTurn, strip_markers
 from conversations.pipeline.conditions import needs_no_search
-from conversations.pipeline.graph import PREVIOUS, Emit, Node, When
-from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.graph import PREVIOUS, Emit, Node, NodeError, When
+from conversations.pipeline.state import State
 from conversations.prompts import calibration, truncation
 from conversations.prompts.budget import KINDS, Window
-from conversations.prompts.compose import Composed, Material, compose, withheld
+from conversations.prompts.compose import Composed, Material, PromptTooLong, compose, withheld
 from conversations.prompts.endpoints import endpoint_for
 from conversations.prompts.passages import citation
 from conversations.prompts.templates import get_prompt
@@ -92,7 +92,10 @@ def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
         doubtful=bool(hits) and state.answer_state == "nearest",
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
-    composed = compose(material, window)
+    try:
+        composed = compose(material, window)
+    except PromptTooLong as error:
+        raise NodeError(error.message, error.code, retryable=False) from error
     state.evidence = composed.evidence
     state.citations = [
         citation(

@@ -13,7 +13,7 @@ from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
 from conversations.prompts.passages import fenced
-from ragsite.llm.json_reply import line, objects, truth
+from ragsite.llm.stream.json_reply import line, objects, truth
 from ragsite.llm.tokens import truncate_to_tokens
 from retrieval.search import Hit
 

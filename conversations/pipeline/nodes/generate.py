@@ -6,7 +6,7 @@ from contextlib import aclosing
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations.events import SourcesEvent, ThinkEvent
+from conversations.events import DELTA_INTERVAL, SourcesEvent, ThinkEvent
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.budget import purpose_of
@@ -16,13 +16,12 @@ from conversations.pipeline.writing.blocks import BlockWriter, PartWriter, escap
 from conversations.pipeline.writing.dialects import AnswerReader
 from conversations.pipeline.writing.dialects.parts import Part
 from conversations.prompts import endpoints
-from conversations.turns.coalesce import INTERVAL
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
 
 # Seconds between two looks at what the model has written. A little more than deltas are kept apart, so that none waits.
-PACE = INTERVAL + 0.004
+PACE = DELTA_INTERVAL + 0.004
 
 
 class Generate(Node):

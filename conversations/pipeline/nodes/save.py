@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import services, turn_store
 from conversations.events import plain_text
+from conversations.groups import session_group
 from conversations.history import joined
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
@@ -17,7 +18,6 @@ from conversations.pipeline.state import State
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts import calibration
 from conversations.turn_store import Started
-from conversations.turns import titles
 from ragsite.db import PATIENCE, in_database, patiently
 from ragsite.llm.tokens import count_tokens
 
@@ -61,7 +61,7 @@ async def _summarise(state: State, started: Started) -> None:
     branch = [*state.branch, started.turn_id]
     cut = state.details.get("budget", {}).get("cut_turns", [])
     if await summaries.keep_up(started.session_id, branch, cut, state.question_language):
-        await get_channel_layer().group_send(titles.group(started.session_id), {"type": "session.summarised"})
+        await get_channel_layer().group_send(session_group(started.session_id), {"type": "session.summarised"})
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from typing import Any
 from conversations.pipeline.understanding.context_dependence import leaning
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
 from ragsite.language import language_of
-from ragsite.llm.json_reply import line, number, objects, truth, words
+from ragsite.llm.stream.json_reply import line, number, objects, truth, words
 
 MAX_QUERIES = 5
 # Characters of a key term.

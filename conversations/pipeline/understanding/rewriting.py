@@ -2,7 +2,7 @@
 
 import re
 
-from ragsite.llm.json_reply import line, objects
+from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement
 from conversations.pipeline.understanding.context_dependence import introduces, leaning, names_another
 from conversations.pipeline.understanding.coreference import completed, wanted_together

@@ -18,7 +18,7 @@ from conversations.pipeline.writing.dialects.parts import (
     TableRow,
     Words,
 )
-from ragsite.llm.unicode_repair import TextMender, whole
+from ragsite.llm.stream.unicode_repair import TextMender, whole
 
 _NUMBERS = r" ?\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*"
 _MARKER = rf"\[{_NUMBERS} ?\]|【{_NUMBERS} ?】|［{_NUMBERS} ?］"

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.models import Citation, TraceStep, Turn
+from conversations.models import TraceStep, Turn
+from conversations.turns import redaction
 from conversations.turns.lifecycle import pipeline
 from conversations.web.progress import duration
-from conversations.web.trace import labels, redaction
+from conversations.web.trace import labels
 from conversations.web.trace import memory_labels as recalled
 from knowledge import access
 from knowledge.models import Chunk
@@ -81,22 +81,13 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     begin = min(row.started_at for row in rows)
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
     chunks = _chunks(rows, user)
-    sight = _sight(turn, rows, user)
+    sight = redaction.sight_of(turn, rows, user)
     made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
     for step, row in zip(made, rows, strict=True):
         step.messages = redaction.messages(row.detail, sight)
         if sight.servers and row.detail.get("error_detail"):
             step.facts.append((_("Details"), str(row.detail["error_detail"])))
     return made
-
-
-def withhold(turn: Turn, user: Any) -> None:
-    """Leave out of a turn's trace, as it lies in memory, what it quotes of passages that the user may not read."""
-    prefetch_related_objects([turn], "trace")
-    rows = list(turn.trace.all())
-    sight = _sight(turn, rows, user)
-    for row in rows:
-        row.detail = sight.detail(row.detail)
 
 
 def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) -> Step:
@@ -287,27 +278,7 @@ _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] =
 
 def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
     """Return the passages that a trace names, in one query, without those out of the user's reach."""
-    return access.chunks(user).select_related("document").in_bulk(_named(rows, _LISTED_HITS))
-
-
-def _named(rows: list[TraceStep], most: int | None) -> set[int]:
-    """Return the ids of the passages in a trace, of each list at most so many."""
-    ids: set[int] = set()
-    for row in rows:
-        for name in ("hits", "judged"):
-            ids |= {hit["chunk_id"] for hit in row.detail.get(name, [])[:most]}
-        for ranking in row.detail.get("rankings", []):
-            ids |= {hit["chunk_id"] for hit in ranking["hits"][:most]}
-    return ids
-
-
-def _sight(turn: Turn, rows: list[TraceStep], user: Any) -> redaction.Sight:
-    """Return what the user may see; the passages of messages are those of the answer's citations, by number."""
-    given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
-    asked = _named(rows, None) | set(given.values())
-    readable = frozenset(access.chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
-    numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
-    return redaction.Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
+    return access.chunks(user).select_related("document").in_bulk(redaction.named_passages(rows, _LISTED_HITS))
 
 
 def _found(rank: int, hit: dict[str, Any], chunks: dict[int, Chunk]) -> Found:

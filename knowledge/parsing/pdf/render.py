@@ -13,7 +13,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from knowledge.parsing.pdf.text import HYPHENS, MAX_CHARS
-from knowledge.parsing.runner import ParseLimits, call
+from knowledge.parsing.sandbox.runner import ParseLimits, call
 
 MAX_WIDTH = 3000  # pixels
 MAX_HEIGHT = 6000

@@ -13,8 +13,9 @@ from tqdm import tqdm
 from knowledge.management.lookups import base_to_add_to, find_user
 from knowledge.models import KnowledgeBase
 from ragsite.llm.errors import LLMError
-from retrieval.evaluation import corpus, sets
-from retrieval.evaluation.corpus import CorpusError
+from retrieval.evaluation import sets
+from retrieval.evaluation.loading import corpus
+from retrieval.evaluation.loading.corpus import CorpusError
 from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.evaluation.sets import SetRefused
@@ -60,7 +61,7 @@ class Command(BaseCommand):
 
     def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
         from retrieval.engine.vectors import SpaceChanged
-        from retrieval.evaluation.loading import load  # with NumPy, for which a refusal need not wait
+        from retrieval.evaluation.loading.loading import load  # with NumPy, for which a refusal need not wait
 
         with tqdm(total=total, desc="Loading", unit="passage", file=sys.stderr) as bar:
             try:

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from tqdm import tqdm
 
-from ragsite.llm.embedding import EmbeddingModel, configured
+from ragsite.llm.embedding.embedding import EmbeddingModel, configured
 from ragsite.llm.errors import LLMError
 from retrieval.engine import reembedding, spaces
 from retrieval.engine.partitions import Busy

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
 
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.pipeline.understanding.rules import queries_with_rewrite, understand
 from conversations.pipeline.understanding.scope import look_up
 from ragsite.db import in_database

@@ -10,7 +10,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ragsite.llm.embedding import Embedder
+from ragsite.llm.embedding.embedding import Embedder
 from tests.benchmarks.retrieval.passages import Crossover
 
 WINDOW = 512

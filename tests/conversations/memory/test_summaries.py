@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from conversations import services
-from conversations.history import branch_of
+from conversations.groups import session_group
+from conversations.history import PastTurn, branch_of
 from conversations.memory import summaries
 from conversations.memory.summaries import Draft, due, entry_of, extract, keep_up, summary_of
 from conversations.models import ChatSession, ContextEntry, Message, Turn
-from conversations.pipeline.state import PastTurn
-from conversations.turns import lifecycle, titles
+from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import RateLimited
@@ -118,7 +118,7 @@ class TestMaking:
     ) -> None:
         made = await in_database(line, session, 5)
         layer = get_channel_layer()
-        await layer.group_add(titles.group(session.pk), page := await layer.new_channel())
+        await layer.group_add(session_group(session.pk), page := await layer.new_channel())
         fake_llm.enqueue("Nine [1].", "They spoke of q0 to q2.")
         await run_turn(owner, session, "How many ports has the TL-SE2109 switch?", parent_turn_id=made[-1].pk)
         async with asyncio.timeout(30):

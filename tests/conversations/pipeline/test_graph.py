@@ -9,7 +9,7 @@ import pytest
 from conversations.events import BlockStart, Delta, Event, StepEvent, plain_text
 from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeError, NodeFailed, When
 from conversations.pipeline.state import State
-from ragsite.logs import RequestId, about_request
+from ragsite.runtime.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 

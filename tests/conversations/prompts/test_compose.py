@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversations.history import PastTurn
 from conversations.pipeline.node import NodeError
-from conversations.pipeline.state import PastTurn
 from conversations.prompts import truncation
 from conversations.prompts.budget import MESSAGE_OVERHEAD, Window
 from conversations.prompts.compose import LEAST_TURN, NEWEST_SHARE, Material, compose, withheld

@@ -17,8 +17,8 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm import secrets
 from ragsite.llm.errors import BadReply, NotConfigured
-from ragsite.llm.local_rerank import LocalReranker
-from ragsite.llm.remote_rerank import RemoteReranker
+from ragsite.llm.reranking.local import LocalReranker
+from ragsite.llm.reranking.remote import RemoteReranker
 from ragsite.llm.types import Endpoint
 from retrieval.search import Query, SearchRequest, search
 from tests.conversations.conftest import run_turn

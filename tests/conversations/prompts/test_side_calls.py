@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.prompts import side_calls
 from conversations.prompts.templates import Prompt
 from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable

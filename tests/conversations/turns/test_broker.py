@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conversations import turn_store
 from conversations.events import BlockEnd, BlockStart, Delta, DoneEvent, ErrorEvent, Event, SessionEvent, fold
+from conversations.groups import message_group
 from conversations.models import ChatSession, Message, Turn
 from conversations.turns import broker, lifecycle
 from conversations.turns.live_log import LiveLog
@@ -181,7 +182,7 @@ async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
     listener = broker.listen(started.assistant_message_id)
     first = await anext(listener)
     heard.set()
-    assert first.seq == 1 and broker.group(started.assistant_message_id) not in get_channel_layer().groups
+    assert first.seq == 1 and message_group(started.assistant_message_id) not in get_channel_layer().groups
     events = [first] + [event async for event in listener]
     await lifecycle.wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
@@ -246,7 +247,7 @@ async def test_who_heard_more_than_was_stored_keeps_it_and_hears_the_end(
         async with asyncio.timeout(60):
             while any(len(events) < count for events in heard):
                 await layers["writer"].group_send(
-                    broker.group(message.pk),
+                    message_group(message.pk),
                     {"type": "turn.events", "events": [event.to_dict() for event in LOST[: count - 3]]},
                 )
                 await asyncio.sleep(0.05)
@@ -302,7 +303,7 @@ async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
     listener = broker.listen(message.pk)
     events = [await anext(listener) for _event in range(3)]
     await layers["writer"].group_send(
-        broker.group(message.pk), {"type": "turn.events", "events": [event.to_dict() for event in lost]}
+        message_group(message.pk), {"type": "turn.events", "events": [event.to_dict() for event in lost]}
     )
     async with asyncio.timeout(60):
         events += [await anext(listener) for _event in lost]

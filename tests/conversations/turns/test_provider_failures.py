@@ -15,7 +15,8 @@ from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message, ModelProfile
 from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
-from ragsite.llm import chat, stream_reader
+from ragsite.llm import chat
+from ragsite.llm.stream import reader
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
 
@@ -36,7 +37,7 @@ HELLO = frame("Hold the button [1]. ")
 async def profile(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> ModelProfile:
     """The provider, for answers alone: small questions are answered by the rules."""
     monkeypatch.setattr(chat, "MAX_WAIT", 0.7)
-    monkeypatch.setattr(stream_reader, "MAX_TEXT", 150)
+    monkeypatch.setattr(reader, "MAX_TEXT", 150)
     return await ModelProfile.objects.acreate(
         purpose="answer", base_url=provider.base_url, model="m", idle_timeout=30, total_timeout=60
     )

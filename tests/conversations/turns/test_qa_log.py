@@ -16,7 +16,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import Unreachable
 from ragsite.llm.types import TextPiece, UsagePiece
-from ragsite.logs import JsonFormatter, RequestId
+from ragsite.runtime.logs import JsonFormatter, RequestId
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 

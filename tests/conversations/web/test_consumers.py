@@ -18,14 +18,15 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.test import Client
 
-from conversations import services, sign_in
+from conversations import services
+from conversations.events import DELTA_INTERVAL
 from conversations.models import ChatSession, Message
 from conversations.turns import lifecycle
-from conversations.turns.coalesce import INTERVAL
 from conversations.web import contexts
+from conversations.web.rendering.text_frames import MARK
 from conversations.web.routing import websocket_urlpatterns, websockets
-from conversations.web.text_frames import MARK
 from knowledge.models import KnowledgeBase
+from ragsite.accounts import stream_auth
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from tests.conversations.oob import Page, squeeze
@@ -172,7 +173,7 @@ async def test_words_come_at_most_once_in_an_interval(
                 here.page.apply(frame)
                 times += [time.monotonic()] if frame.startswith(MARK) else []
     assert len(times) > 3
-    assert len(times) <= (times[-1] - times[0]) / INTERVAL + 3  # the first and the last needn't wait
+    assert len(times) <= (times[-1] - times[0]) / DELTA_INTERVAL + 3  # the first and the last needn't wait
 
 
 async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
@@ -432,7 +433,7 @@ async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
 @pytest.fixture
 def told_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sockets end by being told, and not because someone looks now and then."""
-    monkeypatch.setattr(sign_in, "INTERVAL", 1000)
+    monkeypatch.setattr(stream_auth, "INTERVAL", 1000)
 
 
 @pytest.mark.usefixtures("told_only")

@@ -22,9 +22,9 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.web.answer import AnswerPage
-from conversations.web.fragments import Stream, answer_html, messages
 from conversations.web.progress import duration
+from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.fragments import Stream, answer_html, messages
 from tests.conversations.oob import Page, squeeze
 
 REQUEST = uuid.uuid4()

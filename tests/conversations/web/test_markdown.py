@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.web import markdown
-from conversations.web.markdown import Context, Incremental, Marker, cited_numbers, render, render_inline
+from conversations.web.rendering import markdown
+from conversations.web.rendering.markdown import Context, Incremental, Marker, cited_numbers, render, render_inline
 
 CONTEXT = Context(
     markers={1: Marker("/m/1/1", "Source 1"), 2: Marker("/m/1/2", "Source 2")},

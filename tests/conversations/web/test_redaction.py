@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.prompts.passages import fenced
-from conversations.web.trace.redaction import Sight
+from conversations.turns.redaction import Sight
 
 SIGHT = Sight(frozenset(), frozenset({2}))
 

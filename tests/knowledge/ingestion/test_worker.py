@@ -20,7 +20,7 @@ from knowledge.ingestion.claims import Claim
 from knowledge.ingestion.fair_order import PER_LOOK, Turns
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
-from knowledge.parsing.runner import ParseStopped
+from knowledge.parsing.sandbox.runner import ParseStopped
 from knowledge.signals import indexing_due
 from tests import factories
 from tests.knowledge.conftest import add

@@ -12,7 +12,7 @@ from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf import document, pictures
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.runner import ParseLimits, parse_file
+from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
 from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, chinese, grid, make_pdf, picture, prose, text
 
 

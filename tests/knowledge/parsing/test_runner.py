@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 
 from knowledge.parsing import limits as limits_module
-from knowledge.parsing import processes, runner
 from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import check_file
 from knowledge.parsing.registry import Format
-from knowledge.parsing.runner import ParseLimits, ParseStopped, parse_file
+from knowledge.parsing.sandbox import processes, runner
+from knowledge.parsing.sandbox.runner import ParseLimits, ParseStopped, parse_file
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite import env
 from ragsite.api.base import exception_handler
 from ragsite.api.uploads import InUtf8
-from ragsite.logs import TracebackOfFaults
+from ragsite.runtime.logs import TracebackOfFaults
 from retrieval.evaluation.models import EvaluationSet
 from tests import factories
 from tests.conversations.records import make_session, make_turn

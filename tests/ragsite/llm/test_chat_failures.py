@@ -11,8 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ragsite.llm import errors, stream_reader
+from ragsite.llm import errors
 from ragsite.llm.chat import ChatClient
+from ragsite.llm.stream import reader
 from ragsite.llm.types import Endpoint, FinishPiece, Piece, TextPiece, ThinkPiece, UsagePiece
 from tests.fakes.provider import FakeProvider
 from tests.ragsite.llm.conftest import MakeClient
@@ -238,7 +239,7 @@ class TestEnds:
     async def test_a_connection_held_open_after_done(
         self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stream_reader, "AFTER_DONE", 0.1)
+        monkeypatch.setattr(reader, "AFTER_DONE", 0.1)
         provider.garbage(text_frame("Hello."), STOP, DONE, hold_open=60)
         async with asyncio.timeout(30):
             pieces, error = await collect(client)
@@ -247,7 +248,7 @@ class TestEnds:
     async def test_a_connection_held_open_after_the_finish_reason(
         self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stream_reader, "AFTER_FINISH", 0.2)
+        monkeypatch.setattr(reader, "AFTER_FINISH", 0.2)
         provider.garbage(text_frame("Hello."), STOP, hold_open=60)
         async with asyncio.timeout(25):
             pieces, error = await collect(client)
@@ -339,7 +340,7 @@ class TestGarbage:
     async def test_an_answer_without_an_end_is_broken_off(
         self, provider: FakeProvider, client: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stream_reader, "MAX_TEXT", 7)
+        monkeypatch.setattr(reader, "MAX_TEXT", 7)
         provider.garbage(text_frame("Hello"), text_frame(" again"), text_frame(" and again"), STOP, DONE)
         pieces, error = await collect(client)
         assert text_of(pieces) == "Hello a"

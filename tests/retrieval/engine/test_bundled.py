@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from ragsite.llm.embedding import get_embedder
+from ragsite.llm.embedding.embedding import get_embedder
 
 FOLDER = Path(settings.BUNDLED_MODEL_DIR)
 

@@ -22,7 +22,7 @@ from django.db.backends.utils import CursorWrapper
 from pytest_django import Settings
 
 from knowledge.models import Chunk, KnowledgeBase
-from ragsite.llm.embedding import EmbeddingModel
+from ragsite.llm.embedding.embedding import EmbeddingModel
 from retrieval.engine import indexing, partitions, reembedding, spaces, vectors
 from retrieval.engine.engine import engine
 from retrieval.models import EmbeddingSpace, Vector, VectorCount

@@ -10,7 +10,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from pytest_django import Settings
 
-from ragsite.llm.embedding import EmbeddingModel
+from ragsite.llm.embedding.embedding import EmbeddingModel
 from ragsite.llm.errors import Unauthorized
 from retrieval.engine import partitions, spaces
 from retrieval.models import EmbeddingSpace

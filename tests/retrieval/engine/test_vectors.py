@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from numpy.typing import NDArray
 
 from knowledge.models import Chunk, KnowledgeBase
-from ragsite.llm.embedding import EmbeddingModel
+from ragsite.llm.embedding.embedding import EmbeddingModel
 from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, Vector, VectorCount

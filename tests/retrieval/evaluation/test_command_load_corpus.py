@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError
 
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.errors import TimedOut
-from ragsite.llm.local_embedding import LocalEmbedder
 from retrieval.engine import bm25, vectors
-from retrieval.evaluation import loading
+from retrieval.evaluation.loading import loading
 from retrieval.models import CorpusSize, EvaluationSet, IndexEntry, TermFrequency
 from tests import factories
 from tests.retrieval.evaluation.conftest import PASSAGES, Benchmark, write_lines

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrieval.evaluation.loading.references import Reference
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
-from retrieval.evaluation.references import Reference
 
 
 def read(*records: Any) -> QuestionDraft:

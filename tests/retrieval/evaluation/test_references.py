@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval.evaluation.references import Reference, Target, alike, resolve, settle
+from retrieval.evaluation.loading.references import Reference, Target, alike, resolve, settle
 from tests import factories
 
 pytestmark = pytest.mark.django_db

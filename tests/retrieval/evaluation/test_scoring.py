@@ -1,7 +1,7 @@
 """From hits to figures: what counts as found, and what counts once."""
 
+from retrieval.evaluation.loading.references import Reference, Target
 from retrieval.evaluation.metrics import Figures
-from retrieval.evaluation.references import Reference, Target
 from retrieval.evaluation.scoring import is_by_document, score
 from retrieval.types import Hit
 

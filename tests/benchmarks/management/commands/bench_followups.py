@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from knowledge.management.lookups import base_to_read
 from knowledge.models import Document, KnowledgeBase
-from retrieval.evaluation import corpus
-from retrieval.evaluation.corpus import CorpusError
+from retrieval.evaluation.loading import corpus
+from retrieval.evaluation.loading.corpus import CorpusError
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.types import SearchFailed
 from tests.benchmarks.conversations import followups

@@ -7,9 +7,10 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
+from conversations.history import PastTurn
 from conversations.pipeline.nodes.rewrite import Rewrite
 from conversations.pipeline.nodes.understand import Understand
-from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.state import State
 from conversations.prompts import side_calls, templates
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError, Unauthorized

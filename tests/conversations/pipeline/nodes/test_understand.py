@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from conversations.history import PastTurn
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
-from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.state import State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.prompts import side_calls
 from ragsite.llm.chat import ChatClient

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from conversations.history import PastTurn
 from conversations.models import ChatSession, Turn
-from conversations.pipeline.state import PastTurn, State
+from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import known_words, searchable
 from conversations.web.trace import steps as tracing
 from knowledge.models import KnowledgeBase

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conversations.pipeline.understanding.plans import Plan, may_ask_for_facts, read_plan, reconcile
 from conversations.pipeline.understanding.rewriting import Unusable
-from ragsite.llm.think import split_thinking
+from ragsite.llm.stream.think import split_thinking
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, plan
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.state import PastTurn
+from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import (

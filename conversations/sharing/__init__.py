@@ -1,0 +1,1 @@
+"""How a chat leaves the site: links, what they leave out, exports."""

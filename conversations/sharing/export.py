@@ -1,0 +1,163 @@
+"""A chat to take along: one branch as Markdown, or all branches as data."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from conversations import queries, turn_store
+from conversations.citations.markers import MARKER
+from conversations.models import ChatSession, Citation, Message
+from conversations.queries import TurnView
+from conversations.sharing import withheld
+from knowledge.web.locations import place
+from retrieval.types import AnswerState
+
+SNIPPET_LENGTH = 300
+_CODE_OR_MARKER = re.compile(rf"(```.*?(?:```|\Z)|`[^`\n]*`)|{MARKER.pattern}", re.DOTALL)
+_NUMBER = re.compile(r"\d+")
+
+
+def filename(session: ChatSession, suffix: str) -> str:
+    """Return a name for the file of a session."""
+    return f"{slugify(session.title, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
+
+
+def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
+    """Have a response saved under a name that tells the session."""
+    response["Content-Disposition"] = content_disposition_header(True, filename(session, suffix))
+    return response
+
+
+def markdown(session: ChatSession, through: int | None = None, site: str = "") -> str:
+    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources.
+
+    Pictures are links into the `site`, `https://` and host.
+    """
+    exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
+    views = queries.transcript(session, through)
+    readable = _readable(session, [source for view in views for source in view.citations])
+    left_out = 0
+    for view in views:
+        cited = sum(source.cited for source in view.citations)
+        view.citations = withheld.take_out(view.answer, view.citations, readable)
+        left_out += cited - sum(source.cited for source in view.citations)
+    turns = [_turn(parts, site) for parts in _answers(views)]
+    if left_out:
+        turns.append(f"*{withheld.note(left_out)}*")
+    return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
+
+
+def messages(session: ChatSession) -> tuple[list[Message], str]:
+    """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents.
+
+    With them, what is left out of them in words; empty for nothing.
+    """
+    turn_store.interrupt_stale(session_id=session.pk)
+    found = list(queries.message_list(Message.objects.filter(turn__session=session)))
+    readable = _readable(session, [source for message in found for source in message.citations.all()])
+    left_out = 0
+    for message in found:
+        sources = list(message.citations.all())
+        kept = withheld.take_out(message, sources, readable)
+        message._prefetched_objects_cache["citations"] = kept  # type: ignore[attr-defined]
+        left_out += len(sources) - len(kept)
+    return found, withheld.note(left_out)
+
+
+def _readable(session: ChatSession, sources: Iterable[Citation]) -> set[int]:
+    return withheld.readable_documents(session.owner, [source.document_id for source in sources])
+
+
+def _answers(views: Iterable[TurnView]) -> list[list[TurnView]]:
+    """Return the turns of each answer: those that went on with a cut one are part of it, unless they began it anew."""
+    answers: list[list[TurnView]] = []
+    for view in views:
+        last = answers[-1] if answers else []
+        if not (view.turn.continues and last and last[-1].turn.pk == view.turn.parent_turn_id):
+            answers.append([view])
+        elif view.answer.content.startswith(last[-1].answer.content):
+            last[-1] = view
+        else:
+            last.append(view)
+    return answers
+
+
+def _turn(views: list[TurnView], site: str) -> str:
+    """Return a question with its answer; sources of parts that went on with it are numbered on from those before."""
+    asked = "\n".join(f"> {line}".rstrip() for line in views[0].question.content.splitlines())
+    parts = ["---", asked]
+    if views[-1].answer.answer_state in (AnswerState.NEAREST, AnswerState.NOTHING):
+        parts.append(f"*({views[-1].answer.get_answer_state_display()})*")
+    sources: dict[int, Citation] = {}
+    known: dict[tuple[int | None, str], int] = {}
+    for view in views:
+        numbers: dict[int, int] = {}
+        cited = [source for source in view.citations if source.cited]
+        for source in cited:
+            free = max(sources) + 1 if source.index in sources else source.index
+            numbers[source.index] = known.get((source.chunk_id, source.snippet), free)
+            sources.setdefault(numbers[source.index], source)
+        known |= {(source.chunk_id, source.snippet): numbers[source.index] for source in cited}
+        parts += [_block(block, numbers, site) for block in view.answer.blocks]
+    if views[-1].answer.status != Message.Status.COMPLETED:
+        parts.append(f"*({views[-1].answer.get_status_display()})*")
+    if sources:
+        listed = (_source(number, source) for number, source in sorted(sources.items()))
+        parts.append(f"**{_('Sources')}**\n\n" + "\n".join(listed))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
+    match block["kind"]:
+        case "table":
+            rows = [[_renumbered(str(cell), numbers) for cell in row] for row in block["rows"]]
+            return _table(block["columns"], rows)
+        case "image" if block["url"]:
+            address = f"{site}{block['url']}"
+            return f"[{_line(block['alt']) or address}]({address})"
+        case "image":
+            return f"*[{_line(block['alt'])}]*" if block["alt"] else ""
+        case "code":
+            text = block["text"].rstrip("\n")
+            fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
+            return f"{fence}{block['language']}\n{text}\n{fence}"
+        case _:
+            return _renumbered(str(block["text"]), numbers).strip()
+
+
+def _renumbered(text: str, numbers: Mapping[int, int]) -> str:
+    """Return a text with other numbers in its citation markers; code keeps its brackets."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return match[1] or _NUMBER.sub(lambda number: str(numbers.get(int(number[0]), number[0])), match[0])
+
+    return _CODE_OR_MARKER.sub(replaced, text)
+
+
+def _table(columns: list[Any], rows: Iterable[list[Any]]) -> str:
+    return "".join([table_row(columns), table_row(["---"] * len(columns)), *map(table_row, rows)]).rstrip()
+
+
+def _source(number: int, source: Citation) -> str:
+    called = [source.title, source.filename] if source.title != source.filename else [source.filename]
+    where = [*called, source.heading, place(source.filename, source.page, source.heading)]
+    snippet = _line(source.snippet)
+    cut = snippet if len(snippet) <= SNIPPET_LENGTH else snippet[:SNIPPET_LENGTH].rstrip() + "…"
+    return f"- [{number}] {' · '.join(_line(part) for part in where if part)}: “{cut}”"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def table_row(cells: Iterable[Any]) -> str:
+    """Return one row of a table in Markdown, with the end of its line."""
+    escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return "| " + " | ".join(escaped) + " |\n"

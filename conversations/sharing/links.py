@@ -1,0 +1,89 @@
+"""Links by which anyone may read a branch of a chat, until its owner revokes them.
+
+A link shows questions, answers and the quoted passages up to the turn at which it was made. What is asked later, other
+branches, thinking, traces, pictures and the documents themselves stay the owner's. What rests on a document that is
+deleted, or that the chat's owner may not read any more, is left out; the owner of a knowledge base can close links that
+quote it.
+"""
+
+import uuid
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations import access, queries
+from conversations.models import ChatSession, Citation, ShareLink, Turn
+from conversations.turn_tree import TurnTree
+from knowledge import access as knowledge_access
+from knowledge.models import KnowledgeBase
+
+
+class NothingToShare(Exception):
+    """The session has no turn yet, or not the one that was named."""
+
+
+@transaction.atomic
+def create_link(session: ChatSession, last_turn_id: int | None = None) -> ShareLink:
+    """Share a branch up to a turn, by default that of the newest; raises `NothingToShare`.
+
+    The link that a turn has is returned again.
+    """
+    ChatSession.objects.select_for_update().get(pk=session.pk)
+    tree = queries.tree(session)
+    turn_id = last_turn_id if last_turn_id is not None else next(reversed(tree.branch()), None)
+    if turn_id not in tree.parent:
+        raise NothingToShare
+    existing = ShareLink.objects.filter(session=session, last_turn_id=turn_id, revoked_at=None).first()
+    return existing or ShareLink.objects.create(session=session, last_turn_id=turn_id)
+
+
+def revoke(link: ShareLink) -> None:
+    """Close a link for good."""
+    ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+@dataclass(frozen=True, slots=True)
+class QuotingLink:
+    """An open link that quotes a knowledge base: who made it, how often it quotes, and from which documents."""
+
+    link: ShareLink
+    quotations: int
+    documents: list[str]
+
+
+def links_quoting(base: KnowledgeBase) -> list[QuotingLink]:
+    """Return the open links that quote passages of a base, newest first, in three queries."""
+    cited = Citation.objects.filter(cited=True, document__knowledge_base=base)
+    links = list(
+        access.open_links()
+        .filter(session__owner__in=knowledge_access.readers(base))
+        .filter(session__in=cited.values("message__turn__session_id"))
+        .order_by("-created_at")
+    )
+    turns: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
+    rows = Turn.objects.filter(session__in={link.session_id for link in links}).order_by("created_at", "id")
+    for session_id, turn_id, parent_id in rows.values_list("session_id", "id", "parent_turn_id"):
+        turns[session_id].append((turn_id, parent_id))
+    titles: dict[int, list[str]] = defaultdict(list)
+    for turn_id, title, filename in cited.filter(message__turn__session__in=turns).values_list(
+        "message__turn_id", "title", "filename"
+    ):
+        titles[turn_id].append(title or filename)
+    found = []
+    for link in links:
+        quoted = [title for turn in TurnTree(turns[link.session_id]).path(link.last_turn_id) for title in titles[turn]]
+        if quoted:
+            found.append(QuotingLink(link, len(quoted), list(dict.fromkeys(quoted))))
+    return found
+
+
+def get_link_quoting(base: KnowledgeBase, pk: uuid.UUID) -> ShareLink:
+    """Return an open link that quotes a base; raises `Http404`."""
+    found = next((item.link for item in links_quoting(base) if item.link.pk == pk), None)
+    if found is None:
+        raise Http404(_("There is no such link."))
+    return found

@@ -1,0 +1,117 @@
+"""A turn's trace as a reader may see it: passages out of reach, and words of servers, are left out."""
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import prefetch_related_objects
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.models import Citation, TraceStep, Turn
+from knowledge import access
+
+# As `evidence.fenced` writes them; a passage can't hold its own end.
+_BEGIN = re.compile(r'<passage number="(\d{1,9})"')
+_END = "\n</passage>"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One message: who speaks in it, how long it is, and what it says."""
+
+    speaker: str
+    size: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a reader may see of a turn: ids of passages, and numbers of those given to the answer.
+
+    `servers`: whether also which server failed and what it said, which is for those who run the site.
+    """
+
+    chunk_ids: frozenset[int]
+    numbers: frozenset[int]
+    servers: bool = False
+
+    def text(self, text: str) -> str:
+        """Return a message without the passages that may not be seen."""
+        parts, place = [], 0
+        for number, begin, end in _passages(text):
+            if number not in self.numbers:
+                parts += [text[place:begin], _("[not available to you]")]
+                place = end
+        return "".join([*parts, text[place:]])
+
+    def detail(self, detail: dict[str, Any]) -> dict[str, Any]:
+        """Return what a node noted, without quotations of passages and words of servers that may not be seen."""
+        seen = copy.deepcopy(detail)
+        if not self.servers:
+            seen.pop("error_detail", None)
+        for message in seen.get("messages", []):
+            message["content"] = self.text(message["content"])
+        for verdict in seen.get("judged", []):
+            if verdict.get("chunk_id") not in self.chunk_ids:
+                verdict.update({name: "" for name in ("key_passage", "reason") if name in verdict})
+        return seen
+
+
+def _passages(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield number, begin and end of each passage's contents, in time that grows with the text's length alone."""
+    place = 0
+    while opening := _BEGIN.search(text, place):
+        place = text.find("\n", opening.end())
+        if place > 0 and text[place - 1] == ">":
+            end = text.find(_END, place + 1)
+            if end >= 0:
+                yield int(opening[1]), place + 1, end
+            place = end
+        if place < 0:  # nothing after this has an end
+            return
+
+
+def sight_of(turn: Turn, rows: list[TraceStep], user: Any) -> Sight:
+    """Return what the user may see; the passages of messages are those of the answer's citations, by number."""
+    given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
+    asked = named_passages(rows, None) | set(given.values())
+    readable = frozenset(access.chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
+    numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
+    return Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
+
+
+def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
+    """Return the ids of the passages in a trace, of each list at most so many."""
+    ids: set[int] = set()
+    for row in rows:
+        for name in ("hits", "judged"):
+            ids |= {hit["chunk_id"] for hit in row.detail.get(name, [])[:most]}
+        for ranking in row.detail.get("rankings", []):
+            ids |= {hit["chunk_id"] for hit in ranking["hits"][:most]}
+    return ids
+
+
+def withhold(turn: Turn, user: Any) -> None:
+    """Leave out of a turn's trace, as it lies in memory, what it quotes of passages that the user may not read."""
+    prefetch_related_objects([turn], "trace")
+    rows = list(turn.trace.all())
+    sight = sight_of(turn, rows, user)
+    for row in rows:
+        row.detail = sight.detail(row.detail)
+
+
+def messages(detail: dict[str, Any], sight: Sight) -> list[Sent]:
+    """Return the messages of a node's detail, in the order in which they were sent."""
+    speakers = {"system": _("System"), "user": _("User"), "assistant": _("Assistant")}
+    return [
+        Sent(speakers.get(item["role"], item["role"]), _size(item["content"]), sight.text(item["content"]))
+        for item in detail.get("messages", [])
+    ]
+
+
+def _size(text: str) -> str:
+    count = len(text)
+    return ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}

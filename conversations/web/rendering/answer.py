@@ -1,0 +1,347 @@
+"""An answer where it stands, as the page shows it: its place among its siblings, its line, its sources."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.citations import labels
+from conversations.citations.supporting_sentences import quotations
+from conversations.events import Answer, fold
+from conversations.models import Message
+from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
+from conversations.prompts import truncation
+from conversations.queries import TurnView
+from conversations.turn_store import Started, citation_dict
+from conversations.web.progress import duration, progress
+from conversations.web.rendering import markdown
+from conversations.web.rendering.blocks import block_html, texts
+from knowledge.web.locations import place
+from retrieval.types import AnswerState
+from retrieval.web.snippets import marked
+
+_MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
+_TONE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A citation as the page shows it."""
+
+    number: int
+    filename: str
+    title: str
+    heading: str
+    page: int | None
+    snippet: SafeString
+    href: str
+    chunk_id: int | None
+    joined: tuple[int, ...]
+    document_id: int | None
+    found_by: str
+
+    @property
+    def deleted(self) -> bool:
+        """Whether its document is gone."""
+        return self.document_id is None
+
+    @property
+    def below(self) -> str:
+        """The headings that the passage stands under within its document, without the title."""
+        first, _arrow, rest = self.heading.partition(" › ")
+        return rest if first == self.title else self.heading
+
+    @property
+    def section(self) -> str:
+        """The innermost of these headings; it tells passages of a document without pages apart."""
+        return self.below.rpartition(" › ")[2]
+
+    @property
+    def named(self) -> str:
+        """The document and the place in it, in a line."""
+        return " · ".join(filter(None, (self.title, place(self.filename, self.page) or self.section)))
+
+
+@dataclass
+class AnswerPage:
+    """An answer where it stands: its place in the session, and what its events have made of it so far."""
+
+    session_id: int
+    turn_id: int
+    request_id: str
+    question_id: int
+    message_id: int
+    question: str
+    answer: Answer
+    continues: bool = False
+    model: str = ""
+    action: str = ""
+    siblings: Sequence[int] = ()
+    position: int = 1
+    feedback: int | None = None
+    _made: tuple[list[dict[str, Any]], list[Card]] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, view: TurnView, answer: Answer | None = None) -> Self:
+        """Return the page of a stored turn, or of the turn with an answer that has gone on since."""
+        return cls(
+            session_id=view.turn.session_id,
+            turn_id=view.turn.pk,
+            request_id=str(view.turn.request_id),
+            question_id=view.question.pk,
+            message_id=view.answer.pk,
+            question=view.question.content,
+            answer=answer or stored_answer(view),
+            continues=view.turn.continues,
+            model=view.turn.model,
+            action=view.turn.action,
+            siblings=tuple(view.siblings),
+            position=view.position,
+            feedback=view.feedback,
+        )
+
+    @classmethod
+    def begun(cls, started: Started, question: str) -> Self:
+        """Return the page of a turn of which nothing has come yet."""
+        return cls(
+            session_id=started.session_id,
+            turn_id=started.turn_id,
+            request_id=started.request_id,
+            question_id=started.user_message_id,
+            message_id=started.assistant_message_id,
+            question=question,
+            answer=Answer(),
+            siblings=(started.turn_id,),
+        )
+
+    @property
+    def id(self) -> str:
+        """The answer's element id; those of its parts begin with it."""
+        return f"answer-{self.message_id}"
+
+    @property
+    def asked(self) -> str:
+        """What stands above the answer: the question, or that the answer before is gone on with."""
+        return _("Please continue.") if self.continues else self.question
+
+    @property
+    def streaming(self) -> bool:
+        """Whether more is to come."""
+        return self.answer.status == Message.Status.STREAMING
+
+    @property
+    def line(self) -> str:
+        """What is being done, or how it ended, in one line."""
+        if not self.streaming:
+            return _outcome(self)
+        doing = progress(self.answer)
+        return " · ".join((_("Nothing found on this"), doing)) if self.tone == AnswerState.NOTHING else doing
+
+    @property
+    def mark(self) -> str:
+        """The icon beside the line once it has ended."""
+        if self.answer.status == Message.Status.COMPLETED and (self.tone in _TONE_MARKS or self.unfounded):
+            return _TONE_MARKS.get(self.tone, "info")
+        return _MARKS.get(self.answer.status, "triangle-alert")
+
+    @property
+    def tone(self) -> str:
+        """The answer's state; that of a quoting answer from before there were states by what it names. May be empty."""
+        if self.answer.answer_state or not self.unfounded or self.model != QUOTING:
+            return self.answer.answer_state
+        return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
+
+    @property
+    def unfounded(self) -> bool:
+        """Whether the documents were asked, and the answer names none of them."""
+        if self.answer.status != Message.Status.COMPLETED or self.action != "retrieve_vector":
+            return False
+        return self.cited_count == 0
+
+    @property
+    def cards(self) -> list[Card]:
+        """Every source, by number; made once, for they come all at once and are shown in several places."""
+        if self._made is None or self._made[0] is not self.answer.citations:
+            self._made = self.answer.citations, [_card(self, citation) for citation in self.answer.citations]
+        return self._made[1]
+
+    @property
+    def cited(self) -> list[Card]:
+        """The sources that the text names, those of a document side by side."""
+        numbers = self._cited_numbers
+        return _by_document(card for card in self.cards if card.number in numbers)
+
+    @property
+    def cited_count(self) -> int:
+        """How many sources the text names."""
+        return len(self._cited_numbers & {citation["index"] for citation in self.answer.citations})
+
+    @property
+    def also_read(self) -> list[Card]:
+        """The sources that it doesn't, in the same way."""
+        numbers = self._cited_numbers
+        return _by_document(card for card in self.cards if card.number not in numbers)
+
+    @property
+    def checked(self) -> str:
+        """What the check of the citations found, in one line; of mere quotations only what is wrong."""
+        return "" if self.model == QUOTING and not self.doubts else labels.summary(self.answer.checks)
+
+    @property
+    def left_out(self) -> str:
+        """What did not fit into the prompt, in words; empty when everything did."""
+        return truncation.sentence(self.answer.usage)
+
+    @property
+    def doubts(self) -> list[labels.Doubt]:
+        """The cited sentences that their sources don't fully bear out."""
+        return labels.doubts(self.answer.checks)
+
+    @property
+    def previous_sibling(self) -> int | None:
+        """The turn before this one among its siblings."""
+        return self.siblings[self.position - 2] if self.position > 1 else None
+
+    @property
+    def next_sibling(self) -> int | None:
+        """The turn after this one among its siblings."""
+        return self.siblings[self.position] if self.position < len(self.siblings) else None
+
+    @property
+    def again_id(self) -> str:
+        """The request id of the next version: a button pressed twice asks once."""
+        return self._derived_id(f"again {len(self.siblings)}")
+
+    @property
+    def continue_id(self) -> str:
+        """The request id of the turn that goes on from a cut answer."""
+        return self._derived_id("continue")
+
+    def claims(self, number: int) -> list[str]:
+        """Return what is said of a source: the sentences that name it and were found there, or all that is quoted."""
+        if self.model == QUOTING:
+            return quotations(self.answer.blocks, number)
+        checks = (item for item in self.answer.checks if item["status"] != "not_found")
+        return [item["text"] for item in checks if number in item["sources"]]
+
+    def citation_url(self, number: int) -> str:
+        """Return where a source is shown."""
+        return reverse("citation", args=[self.message_id, number])
+
+    def _derived_id(self, what: str) -> str:
+        """Return an id that is the same at every rendering, and that only who sees the turn can know."""
+        return str(uuid.uuid5(uuid.UUID(self.request_id), what))
+
+    @property
+    def _cited_numbers(self) -> set[int]:
+        return {number for text in texts(self.answer.blocks) for number in markdown.cited_numbers(text)}
+
+    def context(self) -> markdown.Context:
+        """Return what Markdown needs to know of the answer's sources."""
+        markers = {}
+        # Of what may not answer, the reader sees at once where it stands.
+        names = {card.number: card.named for card in self.cards} if self.tone == AnswerState.NEAREST else {}
+        verdicts = labels.by_marker(self.answer.checks)
+        for item in self.answer.citations:
+            number = item["index"]
+            label = _("Source %(number)s: %(file)s") % {"number": number, "file": _title(item)}
+            told = tuple(verdicts.get(number, ()))
+            markers[number] = markdown.Marker(self.citation_url(number), label, told, names.get(number, ""))
+        trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
+        return markdown.Context(markers, trusted)
+
+    def blocks_html(self) -> SafeString:
+        """Return all blocks as they stand."""
+        context = self.context()
+        return format_html_join("", "{}", ((self.block_html(block, context),) for block in self.answer.blocks))
+
+    def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
+        """Return one block as it stands."""
+        return block_html(f"{self.id}-{block['id']}", block, context, is_open=block["id"] in self.answer.open)
+
+
+def stored_answer(view: TurnView) -> Answer:
+    """Return a stored answer as the fold of its events."""
+    message = view.answer
+    if message.status == Message.Status.STREAMING:
+        return fold(message.stream_log)
+    error = {"code": message.error_code, "message": message.error_message} if message.error_code else None
+    return Answer(
+        last_seq=message.last_seq,
+        blocks=message.blocks,
+        thinking=message.thinking,
+        citations=[citation_dict(citation) for citation in view.citations],
+        error=error,
+        status=message.status,
+        answer_state=message.answer_state,
+        usage=message.usage,
+        ms=message.duration_ms,
+        checks=message.checks,
+    )
+
+
+def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
+    return Card(
+        number=item["index"],
+        filename=item["filename"],
+        title=_title(item),
+        heading=item["heading"] or "",
+        page=item["page"],
+        snippet=marked(item["snippet"], page.question),
+        href=page.citation_url(item["index"]),
+        chunk_id=item["chunk_id"],
+        joined=tuple(item.get("merged", ())),
+        document_id=item["document_id"],
+        found_by=_found_by(item["sources"]),
+    )
+
+
+def _by_document(cards: Iterable[Card]) -> list[Card]:
+    """Return cards, given by number, with those of a document side by side where its first one stands."""
+    groups: dict[tuple[int | None, str, str], list[Card]] = {}
+    for card in cards:
+        groups.setdefault((card.document_id, card.filename, card.title), []).append(card)
+    return [card for group in groups.values() for card in group]
+
+
+def _title(item: dict[str, Any]) -> str:
+    return str(item.get("title") or item["filename"])
+
+
+def _found_by(sources: Iterable[dict[str, Any]]) -> str:
+    kinds = {source["type"] for source in sources}
+    if {"vector", "bm25"} <= kinds:
+        return _("found by meaning and by words")
+    return _("found by meaning") if "vector" in kinds else _("found by words") if kinds else ""
+
+
+def _outcome(page: AnswerPage) -> str:
+    status = page.answer.status
+    cited = page.cited_count
+    if status == Message.Status.STOPPED:
+        text = _("Stopped")
+    elif status == Message.Status.FAILED:
+        text = _("Broken off") if any(texts(page.answer.blocks)) else _("No answer")
+    elif status == Message.Status.INTERRUPTED:
+        text = _("Interrupted")
+    elif page.tone == AnswerState.NEAREST:
+        read = len(page.answer.citations)
+        words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
+        return " · ".join((_("Nothing answers this directly"), words))
+    elif page.tone == AnswerState.NOTHING:
+        return _("Nothing found on this")
+    elif page.unfounded:
+        text = _("Answered without a source")
+    elif cited and page.model == QUOTING:
+        text = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited) % {"count": cited}
+    elif cited:
+        text = ngettext("Answered from %(count)d passage", "Answered from %(count)d passages", cited) % {"count": cited}
+    else:
+        text = _("Answered")
+    return f"{text} · {duration(page.answer.ms)}" if page.answer.ms else text

@@ -1,0 +1,189 @@
+"""Answers as HTML: the stored page, and the fragments by which a stream builds the same page.
+
+One set of templates makes both, and what a finished stream leaves in the page equals what `answer_html` gives for
+the stored message.
+"""
+
+import itertools
+from collections.abc import Iterable
+
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from conversations.events import (
+    BlockEnd,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    SourcesEvent,
+    StepEvent,
+    ThinkEvent,
+)
+from conversations.web.rendering import markdown
+from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.blocks import row_html
+from conversations.web.rendering.text_frames import MARK, SEPARATOR, Records, Tail
+
+
+def turn_html(page: AnswerPage) -> str:
+    """Return the question and its answer."""
+    return render_to_string("conversations/_turn.html", {"page": page})
+
+
+def answer_html(page: AnswerPage) -> str:
+    """Return the answer as it stands."""
+    return render_to_string("conversations/_answer.html", {"page": page})
+
+
+def toast_html(text: str, kind: str = "error") -> str:
+    """Return a fragment that shows a message at the foot of the page."""
+    toast = render_to_string("partials/toast.html", {"text": text, "kind": kind})
+    return _oob("beforeend:#toasts", mark_safe(toast))
+
+
+class Stream:
+    """Turns the events of one answer into fragments, from wherever the page stands."""
+
+    def __init__(self, page: AnswerPage) -> None:
+        self.page = page
+        self._open: dict[str, markdown.Incremental] = {}
+        self._tails: dict[str, Tail] = {}
+        self._records = Records()
+        self._events = 0
+        self._context = page.context()
+        self._tone = page.tone
+        for block in page.answer.blocks:
+            if block["id"] in page.answer.open and block["kind"] == "text":
+                self._text(block["id"]).feed(block["text"])
+
+    def feed(self, event: Event) -> list[str]:
+        """Take the next event and return the frames that bring the page to it; each is a message of its own."""
+        if event.seq and event.seq <= self.page.answer.last_seq:
+            return []
+        still_open, before = set(self.page.answer.open), self.page.answer.last_seq
+        self.page.answer.apply(event)
+        self._events = self.page.answer.last_seq - before
+        frames = self._frames(event, still_open)
+        if not frames:
+            return [_part(self.page, "mark")]
+        if not frames[-1].startswith(MARK):  # which tells itself how far it goes
+            frames[-1] += _part(self.page, "mark")
+        return frames
+
+    def _frames(self, event: Event, still_open: set[str]) -> list[str]:
+        match event:
+            case StepEvent(status="processing"):
+                return [_part(self.page, "line")]
+            case ThinkEvent():
+                return [self._think(event)]
+            case SourcesEvent():
+                return [self._sources()]
+            case BlockStart():
+                return [_oob(f"beforeend:#{self.page.id}-blocks", self._block(event.id))]
+            case Delta() if event.id in still_open:
+                return self._delta(event)
+            case BlockUpdate():
+                return [self._replaced(event.id)]
+            case BlockEnd() if event.id in still_open:
+                return self._end(event.id)
+            case ErrorEvent():
+                return [_part(self.page, "foot")]
+            case DoneEvent():
+                return [*self._ends(still_open), *self._done()]
+        return []
+
+    def _text(self, block_id: str) -> markdown.Incremental:
+        return self._open.setdefault(block_id, markdown.Incremental(self._context))
+
+    def _block(self, block_id: str) -> SafeString:
+        block = self.page.answer.block(block_id)
+        assert block is not None
+        return self.page.block_html(block, self._context)
+
+    def _replaced(self, block_id: str) -> str:
+        if self.page.answer.block(block_id) is None:
+            return ""
+        return _oob(f"outerHTML:#{self.page.id}-{block_id}", self._block(block_id))
+
+    def _think(self, event: ThinkEvent) -> str:
+        if self.page.answer.thinking == event.text:
+            return _part(self.page, "thinking")
+        return self._appended("thinking", escape(event.text))
+
+    def _sources(self) -> str:
+        """Show the new cards, and read again what was written before its sources were known."""
+        self._context = self.page.context()
+        self._tone = self.page.tone
+        fragments = "".join(_part(self.page, part) for part in ("line", "tone", "cards"))
+        if not self.page.answer.blocks:
+            return fragments
+        for block_id in list(self._open):
+            self._open[block_id] = markdown.Incremental(self._context)
+            block = self.page.answer.block(block_id)
+            self._open[block_id].feed(block["text"] if block else "")
+            self._tails.pop(block_id, None)
+        return fragments + _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html())
+
+    def _delta(self, event: Delta) -> list[str]:
+        block = self.page.answer.block(event.id)
+        if block is None:
+            return []
+        match block["kind"]:
+            case "table" if event.row is not None:
+                return [self._appended(event.id, row_html(event.row, self._context))]
+            case "code" if event.text is not None:
+                return [self._appended(event.id, escape(event.text))]
+            case "text" if event.text is not None:
+                change = self._text(event.id).feed(event.text)
+                return [self._tail(event.id, change.finished + change.open, change.finished)]
+        return []
+
+    def _end(self, block_id: str) -> list[str]:
+        text = self._open.pop(block_id, None)
+        block = self.page.answer.block(block_id)
+        if block is None or block["kind"] != "text":
+            return []
+        return [self._tail(block_id, text.close() if text is not None else "", None)]
+
+    def _appended(self, place: str, html: str) -> str:
+        return self._records.record(f"{self.page.message_id}-{place}", html, self._events)
+
+    def _tail(self, block_id: str, html: str, finished: str | None) -> str:
+        tail = self._tails.setdefault(block_id, Tail(self._records))
+        return tail.becomes(f"{self.page.message_id}-{block_id}", html, self._events, finished)
+
+    def _ends(self, still_open: Iterable[str]) -> list[str]:
+        return [frame for block_id in still_open for frame in self._end(block_id)]
+
+    def _done(self) -> list[str]:
+        """Show how it ended, and at each citation what the check made of it."""
+        parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
+        if not self.page.answer.checks and self.page.tone == self._tone:
+            return [parts]
+        return [self._records.record(f"{self.page.message_id}-blocks", self.page.blocks_html(), 0, "*"), parts]
+
+
+def messages(frames: Iterable[str]) -> list[str]:
+    """Return frames as few messages: neighbouring records of text as one, and so HTML."""
+    groups = itertools.groupby(frames, lambda frame: frame.startswith(MARK))
+    return [(SEPARATOR if is_text else "").join(group) for is_text, group in groups]
+
+
+def _oob(swap: str, html: SafeString | str) -> str:
+    """Return a fragment that htmx puts where `swap` says (`style:#id`); all but its content is dropped."""
+    style, _colon, _target = swap.partition(":")
+    if style == "outerHTML":
+        # An outer swap takes the element itself, so it must carry the attribute.
+        first, space, rest = str(html).partition(" ")
+        return f'{first} hx-swap-oob="true"{space}{rest}'
+    return f'<div hx-swap-oob="{swap}">{html}</div>'
+
+
+def _part(page: AnswerPage, name: str) -> str:
+    """Return one named part of the answer's template as a fragment that replaces it."""
+    html = render_to_string(f"conversations/_answer.html#{name}", {"page": page}).strip()
+    return _oob(f"outerHTML:#{page.id}-{name}", html)

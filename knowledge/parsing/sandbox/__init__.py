@@ -1,0 +1,1 @@
+"""Parsers run in processes of their own, within limits."""

@@ -1,0 +1,166 @@
+"""The processes that parse, as their parent sees them: one per file, forked from a server that has the parsers loaded.
+
+Starting Python and loading a parser costs more than reading a small file. So a server process
+(`python -m knowledge.parsing.sandbox.child`) does that once, never touches a file itself, and forks for each file. A
+server forks for one file at a time; idle ones are kept for the next file and end by themselves after a while.
+"""
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from knowledge.parsing.errors import ParseError
+
+MAX_IDLE = 2  # servers kept for the next file
+START_S = 60.0  # how long a server may take to load a parser and fork
+
+_ROOT = Path(__file__).resolve().parents[3]
+_COMMAND = (sys.executable, "-m", "knowledge.parsing.sandbox.child")
+
+_idle: list["_Server"] = []
+_lock = threading.Lock()
+
+
+class Process:
+    """A process that parses one file: it leads a process group of its own, and dies when `channel` is closed."""
+
+    def __init__(self, server: "_Server", channel: socket.socket, pid: int) -> None:
+        self.channel = channel
+        self.exit_code: int | None = None
+        self._server = server
+        self._pid = pid
+        self._ended = False
+
+    def wait(self, seconds: float) -> int | None:
+        """Return the exit code (negative: a signal) of a process that is ending, or None if it takes longer."""
+        if not self._ended:
+            self.exit_code = self._server.reap(seconds)
+            self._ended = self.exit_code is not None
+        return self.exit_code
+
+    def end(self) -> None:
+        """Kill whatever is left of the process and of the programs it started, and let its server go."""
+        self.channel.close()
+        if not self._ended and not self._server.broken:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+            self.wait(START_S)
+        _put_back(self._server)
+
+
+def start(module: str, job: bytes) -> Process:
+    """Start the work on a job, one JSON line, with a parser of `module`; raises `ParseError` when that fails."""
+    for _ in range(MAX_IDLE + 1):  # idle servers may have ended just now
+        server = _take()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            pid = server.fork(module, theirs)
+        if pid is not None:
+            process = Process(server, ours, pid)
+            with suppress(BrokenPipeError):  # it died already, as its exit code tells
+                ours.sendall(job)
+            return process
+        ours.close()
+        server.close()
+    raise ParseError("internal", "The parser could not be started. Retry in a moment.")
+
+
+class _Server:
+    """A process that forks parsing processes, with none of this process's environment (it holds secrets)."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair()
+        self._asked_to_reap = False
+        self.broken = False
+        with theirs:
+            self._process = subprocess.Popen(
+                _COMMAND,
+                cwd=_ROOT,
+                env={
+                    "PATH": os.defpath,
+                    "PYTHONPATH": str(_ROOT),
+                    "PYTHONUTF8": "1",
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    "LC_ALL": "C.UTF-8",
+                    "MALLOC_ARENA_MAX": "2",
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                },
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def fork(self, module: str, channel: socket.socket) -> int | None:
+        """Return the number of a process that works for the other end of `channel`; None when the server is gone."""
+        self._asked_to_reap = False
+        with suppress(BrokenPipeError, ConnectionResetError):
+            socket.send_fds(self._control, [module.encode()], [channel.fileno()])
+        return self._answer(START_S)
+
+    def reap(self, seconds: float) -> int | None:
+        """Return the exit code of the forked process once it has ended; None if that takes longer."""
+        if not self._asked_to_reap:
+            self._asked_to_reap = True
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self._control.sendall(b"\n")
+        return self._answer(seconds)
+
+    def close(self) -> None:
+        """End the server."""
+        self.let_go()
+        self._process.kill()
+        self._process.wait()
+
+    def let_go(self) -> None:
+        """Close this process's end, upon which the server ends unless another process holds it too."""
+        self._control.close()
+
+    def _answer(self, seconds: float) -> int | None:
+        self._control.settimeout(seconds)
+        try:
+            answer = self._control.recv(32)
+        except TimeoutError:
+            return None
+        except ConnectionResetError:
+            answer = b""
+        self.broken = not answer
+        return int(answer) if answer else None
+
+
+def _take() -> _Server:
+    with _lock:
+        return _idle.pop() if _idle else _Server()
+
+
+def _put_back(server: _Server) -> None:
+    with _lock:
+        if not server.broken and len(_idle) < MAX_IDLE:
+            _idle.append(server)
+            return
+    server.close()
+
+
+def _close_idle() -> None:
+    with _lock:
+        while _idle:
+            _idle.pop().close()
+
+
+def _leave_to_parent() -> None:
+    """In a forked process: the servers are its parent's."""
+    global _lock
+    _lock = threading.Lock()
+    while _idle:
+        _idle.pop().let_go()
+
+
+atexit.register(_close_idle)
+os.register_at_fork(after_in_child=_leave_to_parent)

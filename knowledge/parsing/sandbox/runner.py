@@ -1,0 +1,196 @@
+"""Runs parsers in a child process with limits, so that no file can take the worker down."""
+
+import json
+import logging
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from knowledge.parsing.elements import Element, PageBreak, element_from_dict
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import format_of
+from knowledge.parsing.sandbox import processes
+
+logger = logging.getLogger(__name__)
+
+MAX_LINE = 16 * 1024**2  # bytes of one JSON line; the child cuts elements far below it
+TICK_S = 0.2  # how often a silent child is looked after
+GRACE_S = 5.0  # how long a process that closed its socket may take to end
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """What one file may cost: seconds of waiting for the parser, megabytes of memory, pages, table rows."""
+
+    timeout_s: float = 900
+    memory_mb: int = 3072
+    max_pages: int = 5000
+    max_rows: int = 200_000
+
+
+class ParseStopped(ParseError):
+    """The caller asked to stop (`code` "cancelled")."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled", "Reading the file was cancelled.")
+
+
+def _no_progress(done: int, total: int | None) -> None:
+    """Take no notice."""
+
+
+def _never() -> bool:
+    return False
+
+
+def parse_file(
+    path: Path,
+    filename: str,
+    output_dir: Path,
+    limits: ParseLimits,
+    on_progress: Callable[[int, int | None], None] = _no_progress,
+    should_stop: Callable[[], bool] = _never,
+) -> Iterator[Element]:
+    """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
+
+    Pictures are written into `output_dir`. `on_progress(page, total)` is called at each page break; `should_stop` is
+    asked several times a second. Memory here stays flat: the child waits until an element is taken. Raises
+    `ParseError` with the reason in words, `ParseStopped` when stopped. Closing the generator ends the child.
+    """
+    parser = format_of(filename).parser
+    if not path.is_file():
+        raise ParseError("broken", "The file is no longer there.")
+    if path.stat().st_size == 0:
+        raise ParseError("empty", "The file is empty.")
+    output_dir.mkdir(parents=True, exist_ok=True)
+    job = {
+        "task": "parse",
+        "path": str(path.resolve()),
+        "filename": filename,
+        "output_dir": str(output_dir.resolve()),
+        "max_pages": limits.max_pages,
+        "max_rows": limits.max_rows,
+    }
+    with closing(_answers(parser, job, limits, should_stop)) as answers:
+        for answer in answers:
+            element = element_from_dict(answer)
+            if isinstance(element, PageBreak) and element.page is not None:
+                on_progress(element.page, element.total)
+            yield element
+
+
+def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
+    """Call `knowledge.parsing.…` `function` in a child with JSON-safe arguments; return its JSON-safe result.
+
+    Raises `ParseError` as `parse_file` does.
+    """
+    job = {"task": "call", "function": function, "arguments": arguments}
+    with closing(_answers(function, job, limits, _never)) as answers:
+        return next(answers)["value"]
+
+
+def _answers(
+    function: str, job: dict[str, Any], limits: ParseLimits, should_stop: Callable[[], bool]
+) -> Generator[dict[str, Any], None, None]:
+    """Start a process for `function` and yield its answers up to the end; raise what it reports or died of."""
+    job = job | {"timeout_s": int(limits.timeout_s) + 1, "memory_mb": limits.memory_mb}
+    process = processes.start(function.rpartition(".")[0], json.dumps(job).encode() + b"\n")
+    try:
+        for line in _lines(process.channel, limits.timeout_s, should_stop):
+            answer: dict[str, Any] = json.loads(line)
+            if answer["type"] == "end":
+                return
+            if answer["type"] == "error":
+                raise _reported(answer, limits)
+            yield answer
+        raise _died(process.wait(GRACE_S), limits)
+    except json.JSONDecodeError as error:
+        raise _died(process.wait(GRACE_S), limits) from error
+    finally:
+        process.end()
+
+
+def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], bool]) -> Iterator[bytes]:
+    """Yield the process's lines; time that the caller spends between two lines does not count."""
+    waited = 0.0
+    asked = float("-inf")
+    rest = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel, selectors.EVENT_READ)
+        while True:
+            started = time.monotonic()
+            ready = selector.select(TICK_S)
+            waited += time.monotonic() - started
+            if time.monotonic() - asked >= TICK_S:
+                asked = time.monotonic()
+                if should_stop():
+                    raise ParseStopped
+            if not ready:
+                if waited > timeout_s:
+                    raise too_slow(timeout_s)
+                continue
+            piece = _receive(channel)
+            if not piece:
+                break
+            rest += piece
+            if b"\n" in piece:
+                *lines, last = bytes(rest).split(b"\n")
+                rest = bytearray(last)
+                yield from lines
+            elif len(rest) > MAX_LINE:
+                raise ParseError("too_large", "One part of the file is too large to be read.")
+            if waited > timeout_s:
+                raise too_slow(timeout_s)
+    if rest:
+        yield bytes(rest)
+
+
+def _receive(channel: socket.socket) -> bytes:
+    """Return what has come; nothing at the end, and when the process died before it had read its job."""
+    try:
+        return channel.recv(1 << 16)
+    except ConnectionResetError:
+        return b""
+
+
+def _reported(answer: dict[str, Any], limits: ParseLimits) -> ParseError:
+    if answer.get("place"):
+        logger.warning("Parser failed: %s at %s", answer["message"], answer["place"])
+    if answer["code"] == "memory":
+        return _too_hungry(limits)
+    return ParseError(str(answer["code"]), str(answer["message"]))
+
+
+def _died(code: int | None, limits: ParseLimits) -> ParseError:
+    """Say what a child died of; negative exit codes are signals."""
+    if code == -signal.SIGXCPU:
+        return too_slow(limits.timeout_s)
+    if code == -signal.SIGKILL:
+        return _too_hungry(limits)
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        return ParseError(
+            "broken",
+            f"The parser crashed on this file ({name}). It is probably damaged, or needs more than "
+            f"{limits.memory_mb:,} MB of memory. Saving it anew in its own program often helps.",
+        )
+    return ParseError("broken", f"The parser ended before the file did (exit code {code}).")
+
+
+def too_slow(timeout_s: float) -> ParseError:
+    """Say that reading took longer than it may."""
+    return ParseError(
+        "timeout", f"Reading the file took longer than {timeout_s:,.0f} seconds. Split it into smaller files."
+    )
+
+
+def _too_hungry(limits: ParseLimits) -> ParseError:
+    return ParseError(
+        "memory", f"Reading the file needs more than {limits.memory_mb:,} MB of memory. Split it into smaller files."
+    )

@@ -1,0 +1,1 @@
+"""Texts to vectors, by a model in the process or an endpoint."""

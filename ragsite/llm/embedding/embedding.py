@@ -1,0 +1,122 @@
+"""Embedding models: texts to vectors, in this process or behind an OpenAI-compatible endpoint."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+from numpy.typing import NDArray
+
+from ragsite.llm.embedding.local import LocalEmbedder
+from ragsite.llm.embedding.remote import OpenAIEmbedder
+from ragsite.llm.errors import NotConfigured
+from ragsite.llm.types import Endpoint
+
+__all__ = ["Embedder", "EmbeddingModel", "LocalEmbedder", "OpenAIEmbedder", "configured", "get_embedder"]
+
+_lock = threading.Lock()
+_embedders: dict["EmbeddingModel", "Embedder"] = {}
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space. The methods block, raise `LLMError`, and are safe from any thread."""
+
+    @property
+    def provider(self) -> str:
+        """`local` or `openai`."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per vector."""
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages that the model knows (`en`, `zh`) by its name; empty means every language."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return an array of shape (texts, dimension), in the order of the texts, each row of length 1."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return an array of shape (dimension,) and of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """Which embedding model is meant, and how it is reached.
+
+    `provider` is `local` or `openai`; address and key are for an endpoint. `dimension` is None for the model's own.
+    `languages` is None for those that the name tells, and empty for every language.
+    """
+
+    provider: str
+    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    dimension: int | None = None
+    languages: tuple[str, ...] | None = field(default=None, compare=False)
+
+
+def configured() -> EmbeddingModel:
+    """Return the model that the settings name."""
+    remote = settings.EMBEDDING_PROVIDER == "openai"
+    return EmbeddingModel(
+        provider=settings.EMBEDDING_PROVIDER,
+        model=settings.EMBEDDING_MODEL,
+        base_url=settings.EMBEDDING_BASE_URL if remote else "",
+        api_key=settings.EMBEDDING_API_KEY if remote else "",
+        dimension=settings.EMBEDDING_DIMENSION,
+        languages=settings.EMBEDDING_LANGUAGES,
+    )
+
+
+def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
+    """Return the process's one embedder for a model, the settings' one when None. Loading waits for the first text.
+
+    Raises `NotConfigured` when an endpoint lacks its address or a model's name, `LocalModelNotFound` when there is no
+    such local model.
+    """
+    wanted = model or configured()
+    with _lock:
+        if wanted not in _embedders:
+            _embedders[wanted] = _make(wanted)
+        return _embedders[wanted]
+
+
+def _make(wanted: EmbeddingModel) -> Embedder:
+    if wanted.provider == "local":
+        embedder = LocalEmbedder(wanted.model)
+        if wanted.dimension not in (None, embedder.dimension):
+            raise _not_configured(
+                f"A dimension of {wanted.dimension} is asked for, but that of {wanted.model!r} is {embedder.dimension}."
+            )
+        return embedder
+    if wanted.provider != "openai":
+        raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
+    if not wanted.base_url or not wanted.model:
+        raise _not_configured("An endpoint takes EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
+    endpoint = Endpoint(
+        wanted.base_url,
+        wanted.api_key,
+        wanted.model,
+        connect_timeout=settings.LLM_CONNECT_TIMEOUT,
+        idle_timeout=settings.EMBEDDING_TIMEOUT,
+    )
+    return OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=_languages_by_name(wanted.model))
+
+
+def _not_configured(detail: str) -> NotConfigured:
+    error = NotConfigured(detail)
+    error.text = _("The embedding model isn't set up as it has to be.")
+    return error
+
+
+def _languages_by_name(model: str) -> list[str]:
+    """Return the language that the name of an endpoint's model tells, or none: such models know many."""
+    return next(([language] for language in ("zh", "en") if f"-{language}" in model.lower()), [])

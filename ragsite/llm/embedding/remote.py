@@ -1,0 +1,184 @@
+"""Embeddings from an OpenAI-compatible endpoint."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import httpx
+import numpy as np
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from numpy.typing import NDArray
+
+from ragsite.llm import errors, http
+from ragsite.llm.embedding.local import normalise
+from ragsite.llm.errors import BadReply, BadRequest, LLMError
+from ragsite.llm.tokens import truncate_to_tokens
+from ragsite.llm.types import Endpoint
+
+# Bounds of one request. Providers refuse more than some 300,000 tokens in one.
+BATCH_TEXTS = 64
+BATCH_CHARACTERS = 200_000
+# Nearly every provider takes 8,191 tokens per text; longer ones are refused with the whole batch.
+MAX_TOKENS = 6000
+ATTEMPTS = 4
+# Seconds after which nothing is tried again: a person waits for a query, a worker for documents.
+QUERY_PATIENCE, DOCUMENT_PATIENCE = 3.0, 180.0
+LONGEST_WAIT = 60.0
+
+_TEXTS: dict[type[LLMError], str | Promise] = {
+    errors.Unreachable: _("The embedding endpoint can't be reached."),
+    errors.TimedOut: _("The embedding endpoint took too long."),
+    errors.RateLimited: _("The embedding endpoint is busy: too many requests."),
+    errors.Unauthorized: _("The embedding endpoint refuses the key."),
+    errors.ModelNotFound: _("The embedding endpoint has no such model."),
+    errors.BadRequest: _("The embedding endpoint refuses the request."),
+    errors.ContextTooLong: _("A text is too long for the embedding model."),
+    errors.ProviderError: _("The embedding endpoint failed."),
+    errors.BadReply: _("The embedding endpoint sent something else than the vectors asked for."),
+}
+
+
+class OpenAIEmbedder:
+    """`/v1/embeddings` in batches, retried with back-off; order and dimension of the reply are checked.
+
+    A `dimension` is asked for, of servers that can shorten vectors, and checked; without one, the first use finds it
+    out. Raises `LLMError`.
+    """
+
+    provider = "openai"
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        dimension: int | None = None,
+        languages: Sequence[str] = (),
+        transport: httpx.BaseTransport | None = None,
+        pause: float = 0.5,
+    ) -> None:
+        self.model = endpoint.model
+        self.languages = list(languages)
+        self._endpoint = endpoint
+        self._dimension = dimension
+        self._asks_for_dimension = dimension is not None
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._client = httpx.Client(
+            headers=http.headers(endpoint),
+            timeout=http.timeout(endpoint),
+            transport=transport,
+            trust_env=http.trusts_environment(endpoint),
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per vector; asks the endpoint once when it wasn't given."""
+        with self._lock:
+            if self._dimension is None:
+                self._dimension = self._ask(["dimension"], QUERY_PATIENCE).shape[1]
+            return self._dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (texts, dimension) unit vectors in the order of the texts. Blocks; safe from any thread."""
+        return self._embed(texts, DOCUMENT_PATIENCE)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return (dimension,): the query's unit vector. Gives up soon."""
+        vector: NDArray[np.float32] = self._embed([text], QUERY_PATIENCE)[0]
+        return vector
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _embed(self, texts: Sequence[str], patience: float) -> NDArray[np.float32]:
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        start = 0
+        for batch in _batches(texts):
+            part = self._ask(batch, patience)
+            if part.shape[1] != self.dimension:
+                raise self._told(BadReply(f"{part.shape[1]} numbers per vector instead of {self.dimension}."))
+            vectors[start : start + len(batch)] = part
+            start += len(batch)
+        return normalise(vectors)
+
+    def _ask(self, texts: list[str], patience: float) -> NDArray[np.float32]:
+        """Return what `_post` returns, tried again with back-off as long as `patience` (seconds) lasts."""
+        for attempt in range(1, ATTEMPTS):
+            began = time.monotonic()
+            try:
+                return self._post(texts)
+            except LLMError as error:
+                asked = error.retry_after
+                wait = self._pause * 2**attempt if asked is None else min(asked, LONGEST_WAIT)
+                patience -= time.monotonic() - began + wait
+                if not error.retryable or patience < 0:
+                    raise
+                time.sleep(wait)
+        return self._post(texts)
+
+    def _post(self, texts: list[str]) -> NDArray[np.float32]:
+        """Send one request. A server that can't choose the dimension is asked without it, from then on."""
+        body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
+        if self._asks_for_dimension:
+            try:
+                return self._send(body | {"dimensions": self._dimension})
+            except BadRequest:
+                vectors = self._send(body)
+                self._asks_for_dimension = False
+                return vectors
+        return self._send(body)
+
+    def _send(self, body: dict[str, Any]) -> NDArray[np.float32]:
+        try:
+            response = self._client.post(http.url(self._endpoint, "/embeddings"), json=body)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._told(http.from_transport(error, self._endpoint, started=False)) from error
+        except LLMError as error:
+            raise self._told(error) from error
+        if not response.is_success:
+            raise self._told(http.from_status(response, response.content, self._endpoint))
+        try:
+            return _vectors(response, len(body["input"]))
+        except BadReply as error:
+            raise self._told(error) from error
+
+    def _told(self, error: LLMError) -> LLMError:
+        """Return the error in words about embeddings, with the server's name."""
+        if type(error) in _TEXTS:
+            error.text = _TEXTS[type(error)]
+            error.advice = _("Try again in a moment.") if error.retryable else LLMError.advice
+        error.where = error.where or http.host(self._endpoint)
+        return error
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts, cut to what a model takes, in batches that a provider takes."""
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        # An empty text is refused by some; a space has no meaning either.
+        cut = truncate_to_tokens(text, MAX_TOKENS) or " "
+        if batch and (len(batch) == BATCH_TEXTS or characters + len(cut) > BATCH_CHARACTERS):
+            yield batch
+            batch, characters = [], 0
+        batch.append(cut)
+        characters += len(cut)
+    if batch:
+        yield batch
+
+
+def _vectors(response: httpx.Response, count: int) -> NDArray[np.float32]:
+    """Return (count, dimension) in the order of the `index` fields, which need not be the order of the list."""
+    try:
+        rows: list[Any] = response.json()["data"]
+        ordered = sorted(enumerate(rows), key=lambda pair: pair[1].get("index", pair[0]))
+        indexes = [row.get("index", position) for position, row in ordered]
+        vectors = np.array([row["embedding"] for _position, row in ordered], dtype=np.float32)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadReply("The reply holds no vectors.") from error
+    if indexes != list(range(count)) or vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
+        raise BadReply(f"{len(rows)} vectors for {count} texts, or vectors of unequal length.")
+    return vectors

@@ -1,0 +1,166 @@
+"""Cross-encoders that run in this process (fastembed, ONNX Runtime), by name or from a folder."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from ragsite.llm.embedding.local import batches, share_cores
+from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
+from ragsite.llm.reranking.rerank import Scores, logistic
+from ragsite.llm.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+# Seconds until a model that could not be loaded is tried again: looking for the hub in vain takes half a minute.
+_RETRY_AFTER = 60.0
+# Seconds of loading after which nobody waits for it any more: a model is being fetched, and that takes minutes.
+_PATIENCE = 5.0
+
+
+class LocalReranker:
+    """A cross-encoder: a name that fastembed knows, or a folder with an ONNX model and its tokenizer.
+
+    A folder works offline; a name is fetched once into the data folder. The model is loaded at the first text, and
+    works on a thread of its own, one query at a time. Its logits go through the logistic function, so that scores
+    run from 0 to 1 as those of endpoints do. Raises `LocalModelNotFound` for what can't be found or loaded.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._folder = _folder_of(model)
+        self._loaded: TextCrossEncoder | None = None
+        self._failure: tuple[float, LLMError] | None = None
+        self._loading_since: float | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reranker")
+
+    async def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return each text's score from 0 to 1, in the order of the texts; when cancelled, the batch is the last."""
+        now = time.monotonic()
+        if self._failure and now < self._failure[0]:
+            raise self._failure[1]
+        if self._loading_since is not None and now - self._loading_since > _PATIENCE:
+            raise TimedOut(f"The reranker {self.model!r} is still being loaded.")
+        stop = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._score, query, list(texts), stop)
+        finally:
+            stop.set()
+
+    async def aclose(self) -> None:
+        """Keep the model: it serves the whole process."""
+
+    def _score(self, query: str, texts: list[str], stop: threading.Event) -> Scores:
+        model = self._load()
+        scores: Scores = [None] * len(texts)
+        asked = count_tokens(query)
+        limit = settings.RERANK_MAX_TOKENS
+        for batch in batches([min(limit, asked + count_tokens(text)) for text in texts]):
+            if stop.is_set():
+                break
+            logits = self._logits(model, query, [texts[index] for index in batch])
+            for index, logit in zip(batch, logits.tolist(), strict=True):
+                scores[index] = logistic(logit)
+        return scores
+
+    def _logits(self, model: "TextCrossEncoder", query: str, texts: list[str]) -> NDArray[np.float64]:
+        """Return the model's (texts,) numbers for one batch."""
+        try:
+            logits = np.fromiter(model.rerank(query, texts, batch_size=len(texts)), np.float64, len(texts))
+        except _failures() as error:
+            raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
+        if not np.isfinite(logits).all():
+            raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
+        return logits
+
+    def _load(self) -> "TextCrossEncoder":
+        if self._loaded is None:
+            self._loading_since = time.monotonic()
+            try:
+                self._loaded = _load(self.model, self._folder)
+            except LLMError as error:
+                self._failure = (time.monotonic() + _RETRY_AFTER, error)
+                raise
+            finally:
+                self._loading_since = None
+        return self._loaded
+
+
+@cache
+def local_reranker(model: str) -> LocalReranker:
+    """Return the process's one reranker for a model. Loading waits for the first text."""
+    return LocalReranker(model)
+
+
+def _folder_of(model: str) -> Path | None:
+    """Return the folder of a model given by path, or None for a name."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.is_absolute() or model.startswith((".", "~")):
+        raise LocalModelNotFound(f"{model} is not a folder.")
+    return None
+
+
+def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    try:
+        loaded = TextCrossEncoder(
+            _register(folder) if folder else model,
+            cache_dir=str(settings.DATA_DIR / "models"),
+            threads=settings.EMBEDDING_THREADS or None,
+            specific_model_path=str(folder) if folder else None,
+            providers=["CPUExecutionProvider"],
+            lazy_load=True,
+        )
+        loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
+        loaded.model.load_onnx_model()  # type: ignore[attr-defined]
+    except _failures() as error:
+        hint = (
+            "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
+        )
+        raise LocalModelNotFound(f"{model}: {error}{hint}") from error
+    _limit(loaded, model)
+    return loaded
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
+
+    return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,
+            onnx.InvalidGraph, onnx.InvalidProtobuf, onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile,
+            onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
+
+
+def _limit(loaded: "TextCrossEncoder", model: str) -> None:
+    """Cap what is read of a pair, and refuse a model that gives more than one score for it."""
+    inner = loaded.model
+    shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
+    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != 1):
+        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; a reranker gives one score.")
+    tokenizer = inner.tokenizer  # type: ignore[attr-defined]
+    if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
+        tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)
+
+
+def _register(folder: Path) -> str:
+    """Tell fastembed of a model in a folder, once, and return its name there."""
+    from fastembed.common.model_description import ModelSource
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    name = f"folder/{folder}"
+    if not any(known["model"] == name for known in TextCrossEncoder.list_supported_models()):
+        file = "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
+        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=file)
+    return name

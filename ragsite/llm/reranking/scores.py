@@ -1,0 +1,65 @@
+"""Scores out of what a language model wrote when it was asked for them as JSON. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragsite.llm.errors import BadReply
+from ragsite.llm.stream.json_reply import number, values
+
+_INDEXES = ("index", "number", "passage", "id")
+_SCORES = ("score", "relevance_score", "relevance")
+
+
+def parse_scores(text: str, count: int) -> list[float | None]:
+    """Return the scores of passages 1 to `count`, from 0 to 1; None for those that the reply leaves out.
+
+    Understands `[{"index": 1, "score": 7}, …]`, the same inside an object, `{"1": 7, …}` and `[7, …]`, amid prose or
+    code fences and cut anywhere; what fits nothing is passed over. Scores are out of 10, or out of 1 or 100 where
+    the numbers say so. Raises `BadReply` when no passage has a score.
+    """
+    found: dict[int, float] = {}
+    for value in values(text):
+        for index, score in _pairs(value, count):
+            found.setdefault(index, score)
+    if 0 in found and count not in found:
+        found = {index + 1: score for index, score in found.items()}
+    found = {index: score for index, score in found.items() if 1 <= index <= count}
+    if not found:
+        raise BadReply(f"No scores in the reply: {text.strip()[:80]!r}")
+    most = _scale(list(found.values()))
+    return [min(max(found[index] / most, 0.0), 1.0) if index in found else None for index in range(1, count + 1)]
+
+
+def _pairs(value: Any, count: int) -> Iterator[tuple[int, float]]:
+    """Yield (passage number, score) of a value in any of the forms that models choose."""
+    if isinstance(value, list):
+        scores = [number(item) for item in value]
+        if len(value) == count and all(score is not None for score in scores):
+            yield from ((index, score) for index, score in enumerate(scores, 1) if score is not None)
+            return
+        for item in value:
+            if isinstance(item, dict):
+                yield from _pairs(item, count)
+    elif isinstance(value, dict):
+        index, score = _first(value, _INDEXES), _first(value, _SCORES)
+        if index is not None and score is not None and index == int(index):
+            yield int(index), score
+            return
+        for name, inner in value.items():
+            if isinstance(inner, list | dict):
+                yield from _pairs(inner, count)
+            elif name.strip().isdecimal() and (score := number(inner)) is not None:
+                yield int(name), score
+
+
+def _first(value: dict[str, Any], names: Sequence[str]) -> float | None:
+    return next((found for name in names if (found := number(value.get(name))) is not None), None)
+
+
+def _scale(scores: Sequence[float]) -> float:
+    """Return what the scores are out of."""
+    if max(scores) > 10:
+        return 100.0
+    if max(scores) <= 1 and any(score != int(score) for score in scores):
+        return 1.0
+    return 10.0

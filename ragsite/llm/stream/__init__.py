@@ -1,0 +1,1 @@
+"""What a model streams: server-sent events, replies, thinking, broken characters."""

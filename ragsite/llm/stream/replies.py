@@ -1,0 +1,130 @@
+"""What servers that speak the OpenAI protocol answer, in the variants that they answer it in. Pure: no network."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ragsite.llm import http
+from ragsite.llm.errors import BadReply, ProviderError
+from ragsite.llm.stream.unicode_repair import TextMender
+from ragsite.llm.types import Endpoint, FinishPiece, Piece, TextPiece, ThinkPiece, UsagePiece
+
+_DONE = "[DONE]"
+
+
+class ReplyParser:
+    """Frames of a stream, or the one body of a reply, to pieces of text and thinking.
+
+    `finish()` gives the end; `ended` tells whether the server said that it was the end, and `seen` whether anything
+    of an answer's shape has come.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._usage: UsagePiece | None = None
+        self._reason = ""
+        self._text, self._thinking = TextMender(), TextMender()
+        self.done = False
+        self.seen = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is whole: a finish reason came, or the closing `[DONE]`."""
+        return self.done or bool(self._reason)
+
+    def feed(self, data: str) -> list[Piece]:
+        """Return the pieces of one frame or body. Raises `LLMError` for an error object and for garbage."""
+        pieces: list[Piece] = []
+        for item in self._objects(data):
+            if not isinstance(item, dict):
+                raise BadReply("Not a JSON object.", where=http.host(self._endpoint))
+            self.seen = self.seen or "choices" in item
+            if item.get("error"):
+                raise http.from_object(item["error"], self._endpoint)
+            self._count(item.get("usage"))
+            pieces += self._mended(self._choice(_first(item.get("choices"))))
+        return pieces
+
+    def feed_body(self, text: str) -> list[Piece]:
+        """Return the pieces of a whole JSON body, which needs no finish reason to be the end."""
+        pieces = self.feed(text)
+        self.done = self.seen
+        return pieces
+
+    def finish(self) -> list[Piece]:
+        """Return the pieces that end the answer: what waited, usage, when it was counted, and the finish reason."""
+        pieces: list[Piece] = [TextPiece(rest)] if (rest := self._text.close()) else []
+        if self._usage:
+            pieces.append(self._usage)
+        return [*pieces, FinishPiece(self._reason or "stop")]
+
+    def _mended(self, pieces: list[TextPiece | ThinkPiece]) -> Iterator[Piece]:
+        for piece in pieces:
+            thinks = isinstance(piece, ThinkPiece)
+            if text := (self._thinking if thinks else self._text).feed(piece.text):
+                yield ThinkPiece(text) if thinks else TextPiece(text)
+
+    def _objects(self, data: str) -> list[Any]:
+        text = data.strip()
+        if text == _DONE:
+            self.done = self.seen = True
+            return []
+        try:
+            return [json.loads(text)] if text else []
+        except (ValueError, RecursionError) as error:
+            lines = [line for line in text.splitlines() if line.strip()]
+            if len(lines) < 2:
+                raise BadReply("Not JSON.", where=http.host(self._endpoint)) from error
+            # Several objects that no empty line divides.
+            return [item for line in lines for item in self._objects(line)]
+
+    def _count(self, usage: Any) -> None:
+        if not isinstance(usage, dict):
+            return
+        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if isinstance(prompt, int) or isinstance(completion, int):
+            self._usage = UsagePiece(_whole(prompt), _whole(completion))
+
+    def _choice(self, choice: dict[str, Any]) -> list[TextPiece | ThinkPiece]:
+        if choice.get("error") or choice.get("finish_reason") == "error":
+            error = choice.get("error")
+            raise http.from_object(error, self._endpoint) if error else ProviderError(where=http.host(self._endpoint))
+        self._reason = str(choice.get("finish_reason") or self._reason)
+        message = choice.get("delta") or choice.get("message")
+        if not isinstance(message, dict):
+            return _pieces(choice.get("text"))
+        thinking = next((t for name in ("reasoning_content", "reasoning") if (t := _text(message.get(name)))), "")
+        pieces: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
+        return pieces + _pieces(message.get("content")) + _pieces(message.get("refusal"))
+
+
+def _first(choices: Any) -> dict[str, Any]:
+    """Return the choice of index 0; the list may be missing, null or empty (usage, keep-alives)."""
+    rows = [row for row in choices if isinstance(row, dict)] if isinstance(choices, list) else []
+    return next((row for row in rows if not row.get("index")), {})
+
+
+def _pieces(content: Any) -> list[TextPiece | ThinkPiece]:
+    """Return the pieces of a content: a string, or a list of typed parts."""
+    if not isinstance(content, list):
+        text = _text(content)
+        return [TextPiece(text)] if text else []
+    pieces: list[TextPiece | ThinkPiece] = []
+    for part in content:
+        if isinstance(part, dict) and part.get("type") == "thinking" and (text := _text(part.get("thinking"))):
+            pieces.append(ThinkPiece(text))
+        elif text := _text(part):
+            pieces.append(TextPiece(text))
+    return pieces
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(_text, value))
+    return _text(value.get("text")) if isinstance(value, dict) else ""
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,1 @@
+"""Question sets and their runs for programs."""

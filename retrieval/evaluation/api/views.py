@@ -1,0 +1,216 @@
+"""`/api/evaluation-sets` and `/api/evaluation-runs`: question sets and their runs for programs."""
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db.models import Count, QuerySet
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, status
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils import html
+from rest_framework.views import APIView
+
+from knowledge.access import get_knowledge_base
+from ragsite.api.async_views import FirstRenderer
+from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
+from retrieval.evaluation import access, runs, sets
+from retrieval.evaluation.api.serializers import (
+    EvaluationSetSerializer,
+    NewQuestionSerializer,
+    NewSetSerializer,
+    QuestionSerializer,
+    ResultSerializer,
+    RunOptionsSerializer,
+    RunSerializer,
+    SetFileSerializer,
+)
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.questions import QuestionDraft
+from retrieval.evaluation.sets import SetRefused
+
+T = TypeVar("T")
+_STATUSES = {"name_taken": 409, "busy": 409, "too_many": 409, "unknown_passages": 404, "too_large": 413}
+
+
+class SetList(generics.ListAPIView[EvaluationSet]):
+    """The sets that the caller may see; making one on a base that they may read."""
+
+    serializer_class = EvaluationSetSerializer
+    queryset = EvaluationSet.objects.none()
+
+    def get_queryset(self) -> QuerySet[EvaluationSet]:
+        """Return them by name, those of one base with `?knowledge_base=`."""
+        found = _counted(access.visible_sets(self.request.user))
+        base = counted(self.request, "knowledge_base")
+        return found if base is None else found.filter(knowledge_base_id=base)
+
+    @extend_schema(parameters=[OpenApiParameter("knowledge_base", ID)])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List them."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        request={"application/json": NewSetSerializer, "multipart/form-data": SetFileSerializer},
+        responses={201: EvaluationSetSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a set of the given questions, or an empty one."""
+        kind = SetFileSerializer if html.is_html_input(request.data) else NewSetSerializer
+        form = kind(data=request.data)
+        form.is_valid(raise_exception=True)
+        base = get_knowledge_base(request.user, form.validated_data["knowledge_base"])
+        made = _accept(
+            lambda: sets.create_set(request.user, base, form.validated_data["name"], _drafts(form.validated_data))
+        )
+        return Response(_shown(made), status=status.HTTP_201_CREATED)
+
+
+class SetDetail(APIView):
+    """One set."""
+
+    @extend_schema(responses=EvaluationSetSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return its name, base and number of questions."""
+        return Response(_shown(access.get_set(request.user, pk)))
+
+    @extend_schema(request=EvaluationSetSerializer, responses={200: EvaluationSetSerializer, 409: ApiErrorSerializer})
+    def patch(self, request: Request, pk: int) -> Response:
+        """Rename it."""
+        found = access.get_alterable_set(request.user, pk)
+        form = EvaluationSetSerializer(found, data=request.data, partial=True)
+        form.is_valid(raise_exception=True)
+        return Response(_shown(_accept(lambda: sets.rename_set(found, form.validated_data.get("name", found.name)))))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Remove it with its runs."""
+        sets.delete_set(access.get_alterable_set(request.user, pk))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QuestionList(generics.ListAPIView[EvaluationQuestion]):
+    """The questions of a set."""
+
+    serializer_class = QuestionSerializer
+    queryset = EvaluationQuestion.objects.none()
+
+    def get_queryset(self) -> QuerySet[EvaluationQuestion]:
+        """Return them in the order in which they were added."""
+        return access.get_set(self.request.user, self.kwargs["pk"]).questions.order_by("pk")
+
+    @extend_schema(request=NewQuestionSerializer, responses={201: QuestionSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Add a question; one that is there already gets these passages as well."""
+        found = access.get_alterable_set(request.user, pk)
+        form = NewQuestionSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        added = _accept(lambda: sets.add_question(found, given["text"], given["chunks"], given["grade"]))
+        return Response(QuestionSerializer(added).data, status=status.HTTP_201_CREATED)
+
+
+class QuestionDetail(APIView):
+    """One question of a set."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, question_id: int) -> Response:
+        """Take it out."""
+        if not sets.remove_question(access.get_alterable_set(request.user, pk), question_id):
+            raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SetExport(APIView):
+    """A set as a file."""
+
+    content_negotiation_class = FirstRenderer
+
+    # Programs made from the document know what to do with a text, and nothing of JSON lines, which have no type.
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """Return JSON lines that another site, or `manage.py evaluate`, takes."""
+        found = access.get_set(request.user, pk)
+        response = HttpResponse("".join(sets.export(found)), content_type="text/plain; charset=utf-8")
+        response.headers["Content-Disposition"] = content_disposition_header(True, f"{found.name}.jsonl")
+        return response
+
+
+class RunList(generics.ListAPIView[EvaluationRun]):
+    """The runs of a set, oldest first; starting one."""
+
+    serializer_class = RunSerializer
+    queryset = EvaluationRun.objects.none()
+
+    def get_queryset(self) -> QuerySet[EvaluationRun]:
+        """Return them; one whose worker is gone is failed by then."""
+        runs.fail_stalled()
+        return access.get_set(self.request.user, self.kwargs["pk"]).runs.select_related("started_by")
+
+    @extend_schema(request=RunOptionsSerializer, responses={202: RunSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Queue a run; asked twice for the same, answer with the one that is not finished yet."""
+        found = access.get_set(request.user, pk)
+        form = RunOptionsSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        options = RunOptions.from_dict(form.validated_data)
+        run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
+        return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
+
+
+class RunDetail(APIView):
+    """One run."""
+
+    @extend_schema(responses=RunSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return how far it is, and its figures once it is done."""
+        runs.fail_stalled()
+        return Response(RunSerializer(access.get_run(request.user, pk)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Remove it; one that is working ends."""
+        access.get_alterable_run(request.user, pk).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ResultList(generics.ListAPIView[EvaluationResult]):
+    """What a run found, question by question."""
+
+    serializer_class = ResultSerializer
+    queryset = EvaluationResult.objects.none()
+
+    def get_queryset(self) -> QuerySet[EvaluationResult]:
+        """Return the results in the order of the questions."""
+        return access.get_run(self.request.user, self.kwargs["pk"]).results.order_by("pk")
+
+
+def _counted(found: QuerySet[EvaluationSet]) -> QuerySet[EvaluationSet]:
+    return found.select_related("owner").annotate(question_count=Count("questions")).order_by("name", "pk")
+
+
+def _shown(evaluation_set: EvaluationSet) -> Any:
+    counted = _counted(EvaluationSet.objects.filter(pk=evaluation_set.pk)).get()
+    return EvaluationSetSerializer(counted).data
+
+
+def _drafts(given: dict[str, Any]) -> list[QuestionDraft]:
+    if given.get("file") is not None:
+        return sets.parse_upload(given["file"])
+    if given.get("questions"):
+        return sets.parse_questions(json.dumps(question).encode() for question in given["questions"])
+    return []
+
+
+def _accept(action: Callable[[], T], **statuses: int) -> T:
+    """Do what was asked for; what is refused becomes an answer that says why, `statuses` those of its codes."""
+    try:
+        return action()
+    except SetRefused as refusal:
+        raise Refused(refusal, _STATUSES | statuses) from None

@@ -1,0 +1,1 @@
+"""Question sets and corpora read from files."""

@@ -1,0 +1,92 @@
+"""Making the passages of a corpus searchable, many at a time."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from numpy.typing import NDArray
+
+from knowledge.access import Actor
+from knowledge.ingestion import corpora
+from knowledge.ingestion.corpora import Passage
+from knowledge.models import KnowledgeBase
+from ragsite.llm.embedding.embedding import Embedder
+from retrieval.engine import spaces, vectors
+from retrieval.engine.engine import engine
+from retrieval.engine.index import IndexRow
+from retrieval.models import EmbeddingSpace
+
+# Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
+BATCH = 64
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """How many passages came in, new or with another text than before, and how many were here as they are."""
+
+    added: int = 0
+    here: int = 0
+
+
+def load(
+    knowledge_base: KnowledgeBase, user: Actor, passages: Iterable[Passage], progress: Callable[[int], object]
+) -> Loaded:
+    """Store and index what the base does not hold yet; `progress` is told how many more passages are done.
+
+    A batch is stored with its words and vectors in one transaction, so that what is here is complete, and a load that
+    was cut off goes on where it was. While one batch is stored the next ones are embedded, on all cores. Raises
+    `LLMError` when the embedding model fails, and `vectors.SpaceChanged` when another one took its place.
+    """
+    loaded = Loaded()
+    space = spaces.active_space()
+    for batch in _embedded(knowledge_base, spaces.embedder_of(space), passages):
+        if batch.missing:
+            _store(knowledge_base, user, batch, space)
+        loaded.added += len(batch.missing)
+        loaded.here += batch.size - len(batch.missing)
+        progress(batch.size)
+    return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Passages of the file, those of them that are missing, and their vectors once they are computed."""
+
+    size: int
+    missing: Sequence[Passage]
+    vectors: "Future[Vectors]"
+
+
+def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Iterable[Passage]) -> Iterator[_Batch]:
+    """Yield batches in order; on each thread one is being embedded, and one waits."""
+    remaining = iter(passages)
+    threads = settings.EMBEDDING_THREADS or os.cpu_count() or 1
+    ahead: deque[_Batch] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="embedding") as executor:
+        try:
+            while read := list(islice(remaining, BATCH)):
+                missing = corpora.missing(knowledge_base, read)
+                texts = [each.searchable_text for each in missing]
+                ahead.append(_Batch(len(read), missing, executor.submit(embedder.embed_documents, texts)))
+                if len(ahead) > 2 * threads:
+                    yield ahead.popleft()
+            while ahead:
+                yield ahead.popleft()
+        finally:  # what was not asked for any more need not be computed
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _store(knowledge_base: KnowledgeBase, user: Actor, batch: _Batch, space: EmbeddingSpace) -> None:
+    computed = batch.vectors.result()
+    with transaction.atomic():
+        chunks = corpora.add(knowledge_base, user, batch.missing)
+        engine.index(map(IndexRow.of, chunks))
+        vectors.store(space, [chunk.pk for chunk in chunks], computed)
