@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conversations.citations.facts import names
-from conversations.citations.polarity import Word, read
 from conversations.citations.quantities import Quantity, quantities
+from conversations.citations.rules.polarity import Word, read
 from conversations.citations.words import Spelled, spelled
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from conversations.citations.attribution import misplaced
-from conversations.citations.characters import exchanged_words
 from conversations.citations.claims import Claim, claims
-from conversations.citations.derived import is_worked_out
 from conversations.citations.facts import is_named, is_quoted, names, quotations
-from conversations.citations.modality import permits_what_is_forbidden
-from conversations.citations.polarity import are_opposed, contradicts, exceptions, read
 from conversations.citations.quantities import fold, is_rough, quantities
+from conversations.citations.rules.attribution import misplaced
+from conversations.citations.rules.characters import exchanged_words
+from conversations.citations.rules.derived import is_worked_out
+from conversations.citations.rules.modality import permits_what_is_forbidden
+from conversations.citations.rules.polarity import are_opposed, contradicts, exceptions, read
+from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Clause, Source, content_terms, split_clauses
-from conversations.citations.substitutions import exchanged
 from ragsite.language import language_of
 
 Status = Literal["supported", "partly", "not_found"]

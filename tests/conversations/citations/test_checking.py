@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from conversations.citations import Claim, check, check_claim, claims
-from conversations.citations.characters import exchanged_words
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
-from conversations.citations.substitutions import exchanged
+from conversations.citations.rules.characters import exchanged_words
+from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.words import spelled
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
 

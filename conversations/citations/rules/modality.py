@@ -3,7 +3,7 @@
 import re
 from collections.abc import Set
 
-from conversations.citations.polarity import exceptions
+from conversations.citations.rules.polarity import exceptions
 from conversations.citations.source import Clause, Source
 
 _FORBIDS = re.compile(
