@@ -3,6 +3,7 @@
 So do the knowledge bases of one uploader: a file dropped on one overtakes the folder that fills another.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,8 +13,9 @@ from django.db.models.functions import RowNumber
 
 from knowledge.models import Document
 
-# Documents of each line that one look at the queue takes: who comes after it waits for no more than these.
-PER_LOOK = 4
+# Documents of each line that one look at the queue takes, and the seconds for which it is good. Who comes after it
+# waits for no more than these.
+PER_LOOK, LOOK_SECONDS = 4, 1.0
 
 # An uploader (None where the account is gone) and one of the bases that they fill.
 Line = tuple[int | None, int]
@@ -28,17 +30,14 @@ class Turns:
     """
 
     waiting: Callable[[], QuerySet[Document]]
-    # Whether to look at the queue before each document: where one may take seconds, who comes waits for that one only.
-    looks_each_time: bool = False
     _lines: dict[Line, deque[int]] = field(default_factory=dict)
     _served: dict[Line, int] = field(default_factory=dict)  # the number of the turn
     _turn: int = 0
+    _looked_at: float = float("-inf")
 
     def next(self) -> int | None:
         """Return the number of the next document, or None when none waits. Another worker may have it by now."""
-        if self.looks_each_time:
-            self._lines.clear()
-        if not self._lines:
+        if not self._lines or time.monotonic() - self._looked_at > LOOK_SECONDS:
             self._look()
         if not self._lines:
             return None
@@ -59,6 +58,8 @@ class Turns:
         order = [F("progress").asc(), F("pk").asc()]
         line = [F("uploaded_by_id"), F("knowledge_base_id")]
         place = Window(RowNumber(), partition_by=line, order_by=order)
+        self._looked_at = time.monotonic()
+        self._lines.clear()
         heads = self.waiting().annotate(place=place).filter(place__lte=PER_LOOK).order_by("place", "pk")
         for uploader, base, document_id in heads.values_list("uploaded_by_id", "knowledge_base_id", "pk"):
             self._lines.setdefault((uploader, base), deque()).append(document_id)

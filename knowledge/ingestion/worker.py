@@ -133,7 +133,7 @@ class _Beside:
         self._thread.join()
 
     def _run(self) -> None:
-        turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
+        turns = Turns(claims.small_waiting_to_be_read)
         looked = time.monotonic()
         try:
             while not self._over.is_set():

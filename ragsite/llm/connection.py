@@ -14,8 +14,9 @@ from ragsite.llm.types import Endpoint
 _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
-# Seconds that each further reply which is read at the same time adds to the pace, up to 45 of them, and again above a
-# hundred: whoever reads many takes in more at once, while nobody is to wait much longer than a tenth of a second.
+# Seconds that each further reply which is read at the same time adds to the pace, up to 45 of them, and twice as many
+# above a hundred: whoever reads many takes in more at once. A hundred wait no longer than a tenth of a second, and with
+# two hundred a slow core has time left over.
 CROWD = 0.001
 
 
@@ -47,7 +48,7 @@ class Incoming:
     def pace(self, seconds: float) -> None:
         """Read from the socket once in so many seconds from now on: what has come until then is one chunk.
 
-        The more replies are read at the same time, the longer: by 45 ms where a hundred are, by 145 ms with two.
+        The more replies are read at the same time, the longer: by 45 ms where a hundred are, by 245 ms with two.
         """
         self._pace = seconds
 
@@ -86,7 +87,7 @@ class Incoming:
 
         async def read_in_time(max_bytes: int, timeout: float | None = None) -> bytes:
             nonlocal last
-            crowd = min(Incoming._read_now - 1, 45) + max(Incoming._read_now - 100, 0)
+            crowd = min(Incoming._read_now - 1, 45) + 2 * max(Incoming._read_now - 100, 0)
             pace = self._pace and self._pace + CROWD * crowd
             if (early := last + pace - loop.time()) > 0:
                 await asyncio.sleep(early)

@@ -98,6 +98,8 @@ def _warm_up() -> None:
     # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
     gc.collect()
     gc.freeze()
+    # What is made afterwards lives about as long as a turn does: a look through all of it comes ten times less often.
+    gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 async def _interrupt_turns() -> None:

@@ -1,6 +1,7 @@
 """Making a document's chunks searchable: by their words, then by their meaning."""
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,7 +14,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from knowledge.ingestion.claims import Claim
+from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
 from knowledge.ingestion.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
 from retrieval.engine import spaces, vectors
@@ -24,8 +25,8 @@ from retrieval.models import EmbeddingSpace, IndexEntry
 # Chunks embedded between two reports of progress. Chunks of one document are of much the same length, so that larger
 # windows would save little padding.
 WINDOW = 32
-# Chunks of one document after which others get their turn.
-TURN = 64 * WINDOW
+# Chunks of one document after which others get their turn, and the seconds after which those that wait do.
+TURN, TURN_SECONDS = 64 * WINDOW, 4.0
 
 
 def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> None:
@@ -121,14 +122,16 @@ class _Pipeline:
             if not chunk_ids:
                 finish(held)
             turn = chunk_ids[:TURN]
+            until = time.monotonic() + TURN_SECONDS
             for start in range(0, len(turn), WINDOW):
                 end = min(start + WINDOW, len(turn))
                 window, texts = _texts(turn[start:end])
                 computed = self._executor.submit(embedder.embed_documents, texts)
                 left = len(chunk_ids) - end
-                self._windows.append(_Window(held, space, window, computed, left, total, last=end == len(turn)))
+                last = end == len(turn) or (time.monotonic() > until and waiting_to_be_indexed().exists())
+                self._windows.append(_Window(held, space, window, computed, left, total, last))
                 self._settle(self._most)
-                if held.lost.is_set():
+                if last or held.lost.is_set():
                     break
 
     def flush(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 from typing import Any
 
@@ -12,6 +13,9 @@ from conversations.citations import check
 from conversations.pipeline.graph import Emit, Node
 from conversations.pipeline.state import State
 from retrieval.search import Hit
+
+# One answer is checked after the other: several threads would take turns with the one that streams the others.
+_thread = ThreadPoolExecutor(1, thread_name_prefix="check")
 
 
 class Check(Node):
@@ -34,7 +38,8 @@ class Check(Node):
         passages = {number: _passage(hit) for number, hit in enumerate(state.evidence, 1)}
         given_up = threading.Event()  # a thread doesn't end with who waits for it
         try:
-            state.checks = await asyncio.to_thread(_check, state.answer.blocks, passages, given_up)
+            loop = asyncio.get_running_loop()
+            state.checks = await loop.run_in_executor(_thread, _check, state.answer.blocks, passages, given_up)
         finally:
             given_up.set()
         state.note(self.key, checks=state.checks)

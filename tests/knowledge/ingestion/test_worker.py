@@ -15,7 +15,7 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge import services
-from knowledge.ingestion import claims, ingestion, worker
+from knowledge.ingestion import claims, fair_order, ingestion, worker
 from knowledge.ingestion.claims import Claim
 from knowledge.ingestion.fair_order import PER_LOOK, Turns
 from knowledge.models import Document, KnowledgeBase
@@ -157,13 +157,16 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert served.index(few[1].pk) <= PER_LOOK + 2
 
 
-def test_who_comes_waits_for_one_document_that_may_take_seconds(base: KnowledgeBase, stranger: User) -> None:
+def test_who_comes_waits_for_one_document_where_it_takes_long(
+    base: KnowledgeBase, stranger: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_order, "LOOK_SECONDS", 0.0)
     for _ in range(9):
         factories.make_document(base, status="queued")
-    turns = Turns(claims.small_waiting_to_be_read, looks_each_time=True)
-    _take(turns)
+    in_turn = Turns(claims.small_waiting_to_be_read)
+    _take(in_turn)
     late = factories.make_document(factories.make_knowledge_base(stranger), status="queued")
-    assert _take(turns) == late.pk
+    assert _take(in_turn) == late.pk
 
 
 def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase, owner: User, stranger: User) -> None:

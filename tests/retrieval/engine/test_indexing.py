@@ -117,6 +117,17 @@ def test_a_cancelled_document_is_dropped_while_the_others_go_on(base: KnowledgeB
     assert state(stays) == ("ready", 0)
 
 
+def test_a_giant_gives_way_sooner_when_another_waits(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "WINDOW", 2)
+    monkeypatch.setattr(indexing, "TURN_SECONDS", 0.0)
+    giant = waiting(base, 10)
+    indexing.embed_claimed([claim(giant)])
+    assert state(giant) == ("ready", 0)
+    giant, other = waiting(base, 10), waiting(base, 1)
+    indexing.embed_claimed([claim(giant)])
+    assert (state(giant), state(other)) == (("chunked", 8), ("chunked", 1))
+
+
 def test_when_the_space_changes_a_document_waits_for_another_turn(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
