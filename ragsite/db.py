@@ -24,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # What a database raises that is away: restarting, or not to be reached.
-AWAY = (OperationalError, InterfaceError)
+DATABASE_UNAVAILABLE = (OperationalError, InterfaceError)
 # Of these, the states (SQLSTATE, by their beginnings) that tell of the moment instead of what was asked: connection
 # lost, shutting down or starting, no connection left, another transaction in the way.
 _AWAY_STATES = ("08", "57P", "53300", "40")
@@ -43,10 +43,10 @@ _kept = threading.local()  # the thread's connections whose age is set
 def is_away(error: BaseException) -> bool:
     """Whether an error tells that the database is away, so that the same may well be done when it is back."""
     state = getattr(error.__cause__, "sqlstate", None)
-    return isinstance(error, AWAY) and (state is None or state.startswith(_AWAY_STATES))
+    return isinstance(error, DATABASE_UNAVAILABLE) and (state is None or state.startswith(_AWAY_STATES))
 
 
-def away_message() -> str:
+def database_unavailable_message() -> str:
     """Say that the database is away, and what to do."""
     return _("The database can't be reached at this moment. Please try again in a moment.")
 
@@ -77,16 +77,17 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     return await asyncio.get_running_loop().run_in_executor(_threads(), work)
 
 
-async def patiently(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run as `in_database` does, again and again while the database is away.
 
-    For what must not be lost and may be done twice. Raises what is in `AWAY` after `PATIENCE`, other errors at once.
+    For what must not be lost and may be done twice. Raises what is in `DATABASE_UNAVAILABLE` after `PATIENCE`, other
+    errors at once.
     """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return await in_database(function, *args, **kwargs)
-        except AWAY as error:
+        except DATABASE_UNAVAILABLE as error:
             if not is_away(error) or time.monotonic() > deadline:
                 raise
         await asyncio.sleep(PAUSE)

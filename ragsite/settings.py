@@ -314,7 +314,7 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.metadata.Metadata",
     "conversations.pipeline.nodes.reorder.Reorder",
     "conversations.pipeline.nodes.rerank.Rerank",
-    "conversations.pipeline.nodes.relevance_gate.SecondLook",
+    "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
     "conversations.pipeline.nodes.filter.Filter",
     "conversations.pipeline.nodes.select.Select",
     "conversations.pipeline.nodes.budget.Budget",

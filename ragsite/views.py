@@ -22,7 +22,7 @@ from django.views.defaults import page_not_found
 from conversations.memory import facts
 from ragsite.accounts.forms import ChangePasswordForm, telling_pauses
 from ragsite.accounts.tokens import create_token
-from ragsite.db import AWAY, away_message
+from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken
 
 THEMES = ("auto", "light", "dark")
@@ -139,8 +139,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer for what failed, without the database: 503 when that is what is away, else 500; in the API's shape too."""
-    if isinstance(sys.exc_info()[1], AWAY):
-        status, code, message = 503, "database_away", away_message()
+    if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
+        status, code, message = 503, "database_away", database_unavailable_message()
     else:
         status, code, message = 500, "error", _("It has been noted. Please try again.")
     if is_api(request.path):

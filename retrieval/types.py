@@ -36,8 +36,8 @@ class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
     Thresholds are absolute: cosine similarity, BM25 score. `per_document` is the most hits of one document, None for
-    any number; another field that is None takes the setting's value. `focus` is what the passages are to answer, the
-    first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
+    any number; another field that is None takes the setting's value. `ranking_query` is what the passages are to
+    answer, the first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
     have equal answers until something is indexed or deleted, so a request is the key under which its result is kept.
     """
 
@@ -53,19 +53,19 @@ class SearchRequest:
     rerank: RerankOptions | None = None
     merge_neighbours: bool = False
     per_document: int | None = None
-    focus: str = ""
+    ranking_query: str = ""
     fresh: bool = field(default=False, compare=False)
 
     @property
     def judged_by(self) -> str:
         """What passages are judged by."""
-        return self.focus or next((query.text for query in self.queries), "")
+        return self.ranking_query or next((query.text for query in self.queries), "")
 
     @property
     def ordered_by(self) -> tuple[Query, ...]:
-        """What passages are put in order by, with weights: the queries, or a focus that is none of them."""
-        if self.focus and all(query.text != self.focus for query in self.queries):
-            return (Query(self.focus),)
+        """What passages are put in order by, with weights: the queries, or a ranking_query that is none of them."""
+        if self.ranking_query and all(query.text != self.ranking_query for query in self.queries):
+            return (Query(self.ranking_query),)
         return self.queries
 
 

@@ -6,12 +6,12 @@ from django.utils.translation import gettext as _
 
 from conversations.events import ErrorEvent
 from conversations.pipeline.node import NodeError, NodeFailed
-from ragsite.db import AWAY, away_message
+from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.llm.errors import LLMError
 from retrieval.search import SearchFailed
 
 # Errors that carry words of their own; any other is a fault of the program, which the log shows whole.
-EXPECTED = (LLMError, NodeError, SearchFailed, TimeoutError, *AWAY)
+EXPECTED = (LLMError, NodeError, SearchFailed, TimeoutError, *DATABASE_UNAVAILABLE)
 
 
 def error_event(failure: NodeFailed, title: Any = "") -> ErrorEvent:
@@ -23,8 +23,8 @@ def error_event(failure: NodeFailed, title: Any = "") -> ErrorEvent:
             return ErrorEvent(code="search_failed", message=str(cause))
         case TimeoutError():
             return ErrorEvent(code="timeout", message=_("The server took too long. Please try again."))
-        case cause if isinstance(cause, AWAY):
-            return ErrorEvent(code="database_away", message=away_message())
+        case cause if isinstance(cause, DATABASE_UNAVAILABLE):
+            return ErrorEvent(code="database_away", message=database_unavailable_message())
     if title:
         return ErrorEvent(code="internal", message=_("Something went wrong at the step “%(step)s”.") % {"step": title})
     return internal_error()

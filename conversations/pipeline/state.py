@@ -87,7 +87,7 @@ class State:
     confidence: float | None = None
     followup: bool = False
     # what the model would do rather than search (`answer_chat`, `clarify`): what the search finds decides on it
-    instead: str = ""
+    deferred_action: str = ""
     # how many passages the model wants to be given; None is what the site is set to
     k: int | None = None
     # understand or rewrite: the question as one that stands alone, for retrieval only, and why it was made
@@ -99,7 +99,7 @@ class State:
     queries: list[Query] = field(default_factory=list)
     retrieval_query: str = ""
     # what passages are judged by; the question when empty
-    focus: str = ""
+    ranking_query: str = ""
     # search
     knowledge_base_ids: tuple[int, ...] = ()
     general_knowledge_allowed: bool = True

@@ -32,7 +32,7 @@ from conversations.events import (
 from conversations.groups import message_group
 from conversations.models import Message
 from conversations.turns.live_log import LiveLog, with_silences
-from ragsite.db import AWAY, in_database
+from ragsite.db import DATABASE_UNAVAILABLE, in_database
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ async def _missing(message_id: int, seq: int, until: int = 0, heard: Iterable[Ev
     while True:
         try:
             log = await _log(message_id, seq, tuple(heard))
-        except AWAY:  # restarting, as a rule; the turn waits for it too
+        except DATABASE_UNAVAILABLE:  # restarting, as a rule; the turn waits for it too
             await asyncio.sleep(PATIENCE)
             continue
         found = [event for event in log.events if event.seq > seq]

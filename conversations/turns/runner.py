@@ -22,7 +22,7 @@ from conversations.pipeline.state import State
 from conversations.turns import broker, checkpoints, qa_log
 from conversations.turns.coalesce import Coalescer
 from conversations.turns.live_log import LiveLog
-from ragsite.db import is_away, patiently
+from ragsite.db import is_away, retry_while_database_is_down
 from ragsite.runtime import logs
 
 logger = logging.getLogger(__name__)
@@ -243,7 +243,7 @@ class TurnRunner:
         """
         for store_end in (self._store, self._give_up):
             try:
-                await patiently(store_end, done)
+                await retry_while_database_is_down(store_end, done)
                 return store_end == self._store
             except Exception as error:
                 if is_away(error):

@@ -27,7 +27,7 @@ from conversations.web import contexts
 from conversations.web.rendering.answer import AnswerPage
 from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.accounts import stream_auth
-from ragsite.db import AWAY, away_message, in_database
+from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_database
 
 logger = logging.getLogger(__name__)
 
@@ -113,9 +113,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._refuse(form, refusal.message)
             except (Http404, KeyError, ValueError):
                 await self._refuse(form, _("This is no longer there. Please reload the page."))
-            except AWAY:
+            except DATABASE_UNAVAILABLE:
                 logger.warning("The database is away")
-                await self._refuse(form, away_message())
+                await self._refuse(form, database_unavailable_message())
 
     def _handlers(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[None]]]:
         return {
@@ -237,7 +237,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     if (early := due - time.monotonic()) > 0:
                         await asyncio.sleep(early)
                     if isinstance(events[-1], DoneEvent):
-                        with suppress(*AWAY):  # the end is told all the same
+                        with suppress(*DATABASE_UNAVAILABLE):  # the end is told all the same
                             await in_database(self._complete, page)
                     news = joined(events)
                     for message in messages(frame for event in news for frame in stream.feed(event)):

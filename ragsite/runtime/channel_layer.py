@@ -18,7 +18,7 @@ from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from ragsite.runtime.redis_cache import AWAY, TIMEOUTS
+from ragsite.runtime.redis_cache import REDIS_UNAVAILABLE, TIMEOUTS
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
             else:
                 async with self._connect() as client:
                     await client.publish(_topic(group), data)
-        except AWAY as error:
+        except REDIS_UNAVAILABLE as error:
             self._lost(error)
 
     async def close(self) -> None:
@@ -106,7 +106,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
                         self._found()
                         if news is not None:
                             await self._hand_on(news)
-            except AWAY as error:
+            except REDIS_UNAVAILABLE as error:
                 self._lost(error)
             finally:
                 self._client = self._pubsub = None
@@ -122,7 +122,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         async with self._following:
             if self._pubsub is not None and self._home is asyncio.get_running_loop():
                 # What fails here fails the listener too, which follows all groups when it begins anew.
-                with suppress(*AWAY):
+                with suppress(*REDIS_UNAVAILABLE):
                     known = _topic(group).encode() in self._pubsub.channels
                     if group in self.groups and not known:
                         await self._pubsub.subscribe(_topic(group))

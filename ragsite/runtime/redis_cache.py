@@ -16,7 +16,7 @@ from redis.retry import Retry
 logger = logging.getLogger(__name__)
 
 # What Redis raises that is away.
-AWAY = (RedisError, OSError)
+REDIS_UNAVAILABLE = (RedisError, OSError)
 
 # Seconds to reach Redis, and for it to answer: requests wait for it.
 TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
@@ -48,7 +48,7 @@ class RedisOrLocalCache(RedisCache):
         """Ask Redis whether it is there."""
         try:
             self._probe.ping()
-        except AWAY as error:
+        except REDIS_UNAVAILABLE as error:
             self._rest(error)
             return True
         self._back()
@@ -73,7 +73,7 @@ def _or_locally(name: str) -> Callable[..., Any]:
         if time.monotonic() >= _away_until.get(self._server, 0.0):
             try:
                 result = getattr(RedisCache, name)(self, *args, **kwargs)
-            except AWAY as error:
+            except REDIS_UNAVAILABLE as error:
                 self._rest(error)
             else:
                 self._back()

@@ -214,15 +214,15 @@ def passage(place: int) -> Hit:
 async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
     base: KnowledgeBase, settings: pytest.MonkeyPatch
 ) -> None:
-    text, focus = "cat purrs content gigabit", "gigabit ports"
+    text, ranking_query = "cat purrs content gigabit", "gigabit ports"
     settings.REORDER_TOP_N = 2  # type: ignore[attr-defined]
     before = await search(request(base, text, reorder=False))
-    after = await search(request(base, text, reorder=True, focus=focus))
+    after = await search(request(base, text, reorder=True, ranking_query=ranking_query))
     ids = [hit.chunk_id for hit in before.hits]
     assert before.hits[0].content == PASSAGES[0] and after.hits[0].content == PASSAGES[1]
     assert [hit.chunk_id for hit in after.hits] == [ids[1], ids[0], *ids[2:]]
     settings.ENABLE_REORDER = False  # type: ignore[attr-defined]
-    assert [hit.chunk_id for hit in (await search(request(base, text, focus=focus))).hits] == ids
+    assert [hit.chunk_id for hit in (await search(request(base, text, ranking_query=ranking_query))).hits] == ids
 
 
 async def test_vectors_vote_by_the_square_of_the_share_of_the_query_that_they_understand(base: KnowledgeBase) -> None:

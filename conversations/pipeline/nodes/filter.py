@@ -42,7 +42,7 @@ class Filter(Node):
     timeout = None  # `FILTER_TIMEOUT` bounds it, and keeps what was not judged
     on_error = "skip"
     reads = ("question", "hits")
-    may_read = ("focus",)
+    may_read = ("ranking_query",)
     writes = ("hits", "key_passages", "reasons", "answer_state")
 
     def wanted(self, state: State) -> bool:
@@ -76,7 +76,7 @@ class Filter(Node):
 
     async def _judge(self, state: State, hits: list[Hit], emit: Emit) -> list[Verdict]:
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
-        question = side_calls.quoted(state.focus or state.question)
+        question = side_calls.quoted(state.ranking_query or state.question)
         verdicts = [Verdict(None, reason="timed out")] * len(hits)
         places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
         done = 0

@@ -33,7 +33,7 @@ class Generate(Node):
     timeout = None  # the client's own: connect, idle and total
     reads = ("action", "hits", "evidence", "citations", "messages", "model")
     may_read = (
-        "reply", "answer_tokens", "focus", "pictures", "knowledge_base_ids", "general_knowledge_allowed",
+        "reply", "answer_tokens", "ranking_query", "pictures", "knowledge_base_ids", "general_knowledge_allowed",
         "answer_state", "unsearched", "frequencies",
     )  # fmt: skip
     writes = ("answer", "usage", "cited", "evidence", "citations", "answer_state")

@@ -24,20 +24,21 @@ NEAR = 0.45
 WELL_COVERED, WELL_COVERED_UNKNOWN, WELL_NEAR = 0.45, 0.3, 0.38
 
 
-class SecondLook(Node):
+class RelevanceGate(Node):
     """Judges what an answer from the hits would be, and empties them where it would be none.
 
     Then a model that had other plans is followed, but for a question for facts: a chat would answer it from general
     knowledge and not say so.
     """
 
-    key = "second_look"
+    key = "relevance_gate"
     title = gettext_lazy("See whether the documents speak of it")
     timeout = 5.0
     on_error = "skip"
     reads = ("question", "action", "rankings", "hits")
     may_read = (
-        "instead", "focus", "rewrite", "translations", "search_request", "frequencies", "knowledge_base_ids",
+        "deferred_action", "ranking_query", "rewrite", "translations", "search_request", "frequencies",
+        "knowledge_base_ids",
     )  # fmt: skip
     writes = ("action", "hits", "answer_state", "unsearched")
 
@@ -49,7 +50,7 @@ class SecondLook(Node):
         """Fill `answer_state` and `unsearched`; empty `hits`, or change `action`, where there is no answer."""
         judgement = _judged(state)
         state.answer_state = judgement.state
-        state.note(self.key, **judgement.to_dict(), instead=state.instead)
+        state.note(self.key, **judgement.to_dict(), deferred_action=state.deferred_action)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
         if state.answer_state == "nothing" and await _may_be_read(state):
             state.answer_state, proven = "nearest", True
@@ -57,10 +58,10 @@ class SecondLook(Node):
             state.unsearched = await _unsearched(state)
         if state.answer_state == "answered" and state.unsearched:
             state.answer_state = "nearest"  # what answers may stand in the documents that were not searched
-        if state.answer_state == "nothing" or (state.instead and not proven):
+        if state.answer_state == "nothing" or (state.deferred_action and not proven):
             for_facts = asks_for_facts(state.question) and not leans_on(state.question)
-            if state.instead and not (state.instead == "answer_chat" and for_facts):
-                state.action, state.answer_state, state.hits = state.instead, "", []
+            if state.deferred_action and not (state.deferred_action == "answer_chat" and for_facts):
+                state.action, state.answer_state, state.hits = state.deferred_action, "", []
             elif state.answer_state == "nothing":
                 state.hits = []
         state.note(self.key, action=state.action, unsearched=state.unsearched)
@@ -80,9 +81,11 @@ def _judged(state: State) -> Judgement:
     Of a question that points at what was said before it, that is the one with words of it; of another only its own
     words, or its stand-alone form, prove something. Where a model had other plans, only the question by itself counts.
     """
-    leans = leans_on(state.question) and not state.instead
-    wording = state.question if state.instead else (state.focus if leans else state.rewrite) or state.question
-    wordings = [wording] if state.instead else [wording, *state.translations.values()]
+    leans = leans_on(state.question) and not state.deferred_action
+    wording = (
+        state.question if state.deferred_action else (state.ranking_query if leans else state.rewrite) or state.question
+    )
+    wordings = [wording] if state.deferred_action else [wording, *state.translations.values()]
     hits = state.hits
     if state.search_request is not None:
         hits, _stages = selected(state.search_request, hits)

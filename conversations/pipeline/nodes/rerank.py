@@ -19,7 +19,7 @@ class Rerank(Node):
     timeout = None  # `RERANK_TIMEOUT` bounds it, and leaves a note
     on_error = "skip"
     reads = ("question", "hits")
-    may_read = ("focus", "search_request")
+    may_read = ("ranking_query", "search_request")
     writes = ("hits",)
 
     def wanted(self, state: State) -> bool:
@@ -30,7 +30,7 @@ class Rerank(Node):
         """Change the order of `hits` and cut them."""
         options = _options(state)
         before = state.hits
-        outcome = await rerank(state.focus or state.question, before, options)
+        outcome = await rerank(state.ranking_query or state.question, before, options)
         state.hits = outcome.hits
         self._note(state, before, options, outcome)
         return state

@@ -29,9 +29,9 @@ class Rewrite(Node):
     title = gettext_lazy("Rewrite the question for the search")
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
-    reads = ("question", "history", "action", "queries", "retrieval_query", "focus")
+    reads = ("question", "history", "action", "queries", "retrieval_query", "ranking_query")
     may_read = ("rewrite", "rewrite_reason", "confidence", "summary", "unanswered", "key_terms", "translations")
-    writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "focus")
+    writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "ranking_query")
 
     def wanted(self, state: State) -> bool:
         """There must be a conversation, and a question that leans on it or was understood with little certainty."""

@@ -18,7 +18,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts import calibration
 from conversations.turn_store import Started
-from ragsite.db import PATIENCE, in_database, patiently
+from ragsite.db import PATIENCE, in_database, retry_while_database_is_down
 from ragsite.llm.tokens import count_tokens
 
 
@@ -43,7 +43,7 @@ class Save(Node):
         if state.started is None:
             return state
         text = plain_text(state.answer.blocks)
-        await patiently(_save, state, state.started, text)
+        await retry_while_database_is_down(_save, state, state.started, text)
         if state.usage.get("prompt_tokens"):
             reported = state.usage["prompt_tokens"]
             state.later.append(partial(in_database, calibration.learn, state.model, state.messages, reported))

@@ -32,7 +32,7 @@ class Search(Node):
     title = gettext_lazy("Search")
     after = (When(PREVIOUS, searches, gettext_lazy("search")),)
     reads = ("user_id", "session_id", "question", "action", "queries")
-    may_read = ("focus", "top_n")
+    may_read = ("ranking_query", "top_n")
     writes = ("search_request", "rankings", "frequencies", "knowledge_base_ids", "general_knowledge_allowed")
 
     async def run(self, state: State, emit: Emit) -> State:
@@ -46,7 +46,7 @@ class Search(Node):
         if ids:
             state.search_request = _request(state, ids)
             # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
-            texts = {state.question, state.focus, *(query.text for query in state.queries)}
+            texts = {state.question, state.ranking_query, *(query.text for query in state.queries)}
             named = {term for text in texts for term in terms(text)}
             found, state.frequencies = await asyncio.gather(
                 rankings_of(state.search_request), asked(frequencies, named, ids)
@@ -64,15 +64,15 @@ class Search(Node):
 
 
 def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
-    focus = state.focus or state.question
+    ranking_query = state.ranking_query or state.question
     return SearchRequest(
         queries=tuple(state.queries),
         knowledge_base_ids=tuple(sorted(knowledge_base_ids)),
         k=state.top_n or settings.FUSED_K,
         rerank=RerankOptions.from_settings(top_k=state.top_n) if state.top_n else None,
         merge_neighbours=settings.MERGE_NEIGHBOURS,
-        per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(focus) else None,
-        focus=focus,
+        per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
+        ranking_query=ranking_query,
     )
 
 

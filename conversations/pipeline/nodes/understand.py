@@ -57,8 +57,8 @@ class Understand(Node):
     reads = ("user_id", "session_id", "question", "history")
     may_read = ("reply", "summary", "unanswered")
     writes = (
-        "action", "intent", "confidence", "followup", "instead", "k", "rewrite", "rewrite_reason", "key_terms",
-        "translations", "queries", "retrieval_query", "focus",
+        "action", "intent", "confidence", "followup", "deferred_action", "k", "rewrite", "rewrite_reason", "key_terms",
+        "translations", "queries", "retrieval_query", "ranking_query",
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
@@ -79,7 +79,7 @@ class Understand(Node):
         else:
             state.action, state.intent = ruled.action, INTENTS[ruled.action]
             if ruled.action == "retrieve_vector":
-                search_for(state, ruled.queries, ruled.focus)
+                search_for(state, ruled.queries, ruled.ranking_query)
         self._note(state, ruled, asked)
         return state
 
@@ -108,7 +108,7 @@ class Understand(Node):
 
     def _note(self, state: State, ruled: rules.Understanding, asked: _Asked) -> None:
         note_queries(self.key, state)
-        if ruled.carried and state.focus == ruled.focus:
+        if ruled.carried and state.ranking_query == ruled.ranking_query:
             state.note(self.key, carried=list(ruled.carried))
         state.note(self.key, action=state.action, reason=ruled.reason, by="model" if asked.plan else "rules")
         if asked.fallback not in ("", "no model"):
@@ -124,7 +124,7 @@ class Understand(Node):
                 key_terms=list(asked.plan.queries),
                 translations=dict(asked.plan.translations),
                 k=asked.plan.k,
-                instead=state.instead,
+                deferred_action=state.deferred_action,
                 notes=list(asked.plan.notes),
             )
 
@@ -137,7 +137,7 @@ class Understand(Node):
         }.get(state.action, state.action)
 
 
-def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -> None:
+def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:
     """Fill the queries, and what passages are judged by: the one that says most.
 
     Beside the queries, with their weights, stand the question in the documents' languages and in their words for what
@@ -147,13 +147,13 @@ def search_for(state: State, queries: Sequence[tuple[str, float]], focus: str) -
     """
     state.queries = [Query(text, weight) for text, weight in queries]
     state.queries += [Query(text) for text in state.translations.values()]
-    if renamed := as_called(focus):
+    if renamed := as_called(ranking_query):
         state.queries.append(Query(renamed))
     asked = {frozenset(terms(query.text)) for query in state.queries}
     by_words = {frozenset(terms(term)): term for term in state.key_terms}
     each = [term for found, term in by_words.items() if found and found not in asked]
     state.queries += [Query(term, round(TERMS_WEIGHT / len(each), 3)) for term in each]
-    state.retrieval_query = state.focus = focus
+    state.retrieval_query = state.ranking_query = ranking_query
 
 
 def search_for_rewrite(state: State) -> None:
@@ -167,7 +167,7 @@ def note_queries(key: str, state: State) -> None:
 
 
 def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
-    state.action, state.intent, state.instead = plan.action, plan.intent, plan.instead
+    state.action, state.intent, state.deferred_action = plan.action, plan.intent, plan.deferred_action
     state.confidence, state.followup = plan.confidence, bool(plan.followup)
     if plan.k is not None and plan.k < USUAL_K:
         state.k = min(plan.k, settings.DEFAULT_TOP_K)
@@ -183,4 +183,4 @@ def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -
         # What stands alone is asked as it stands; the conversation would only be mixed into it.
         search_for(state, [(state.question, 1.0)], state.question)
     else:
-        search_for(state, ruled.queries, ruled.focus)
+        search_for(state, ruled.queries, ruled.ranking_query)

@@ -57,7 +57,7 @@ class Plan:
     """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
 
     `followup` is None where the model didn't say; `translations` are the question in other languages, by their codes;
-    `instead` is what it would do rather than search, where what the search finds decides on it.
+    `deferred_action` is what it would do rather than search, where what the search finds decides on it.
     """
 
     action: str
@@ -68,7 +68,7 @@ class Plan:
     translations: tuple[tuple[str, str], ...] = ()
     followup: bool | None = None
     k: int | None = None
-    instead: str = ""
+    deferred_action: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -115,7 +115,7 @@ def reconcile(plan: Plan, ruled: str, *, asks: bool, leans: bool, alone: bool) -
         return plan
     if plan.action == "answer_chat" and plan.is_sure and not asks:
         return plan
-    return replace(plan, action="retrieve_vector", instead=plan.action)
+    return replace(plan, action="retrieve_vector", deferred_action=plan.action)
 
 
 def why_it_leans(question: str) -> str:

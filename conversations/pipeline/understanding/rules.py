@@ -57,14 +57,15 @@ _CHAT = re.compile(
 class Understanding:
     """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
 
-    `carried` are the words of the conversation that the question is searched with, and `focus` is what passages are to
-    answer: the question, with these where it leans on them. `clarify` has a query where a model might make more of it.
+    `carried` are the words of the conversation that the question is searched with, and `ranking_query` is what passages
+    are to answer: the question, with these where it leans on them. `clarify` has a query where a model might make more
+    of it.
     """
 
     action: str
     queries: tuple[tuple[str, float], ...] = ()
     reason: str = ""
-    focus: str = ""
+    ranking_query: str = ""
     carried: tuple[str, ...] = ()
 
 
@@ -94,8 +95,8 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
         return _alone(text)
     bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()
     queries = (*bare, (full, round(weight, 2) if named else 1.0))
-    focus = full if weight >= BESIDE or not named else text
-    return Understanding("retrieve_vector", queries, reason or "common words", focus, carried)
+    ranking_query = full if weight >= BESIDE or not named else text
+    return Understanding("retrieve_vector", queries, reason or "common words", ranking_query, carried)
 
 
 def spoken_of(history: Sequence[PastTurn]) -> list[str]:

@@ -87,7 +87,7 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
-    question = state.focus or state.question
+    question = state.ranking_query or state.question
     chosen = await _chosen(question, state)
     if not chosen.hits:
         state.answer_state = "nearest"

@@ -43,9 +43,9 @@ def of_understanding(detail: dict[str, Any]) -> Facts:
         if detail.get("key_terms"):
             facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
         facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]
-        if detail.get("instead") == "answer_chat":
+        if detail.get("deferred_action") == "answer_chat":
             facts.append((_("Note"), _("the model would rather chat; what the search finds decides")))
-        elif detail.get("instead") == "clarify":
+        elif detail.get("deferred_action") == "clarify":
             facts.append((_("Note"), _("the model would rather ask back; what the search finds decides")))
         facts += [(_("Note"), note) for note in map(_note, detail.get("notes", [])) if note]
     elif detail.get("fallback"):
@@ -68,7 +68,7 @@ def of_rewriting(detail: dict[str, Any]) -> Facts:
     return facts
 
 
-def of_second_look(detail: dict[str, Any]) -> Facts:
+def of_relevance_gate(detail: dict[str, Any]) -> Facts:
     """Say whether the documents speak of the question, and by which measures."""
     states = {
         "answered": _("an answer"),

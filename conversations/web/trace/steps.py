@@ -140,8 +140,8 @@ def _rewrite(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> No
     _queries(step, detail)
 
 
-def _second_look(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
-    step.facts += labels.of_second_look(detail)
+def _relevance_gate(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
+    step.facts += labels.of_relevance_gate(detail)
 
 
 def _filter(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None:
@@ -259,7 +259,7 @@ def _check(step: Step, detail: dict[str, Any], chunks: dict[int, Chunk]) -> None
 _DESCRIBE: dict[str, Callable[[Step, dict[str, Any], dict[int, Chunk]], None]] = {
     "understand": _understand,
     "rewrite": _rewrite,
-    "second_look": _second_look,
+    "relevance_gate": _relevance_gate,
     "filter": _filter,
     "load_history": _history,
     "memory": _memory,

@@ -40,7 +40,7 @@ WRONGLY = (1, 2, 3, 5, 8, 12, 15, 20)
 # More would wait for the same cores; one fewer than a user may have running, so that they can ask meanwhile.
 SIDE_BY_SIDE = 3
 
-# A score of the trace's step `second_look`: below a threshold on the first, an answer is "nothing"; on the second,
+# A score of the trace's step `relevance_gate`: below a threshold on the first, an answer is "nothing"; on the second,
 # "nearest" or "nothing".
 Score = Literal["relevance", "answering"]
 SCORES: tuple[Score, ...] = ("relevance", "answering")
@@ -349,7 +349,7 @@ def _outcome(question: Question, message_id: int) -> Outcome:
         (each.filename, "\n".join(_text(chunks[pk]) for pk in each.joined or (each.chunk_id,) if pk in chunks))
         for each in citations
     ]
-    scores = TraceStep.objects.filter(turn=message.turn, key="second_look").values_list("detail", flat=True).first()
+    scores = TraceStep.objects.filter(turn=message.turn, key="relevance_gate").values_list("detail", flat=True).first()
     judged = judge(question, tone if completed else OTHER, message.blocks, passages, scores)
     return replace(judged, failed=not completed)
 

@@ -45,7 +45,7 @@ class Ask:
     """What is searched for, with weights, and what passages are judged by."""
 
     queries: tuple[tuple[str, float], ...]
-    focus: str
+    ranking_query: str
 
 
 # Of a question and the number of a base; may read the database.
@@ -56,7 +56,7 @@ def _by_rules(question: str, earlier: Sequence[str], base_id: int) -> Ask:
     recalled = earlier[-RECALLED:]
     history = [PastTurn(number, text, "") for number, text in enumerate(recalled)]
     found = understand(question, history, look_up(question, recalled, [base_id]))
-    return Ask(found.queries, found.focus) if found.queries else _one(question)
+    return Ask(found.queries, found.ranking_query) if found.queries else _one(question)
 
 
 def _one(text: str) -> Ask:
@@ -130,7 +130,7 @@ async def measure(questions: Sequence[Case], base_id: int, progress: Callable[[]
 
 async def _score(ask: Ask, case: Case, base_id: int) -> tuple[float, float]:
     queries = tuple(Query(text, weight) for text, weight in ask.queries)
-    result = await search(SearchRequest(queries, (base_id,), focus=ask.focus))
+    result = await search(SearchRequest(queries, (base_id,), ranking_query=ask.ranking_query))
     ranked = [str(hit.document_id) for hit in result.hits]
     return recall(ranked, case.relevant, RANKS), ndcg(ranked, case.relevant, RANKS)
 

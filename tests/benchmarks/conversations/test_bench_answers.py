@@ -304,7 +304,7 @@ class TestCommand:
             asked = Message.objects.get(turn_id=turn_id, role="user").content
             scores = {"relevance": 0.2 if "fan" in asked else 0.8, "answering": "none"}
             for step in steps:
-                if step["key"] == "second_look" and step["status"] != "skipped":
+                if step["key"] == "relevance_gate" and step["status"] != "skipped":
                     step["detail"] = scores
             save(turn_id, steps)
 

@@ -40,7 +40,7 @@ judged: dict[str, str] = {}
 async def judge(node: Node, state: State, proceed: Any) -> None:
     """A hook by which the second look comes to what a test wants."""
     await proceed()
-    if node.key == "second_look" and "state" in judged:
+    if node.key == "relevance_gate" and "state" in judged:
         state.answer_state = judged["state"]
         state.hits = state.hits if judged["state"] != "nothing" else []
 

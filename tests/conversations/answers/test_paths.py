@@ -72,7 +72,7 @@ class TestNoHits:
         message = await asked(owner, session, as_owner, question, interface)
         assert message.content.startswith(NOTHING[code]) and GENERAL[code] not in message.content
         assert message.turn.model == "extractive" and not await message.citations.aexists()
-        assert (await detail(message, "second_look"))["state"] == "nothing"
+        assert (await detail(message, "relevance_gate"))["state"] == "nothing"
 
     @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
     async def test_with_a_model_the_answer_is_marked_as_general_knowledge(
@@ -181,7 +181,7 @@ class TestClarify:
         fake_llm.enqueue(json.dumps(clarify()), "Nine ports [1].")
         message = await asked(owner, session, as_owner, PORTS)
         assert message.content == "Nine ports [1]." and message.turn.action == "retrieve_vector"
-        assert (await detail(message, "understand"))["instead"] == "clarify"
+        assert (await detail(message, "understand"))["deferred_action"] == "clarify"
 
 
 class TestChat:

@@ -46,7 +46,7 @@ async def test_what_the_database_refuses_is_not_waited_for() -> None:
 
     tries = 0
     with pytest.raises(OperationalError):
-        await db.patiently(refuse)
+        await db.retry_while_database_is_down(refuse)
     assert tries == 1
 
 

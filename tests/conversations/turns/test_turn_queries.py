@@ -34,7 +34,7 @@ MOST = {
     "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
     "search": 15,  # the bases, the state of their index, what holds the words and the meaning, and how rare words are
     "metadata": 1,
-    "second_look": 1,  # the languages of the documents, where nothing answers
+    "relevance_gate": 1,  # the languages of the documents, where nothing answers
     "budget": 1,
     "save": 4,
 }

@@ -97,7 +97,7 @@ async def test_a_second_search_takes_the_first_ones_result() -> None:
         request(bm25_threshold=1.0),
         request(vector_weight=0.5),
         request(merge_neighbours=True),
-        request(focus="ports"),
+        request(ranking_query="ports"),
     ],
 )
 async def test_another_request_is_another_search(other: SearchRequest) -> None:

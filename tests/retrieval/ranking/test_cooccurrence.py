@@ -56,5 +56,5 @@ def test_nothing_is_asked_for_words_that_no_passage_holds(bases: list[int]) -> N
 def test_passages_are_put_in_order_by_all_queries_or_by_a_focus_that_is_none_of_them() -> None:
     queries = (Query("ports"), Query("ports of the switch", 0.3))
     assert SearchRequest(queries, (1,)).ordered_by == queries
-    assert SearchRequest(queries, (1,), focus="ports of the switch").ordered_by == queries
-    assert SearchRequest(queries, (1,), focus="lamps").ordered_by == (Query("lamps"),)
+    assert SearchRequest(queries, (1,), ranking_query="ports of the switch").ordered_by == queries
+    assert SearchRequest(queries, (1,), ranking_query="lamps").ordered_by == (Query("lamps"),)

@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from conversations.pipeline.nodes import relevance_gate
-from conversations.pipeline.nodes.relevance_gate import SecondLook
+from conversations.pipeline.nodes.relevance_gate import RelevanceGate
 from conversations.pipeline.state import State
 from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit
@@ -27,14 +27,18 @@ def rankings(near: float | None = None, text: str = "q", understood: float = 1.0
 
 
 async def looked(
-    question: str, near: float | None, instead: str = "", joined: float | None = None, contents: tuple[str, ...] = ()
+    question: str,
+    near: float | None,
+    deferred_action: str = "",
+    joined: float | None = None,
+    contents: tuple[str, ...] = (),
 ) -> State:
     hits = [hit(content) for content in contents or (SWITCH,)]
-    state = State(user_id=1, session_id=1, question=question, hits=hits, instead=instead)
-    state.focus = f"How many ports has it?\n{question}"
-    state.rankings = [*rankings(near, question), *rankings(joined, state.focus)]
-    if SecondLook().wanted(state):
-        await SecondLook().run(state, ignore)
+    state = State(user_id=1, session_id=1, question=question, hits=hits, deferred_action=deferred_action)
+    state.ranking_query = f"How many ports has it?\n{question}"
+    state.rankings = [*rankings(near, question), *rankings(joined, state.ranking_query)]
+    if RelevanceGate().wanted(state):
+        await RelevanceGate().run(state, ignore)
     return state
 
 
@@ -53,7 +57,7 @@ async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: s
     state = await looked(question, near)
     assert (bool(state.hits), state.action) == (kept, "retrieve_vector")
     assert (state.answer_state != "nothing") is kept
-    assert state.details["second_look"]["state"] == state.answer_state
+    assert state.details["relevance_gate"]["state"] == state.answer_state
 
 
 async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_not_lean_on_it() -> None:
@@ -64,7 +68,7 @@ async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_
 async def test_a_rewritten_question_tells_too() -> None:
     state = State(user_id=1, session_id=1, question="Who painted the Mona Lisa?", hits=[hit()])
     state.rewrite, state.rankings = "Which ports?", [*rankings(0.1, state.question), *rankings(0.6, "Which ports?")]
-    await SecondLook().run(state, ignore)
+    await RelevanceGate().run(state, ignore)
     assert state.hits
 
 
@@ -124,9 +128,11 @@ class TestOtherPlans:
             ("How is it fed with electricity?", 0.6),  # by its meaning
         ],
     )
-    @pytest.mark.parametrize("instead", ["answer_chat", "clarify"])
-    async def test_where_the_documents_speak_of_it_they_answer(self, question: str, near: float, instead: str) -> None:
-        state = await looked(question, near, instead)
+    @pytest.mark.parametrize("deferred_action", ["answer_chat", "clarify"])
+    async def test_where_the_documents_speak_of_it_they_answer(
+        self, question: str, near: float, deferred_action: str
+    ) -> None:
+        state = await looked(question, near, deferred_action)
         assert (state.action, bool(state.hits)) == ("retrieve_vector", True)
 
     @pytest.mark.parametrize("question", ["Tell me a joke.", "Make that shorter, please.", "Recommend me a film."])
@@ -157,7 +163,7 @@ class TestOtherPlans:
         assert (state.action, state.hits) == ("clarify", [])
 
     async def test_nothing_found_proves_it_right(self) -> None:
-        state = State(user_id=1, session_id=1, question="Tell me a joke.", instead="answer_chat")
-        assert SecondLook().wanted(state)
-        await SecondLook().run(state, ignore)
+        state = State(user_id=1, session_id=1, question="Tell me a joke.", deferred_action="answer_chat")
+        assert RelevanceGate().wanted(state)
+        await RelevanceGate().run(state, ignore)
         assert state.action == "answer_chat"

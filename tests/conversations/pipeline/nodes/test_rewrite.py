@@ -52,7 +52,7 @@ async def rewritten(question: str = QUESTION, **fields: Any) -> tuple[State, dic
 async def test_a_question_that_leans_is_rewritten_for_the_search(model: FakeLLM) -> None:
     model.enqueue(REWRITTEN)
     state, detail = await rewritten()
-    assert state.rewrite == state.focus == state.retrieval_query == REWRITTEN
+    assert state.rewrite == state.ranking_query == state.retrieval_query == REWRITTEN
     assert {REWRITTEN, QUESTION} <= {query.text for query in state.queries}
     assert state.rewrite_reason == detail["reason"] == "pronoun" and detail["rewrite"] == REWRITTEN
     system, user = model.calls[0].messages
@@ -120,7 +120,7 @@ async def test_hard_replies_keep_the_question(model: FakeLLM, reply: Any, kept: 
     by_rules, _detail = await rewritten(rewrite="-")
     state, detail = await rewritten()
     assert (detail["kept"], state.rewrite) == (kept, "")
-    assert (state.queries, state.focus) == (by_rules.queries, by_rules.focus)
+    assert (state.queries, state.ranking_query) == (by_rules.queries, by_rules.ranking_query)
     assert len(state.queries) == 2 and model.closed == 1
 
 

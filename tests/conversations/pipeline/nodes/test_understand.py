@@ -62,7 +62,7 @@ class TestReplies:
         else:
             assert detail["by"] == "model" and "fallback" not in detail
             assert state.action == "retrieve_vector"  # where the model would not search, what is found decides
-            assert state.instead == ("" if action == "retrieve_vector" else action)
+            assert state.deferred_action == ("" if action == "retrieve_vector" else action)
 
     async def test_a_good_plan_is_followed(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan()))
@@ -70,7 +70,7 @@ class TestReplies:
         assert (state.action, state.intent, state.confidence, state.followup) == (
             "retrieve_vector", "kb_retrieval", 0.9, True,
         )  # fmt: skip
-        assert state.rewrite == REWRITE == state.focus == state.retrieval_query
+        assert state.rewrite == REWRITE == state.ranking_query == state.retrieval_query
         assert state.rewrite_reason == "understanding"
         assert {REWRITE, QUESTION} <= set(texts(state))
         assert detail["key_terms"] == ["TL-SE2109", "port isolation"] and detail["model"] == "fake-model"
@@ -101,7 +101,7 @@ class TestReplies:
     async def test_what_documents_call_the_thing_is_searched_too(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[], rewrite="", followup=False)))
         state, _detail = await understood("How much does the TL-SE2109 cost?", [])
-        assert texts(state) == [state.question, "TL-SE2109 price 价格"] and state.focus == state.question
+        assert texts(state) == [state.question, "TL-SE2109 price 价格"] and state.ranking_query == state.question
 
     @pytest.mark.parametrize("count", [1, 3, 5])
     async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:
@@ -124,7 +124,7 @@ class TestReplies:
         state, _detail = await understood(question, [])
         assert [(query.text, query.weight) for query in state.queries] == [(rewrite, 1.0), (question, 0.5)]
         assert (state.rewrite, state.rewrite_reason) == (rewrite, "understanding")
-        assert state.focus == state.retrieval_query == rewrite
+        assert state.ranking_query == state.retrieval_query == rewrite
 
     async def test_one_that_has_none_is_searched_as_it_stands(self, model: FakeLLM) -> None:
         question = "What is the warranty of the rack mounting kit?"
@@ -139,7 +139,7 @@ class TestReplies:
             json.dumps(plan(queries=[], followup=False)), json.dumps(plan(queries=[], followup=None, rewrite=""))
         )
         state, _detail = await understood(question)
-        assert texts(state) == [question] == [state.focus] and not state.rewrite
+        assert texts(state) == [question] == [state.ranking_query] and not state.rewrite
         state, _detail = await understood(question)  # where the model doesn't say, the rules do
         assert len(texts(state)) == 2 and question in texts(state)
 
@@ -170,7 +170,7 @@ class TestReplies:
     async def test_a_contradiction_is_noted(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(intent="chat")))
         state, detail = await understood()
-        assert state.action == "retrieve_vector" and not state.instead
+        assert state.action == "retrieve_vector" and not state.deferred_action
         assert detail["notes"] == ["contradiction"]
 
 
@@ -180,13 +180,13 @@ class TestNotSearching:
     async def test_an_unsure_one_is_not_followed(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(chat(confidence=0.4)))
         state, detail = await understood()
-        assert (state.action, state.instead, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
+        assert (state.action, state.deferred_action, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
 
     @pytest.mark.parametrize("question", ["Make that shorter, please.", "I had a long day at work", "给我讲个笑话吧"])
     async def test_a_sure_one_is_followed_where_nothing_is_asked(self, model: FakeLLM, question: str) -> None:
         model.enqueue(json.dumps(chat(confidence=0.8)))
         state, detail = await understood(question)
-        assert (state.action, state.intent, state.instead) == ("answer_chat", "chat", "") and not state.queries
+        assert (state.action, state.intent, state.deferred_action) == ("answer_chat", "chat", "") and not state.queries
         assert (detail["action"], detail["by"]) == ("answer_chat", "model")
 
     @pytest.mark.parametrize(
@@ -195,13 +195,17 @@ class TestNotSearching:
     async def test_else_it_has_to_prove_it(self, model: FakeLLM, question: str, confidence: float) -> None:
         model.enqueue(json.dumps(chat(confidence=confidence)))
         state, detail = await understood(question)
-        assert (state.action, state.instead, detail["instead"]) == ("retrieve_vector", "answer_chat", "answer_chat")
+        assert (state.action, state.deferred_action, detail["deferred_action"]) == (
+            "retrieve_vector",
+            "answer_chat",
+            "answer_chat",
+        )
         assert state.queries
 
     async def test_a_first_question_that_points_at_nothing_is_asked_back(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(clarify()))
         state, _detail = await understood("How long does it take?", [])
-        assert (state.action, state.instead, state.queries) == ("clarify", "", [])
+        assert (state.action, state.deferred_action, state.queries) == ("clarify", "", [])
 
     @pytest.mark.parametrize(
         ("reply", "action", "queries"),
@@ -248,7 +252,7 @@ class TestTranslations:
         assert [(query.text, query.weight) for query in state.queries] == [
             (REWRITE, 1.0), (QUESTION, 0.5), (translated, 1.0), ("交换机", TERMS_WEIGHT),
         ]  # fmt: skip
-        assert state.focus == REWRITE
+        assert state.ranking_query == REWRITE
 
     @pytest.mark.usefixtures("chinese")
     async def test_a_chinese_question_is_asked_for_in_english(self, model: FakeLLM) -> None:

@@ -161,7 +161,7 @@ def test_a_model_that_would_not_search_is_followed_only_so_far(
     plan: Plan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
 ) -> None:
     result = reconcile(plan, ruled, asks=True, leans=leans, alone=alone)
-    assert (result.action, result.instead) == followed
+    assert (result.action, result.deferred_action) == followed
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ async def test_a_chat_that_it_is_sure_of_is_not_searched(
     served.reply(json.dumps(chat(confidence=0.9)), purpose="understand")
     events = await run_turn(owner, session, "Tell me a joke, please.")
     ran = await trace()
-    assert {ran[key].status for key in ("search", "fusion", "metadata", "reorder", "second_look")} == {"skipped"}
+    assert {ran[key].status for key in ("search", "fusion", "metadata", "reorder", "relevance_gate")} == {"skipped"}
     assert ran["understand"].detail["action"] == "answer_chat" and ran["generate"].status == "completed"
     assert not {"vector_search", "fulltext_search"} & {e.key for e in events if isinstance(e, StepEvent)}
     answer = await Message.objects.aget(role="assistant")

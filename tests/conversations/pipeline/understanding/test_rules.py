@@ -91,7 +91,7 @@ def test_nothing_to_search_for_is_asked_back(text: str) -> None:
 )
 def test_a_question_whose_words_are_rare_is_searched_as_it_stands(question: str) -> None:
     found = asked(question, SWITCH)
-    assert (found.queries, found.focus, found.reason, found.carried) == (
+    assert (found.queries, found.ranking_query, found.reason, found.carried) == (
         ((question, 1.0),),
         question,
         "stands alone",
@@ -104,7 +104,7 @@ def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came
     found = asked(text, SWITCH, common="reset switch")
     (bare, own), (full, weight) = found.queries
     assert (bare, own, weight) == (text, BESIDE, 1.0)
-    assert full.startswith("TL-SE2109 ") and full.endswith(text) and found.focus == full
+    assert full.startswith("TL-SE2109 ") and full.endswith(text) and found.ranking_query == full
     assert found.carried[0] == "TL-SE2109"
 
 
@@ -164,9 +164,9 @@ def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=3))
 def test_whatever_is_said_there_is_something_to_do(question: str, earlier: list[str]) -> None:
     found = asked(question, *earlier)
-    assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.focus)
+    assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.ranking_query)
     assert all(text.strip() and 0 < weight <= 1 for text, weight in found.queries)
-    assert not found.queries or found.queries[-1][0] == found.focus
+    assert not found.queries or found.queries[-1][0] == found.ranking_query
 
 
 BOUGHT = "微软什么时候收购了动视暴雪？"
@@ -207,9 +207,9 @@ def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself
 def test_common_words_do_not_make_a_question_lean_that_names_its_own_matter(question: str, common: str) -> None:
     found = asked(question, "How do I restart the TL-SE2109 switch?", common=common)
     (bare, first), (_full, second) = found.queries
-    assert (bare, first, found.focus) == (question, 1.0, question) and 0 < second <= INTRODUCES
+    assert (bare, first, found.ranking_query) == (question, 1.0, question) and 0 < second <= INTRODUCES
     of_the_one_before = asked(question.replace("a ", "the ").replace("an ", "the "), SWITCH, common=common)
-    assert of_the_one_before.queries[1][1] > second and of_the_one_before.focus != question
+    assert of_the_one_before.queries[1][1] > second and of_the_one_before.ranking_query != question
 
 
 @pytest.mark.parametrize("greeting", ["hello", "你好", "Thanks, that helped!"])

@@ -1,0 +1,15 @@
+"""The node and the note that have other names since: traces that are kept are told by them."""
+
+from django.db import migrations
+
+_RENAME = """
+UPDATE conversations_tracestep SET key = 'relevance_gate' WHERE key = 'second_look';
+UPDATE conversations_tracestep
+SET detail = (detail - 'instead') || jsonb_build_object('deferred_action', detail -> 'instead') WHERE detail ? 'instead';
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("conversations", "0015_citation_words")]
+
+    operations = [migrations.RunSQL(_RENAME, migrations.RunSQL.noop)]
