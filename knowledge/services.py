@@ -216,7 +216,7 @@ def delete_document(document: Document) -> None:
         if Document.objects.select_for_update().filter(pk=document.pk).first() is None:
             return
         pk, name = document.pk, str(document.file.name)
-        passages.forget(document)
+        passages.delete_passages(document)
         document.delete()
         transaction.on_commit(lambda: passages.delete_files(pk, name))
 
@@ -229,7 +229,7 @@ def cancel_document(document: Document) -> bool:
             status=Document.Status.CANCELLED, stage="", finished_at=now, updated_at=now
         )
         if cancelled:
-            passages.forget(document)
+            passages.delete_passages(document)
     return bool(cancelled)
 
 

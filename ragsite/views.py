@@ -53,7 +53,7 @@ def _page(
         "token_form": token_form or TokenForm(),
         "new_key": new_key,
         "tokens": request.user.api_tokens.all(),
-        "memory_on": facts.is_on(request.user.pk),
+        "memory_on": facts.is_memory_on(request.user.pk),
         "theme": request.COOKIES.get("theme", "auto"),
         "themes": [("auto", _("As the system")), ("light", _("Light")), ("dark", _("Dark"))],
         "languages": settings.LANGUAGES,

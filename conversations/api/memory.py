@@ -60,7 +60,7 @@ class MemoryFacts(APIView):
     @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
     def delete(self, request: Request) -> Response:
         """Forget everything."""
-        facts.forget_all(request.user)
+        facts.delete_all_facts(request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -80,7 +80,7 @@ class MemoryFact(APIView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         """Forget it."""
-        facts.forget(request.user, pk)
+        facts.delete_fact(request.user, pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -113,7 +113,7 @@ class SessionSummary(APIView):
 
 def _memory(user: Any) -> dict[str, Any]:
     listed = FactSerializer(facts.facts_of(user), many=True).data
-    return {"enabled": facts.is_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
+    return {"enabled": facts.is_memory_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
 
 
 def _user_id(request: Request) -> int:

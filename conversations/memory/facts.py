@@ -20,7 +20,7 @@ class FactRefused(ValueError):
         self.message = message
 
 
-def is_on(user_id: int) -> bool:
+def is_memory_on(user_id: int) -> bool:
     """Whether the person has switched their memory on."""
     return MemorySwitch.objects.filter(user_id=user_id, enabled=True).exists()
 
@@ -79,12 +79,12 @@ def change(fact: MemoryFact, text: str) -> MemoryFact:
     return fact
 
 
-def forget(user: Any, pk: int) -> None:
+def delete_fact(user: Any, pk: int) -> None:
     """Delete one of the person's facts; raises `Http404`."""
     get_fact(user, pk).delete()
 
 
-def forget_all(user: Any) -> int:
+def delete_all_facts(user: Any) -> int:
     """Delete all of the person's facts; return how many."""
     return facts_of(user).delete()[0]
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from django.conf import settings
 
 from conversations.citations.facts import is_named, names
-from conversations.pipeline.understanding.answer_types import asked_for, holds
+from conversations.pipeline.understanding.answer_types import asked_for, holds_thing
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage, question_words
 from conversations.pipeline.writing.extractive import terms_above, unit_terms, units
 from ragsite.db import in_database
@@ -162,6 +162,6 @@ def _near_thing(question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit
             own = unit_terms(unit)
             share = 0.6 * coverage(asked, own) + 0.4 * coverage(asked, own | above | before)
             best, before = max(best, share), own
-            if share > best_with_thing and holds(thing, unit):
+            if share > best_with_thing and holds_thing(thing, unit):
                 best_with_thing = share
     return best_with_thing / best if best else 1.0

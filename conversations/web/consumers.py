@@ -105,7 +105,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             if handler is None:
                 return await self._toast(_("This page is out of date. Please reload it."))
             try:
-                if await in_database(stream_auth.holds, self.user, self.scope["session"].session_key):
+                if await in_database(stream_auth.is_signed_in, self.user, self.scope["session"].session_key):
                     await handler(form)
                 else:
                     await self.close(SIGNED_OUT)

@@ -59,7 +59,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a fact."""
-    facts.forget(request.user, pk)
+    facts.delete_fact(request.user, pk)
     messages.success(request, _("Forgotten."))
     return redirect("memory")
 
@@ -68,7 +68,7 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def forget_all(request: HttpRequest) -> HttpResponse:
     """Delete all facts of the person."""
-    facts.forget_all(request.user)
+    facts.delete_all_facts(request.user)
     messages.success(request, _("Everything is forgotten."))
     return redirect("memory")
 
@@ -122,7 +122,7 @@ def _page(request: HttpRequest, **fields: Any) -> HttpResponse:
     listed = list(facts.facts_of(request.user))
     context = {
         "facts": listed,
-        "memory_on": facts.is_on(_user_id(request)),
+        "memory_on": facts.is_memory_on(_user_id(request)),
         "limit": settings.MEMORY_MAX_FACTS,
         "characters": settings.MEMORY_FACT_CHARACTERS,
         "full": len(listed) >= settings.MEMORY_MAX_FACTS,

@@ -61,7 +61,7 @@ class Store:
 
     def replace(self, rows: Iterator[str]) -> None:
         """Put the spooled chunks in the place of older ones; call it inside a transaction that holds the document."""
-        forget(self.document)
+        delete_passages(self.document)
         batch: list[Chunk] = []
         for ordinal, line in enumerate(rows):
             batch.append(self._chunk(ordinal, json.loads(line)))
@@ -109,7 +109,7 @@ def _is_picture(file: IO[bytes]) -> bool:
     return width > 0 and height > 0
 
 
-def forget(document: Document) -> None:
+def delete_passages(document: Document) -> None:
     """Delete the document's chunks and pictures inside a transaction that holds it, files after its end."""
     if document.chunks.exists():
         documents_unindexed.send(

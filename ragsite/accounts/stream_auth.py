@@ -33,7 +33,7 @@ INTERVAL = 3.0
 GROUP = "sign-ins"
 
 
-def holds(user: User, session_key: str) -> bool:
+def is_signed_in(user: User, session_key: str) -> bool:
     """Tell whether a sign-in is the user's as ever: neither ended nor expired, the user active, the password the same.
 
     Asks the database.

@@ -44,7 +44,7 @@ def _recall(state: State) -> None:
 
 
 def _reply(user_id: int, fact: str) -> str:
-    if not facts.is_on(user_id):
+    if not facts.is_memory_on(user_id):
         return _(
             "I don't remember anything beyond this chat: your memory is switched off. "
             "You can switch it on in your account."

@@ -121,7 +121,7 @@ def said_alike(question: str) -> frozenset[str]:
     return frozenset(terms(next(found, "")))
 
 
-def holds(thing: Thing, text: str) -> bool:
+def holds_thing(thing: Thing, text: str) -> bool:
     """Whether a text (a sentence, a table's row) holds a thing of the kind, or says as much in words."""
     text = fold(text)
     if _INSTEAD[thing].search(text):

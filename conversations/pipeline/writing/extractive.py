@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate, zip_longest
 
 from conversations.citations.facts import is_named, names
-from conversations.pipeline.understanding.answer_types import Thing, asked_for, holds
+from conversations.pipeline.understanding.answer_types import Thing, asked_for, holds_thing
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
@@ -216,7 +216,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thi
                     before=0.0 if is_table or not number else adds(own[number - 1]),
                     after=0.0 if is_table or number + 1 == len(texts) else adds(own[number + 1]),
                     passage=whole,
-                    thing=0.0 if thing is None else 1.0 if holds(thing, text) else -1.0,
+                    thing=0.0 if thing is None else 1.0 if holds_thing(thing, text) else -1.0,
                 )
             )  # fmt: skip
         if "\n\n" in text[len(text.rstrip()) :]:

@@ -27,7 +27,7 @@ def small(settings: Any) -> Iterator[None]:
 class TestFacts:
     def test_memory_is_off_until_it_is_switched_on(self, owner: User) -> None:
         facts.remember(owner.pk, "I work in Ulm")
-        assert not facts.is_on(owner.pk)
+        assert not facts.is_memory_on(owner.pk)
         assert facts.known(owner.pk) == []
         facts.switch(owner.pk, True)
         assert facts.known(owner.pk) == ["I work in Ulm"]
@@ -60,7 +60,7 @@ class TestFacts:
         with pytest.raises(FactRefused, match="At most 2 facts") as refused:
             facts.remember(owner.pk, "three")
         assert refused.value.code == "memory_full"
-        facts.forget(owner, MemoryFact.objects.earliest("id").pk)
+        facts.delete_fact(owner, MemoryFact.objects.earliest("id").pk)
         facts.remember(owner.pk, "three")
 
     def test_a_fact_can_not_become_another(self, owner: User) -> None:
@@ -133,7 +133,7 @@ class TestPages:
         assert 'name="on" value="0" aria-pressed="true"' in as_owner.get(reverse("account")).content.decode()
         response = as_owner.post(reverse("memory-switch"), {"on": "1", "from": "account"})
         assert response["Location"] == reverse("account")
-        assert facts.is_on(owner.pk)
+        assert facts.is_memory_on(owner.pk)
         assert 'name="on" value="1" aria-pressed="true"' in as_owner.get(reverse("account")).content.decode()
 
     def test_facts_are_listed_changed_and_forgotten(self, as_owner: Client, owner: User) -> None:

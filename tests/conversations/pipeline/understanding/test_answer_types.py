@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.understanding.answer_types import Thing, as_called, asked_for, holds, said_alike
+from conversations.pipeline.understanding.answer_types import Thing, as_called, asked_for, holds_thing, said_alike
 from retrieval.engine.analysis import terms
 
 
@@ -47,7 +47,7 @@ def test_what_a_question_asks_for(question: str, thing: Thing | None) -> None:
     ],
 )
 def test_which_texts_hold_one(thing: Thing, text: str, held: bool) -> None:
-    assert holds(thing, text) is held
+    assert holds_thing(thing, text) is held
 
 
 @pytest.mark.parametrize(
