@@ -143,7 +143,8 @@ class Guard:
             self._process.stdin.close()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        code = f"import sys; sys.path.insert(0, {str(settings.BASE_DIR)!r}); from ragsite import guard; guard.main()"
+        path = f"import sys; sys.path.insert(0, {str(settings.BASE_DIR)!r})"
+        code = f"{path}; from ragsite.runtime import guard; guard.main()"
         return subprocess.Popen(
             [sys.executable, "-c", code, f"--data-dir={settings.DATA_DIR}"],
             stdin=subprocess.PIPE,

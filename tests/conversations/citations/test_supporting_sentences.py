@@ -89,7 +89,7 @@ def answer_from(session: ChatSession, chunk: Chunk, claim: str, status: str = "s
 def passage_of(client: Client, answer: Message) -> str:
     """Follow the panel of the answer's first source to its passage."""
     panel = client.get(reverse("citation", args=[answer.pk, 1]), headers={"HX-Request": "true"}).content.decode()
-    found = re.search(r'hx-get="(/knowledge/ingestion/passages/[^"]+)"', panel)
+    found = re.search(r'hx-get="(/knowledge/passages/[^"]+)"', panel)
     assert found
     return client.get(found[1].replace("&amp;", "&").partition("#")[0]).content.decode()
 

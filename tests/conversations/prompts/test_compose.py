@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.history import PastTurn
-from conversations.pipeline.node import NodeError
 from conversations.prompts import truncation
 from conversations.prompts.budget import MESSAGE_OVERHEAD, Window
-from conversations.prompts.compose import LEAST_TURN, NEWEST_SHARE, Material, compose, withheld
+from conversations.prompts.compose import LEAST_TURN, NEWEST_SHARE, Material, PromptTooLong, compose, withheld
 from conversations.prompts.templates import Prompt
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from retrieval.search import Hit
@@ -64,7 +63,7 @@ WINDOWS = st.builds(
 def test_never_over_the_window_and_never_without_question_and_instructions(material: Material, window: Window) -> None:
     try:
         composed = compose(material, window)
-    except NodeError as error:
+    except PromptTooLong as error:
         fixed = sum(map(window.measure, material.prompt.fill(question=material.asked, evidence="")))
         assert fixed > window.limit
         assert error.code in {"question_too_long", "window_too_small"}
@@ -244,13 +243,13 @@ def test_what_was_left_out_is_said_in_words() -> None:
 def test_a_question_longer_than_the_window_is_refused_in_words() -> None:
     long = Material(prompt=PROMPT, question="why " * 900)
     with pytest.raises(
-        NodeError, match=r"Your question is about \d+ tokens long, and the language model can read 3\d\d"
+        PromptTooLong, match=r"Your question is about \d+ tokens long, and the language model can read 3\d\d"
     ) as error:
         compose(long, Window(600, 200))
-    assert (error.value.code, error.value.retryable) == ("question_too_long", False)
+    assert error.value.code == "question_too_long"
 
 
 def test_a_window_too_small_for_the_instructions_is_the_administrators_matter() -> None:
     prompt = Prompt("Rules. " * 200, "{{ question }}", 1)
-    with pytest.raises(NodeError, match="An administrator has to set a larger context window"):
+    with pytest.raises(PromptTooLong, match="An administrator has to set a larger context window"):
         compose(Material(prompt=prompt, question="Why?"), Window(256, 128))

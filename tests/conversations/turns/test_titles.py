@@ -81,13 +81,13 @@ async def test_a_title_given_meanwhile_stays(
     owner: User, session: ChatSession, handbook: KnowledgeBase, titled_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     titled_llm.enqueue("Ten seconds [1].", "Restoring a switch")
-    asked = titles.asking.ask
+    asked = titles.side_calls.ask
 
     async def ask(*args: Any, **variables: str) -> Any:
         await in_database(services.rename_session, session, "Mine")
         return await asked(*args, **variables)
 
-    monkeypatch.setattr(titles.asking, "ask", ask)
+    monkeypatch.setattr(titles.side_calls, "ask", ask)
     await run_turn(owner, session, RESET)
     assert await title_of(session) == "Mine"
 

@@ -13,7 +13,7 @@ PARSING = Path(error_words.__file__).parent / "parsing"
 
 
 def test_the_listed_words_are_those_that_the_parsers_use() -> None:
-    files = [*PARSING.glob("*.py"), PARSING.parent / "ingestion.py"]
+    files = [*PARSING.rglob("*.py"), PARSING.parent / "ingestion" / "ingestion.py"]
     source = "".join(path.read_text() for path in files)
     source = re.sub(r'"\s*\n\s*"', "", source)
     assert [message for message in error_words.MESSAGES if message not in source] == []
@@ -26,7 +26,7 @@ def _as_pattern(text: ast.JoinedStr) -> str:
 
 def _raised() -> list[ast.expr]:
     """Return what stands for the message in each error and notice that a parser makes."""
-    trees = [ast.parse(path.read_text()) for path in PARSING.glob("*.py")]
+    trees = [ast.parse(path.read_text()) for path in PARSING.rglob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     notices = [call.keywords[0].value for call in calls if ast.unparse(call.func) == "Notice"]
     return notices + [call.args[1] for call in calls if ast.unparse(call.func) == "ParseError" and len(call.args) > 1]

@@ -38,7 +38,7 @@ import django, sys
 django.setup()
 from django.core.management import call_command
 from django.db import connection
-from retrieval import reembedding
+from retrieval.engine import reembedding
 reembedding.WINDOW = 4
 connection.settings_dict["NAME"] = sys.argv[1]
 call_command("reembed", "--model", "second")
