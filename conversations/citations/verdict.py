@@ -15,12 +15,10 @@ from conversations.citations.claims import Claim, claims
 from conversations.citations.facts import is_named, is_quoted, names, quotations
 from conversations.citations.quantities import fold, is_rough, quantities
 from conversations.citations.rules.attribution import misplaced
-from conversations.citations.rules.characters import exchanged_words
 from conversations.citations.rules.derived import is_worked_out
-from conversations.citations.rules.modality import permits_what_is_forbidden
-from conversations.citations.rules.polarity import are_opposed, contradicts, exceptions, read
+from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
-from conversations.citations.source import Clause, Source, content_terms, split_clauses
+from conversations.citations.source import Source, content_terms, split_clauses
 from ragsite.language import language_of
 
 Status = Literal["supported", "partly", "not_found"]
@@ -30,8 +28,6 @@ Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "l
 ENOUGH, SOME = 0.35, 0.25
 # Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
 LONGEST = 1_000
-# From this share of the words of each on, two clauses say the same, but for what negates them.
-SAME = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,8 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if not problems and any(_contradicted(clause, source) for clause in clauses):
         problems.append(("polarity", ""))
     if not problems:
-        problems += [("word", what) for what in dict.fromkeys(_exchanged(said, clauses, source))]
+        found = (what for clause in clauses for what in exchanged(clause, source.nearest(clause).words))
+        problems += [("word", what) for what in dict.fromkeys(found)]
     covered = source.coverage(content_terms(said), _found(said, source))
     if covered < ENOUGH:
         problems.append(("words", ""))
@@ -140,26 +137,8 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
             yield "name", name.strip("“”")
 
 
-def _exchanged(said: str, clauses: Sequence[str], source: Source) -> Iterator[str]:
-    """Yield what of a sentence stands in another thing's place."""
-    for clause in clauses:
-        yield from exchanged(clause, source.nearest(clause).words)
-    for unit in dict.fromkeys([said, *clauses]):
-        yield from exchanged_words(unit, source.nearest(unit).text, [sentence.text for sentence in source.sentences])
-
-
 def _contradicted(clause: str, source: Source) -> bool:
-    """Whether words of a clause have the other sign in the source, or only what negates it tells it from one there."""
-    wanted = content_terms(clause)
+    """Whether words of a clause have the other sign in what the source says of the same."""
     ways = exceptions(clause)
-    about = [other for other in source.about(wanted) if exceptions(other.text) == ways]
-    if contradicts(read(clause), [other.signs for other in about], source.weight):
-        return True
-    if permits_what_is_forbidden(clause, wanted, source):
-        return True
-    same = [
-        other
-        for other in about
-        if min(source.share(wanted, other), source.share(other.terms, Clause(clause, wanted))) >= SAME
-    ]
-    return bool(same) and all(are_opposed(clause, other.text) for other in same)
+    about = [other.signs for other in source.about(content_terms(clause)) if exceptions(other.text) == ways]
+    return contradicts(read(clause), about, source.weight)

@@ -131,24 +131,6 @@ def exceptions(text: str) -> set[str | None]:
     return {match.lastgroup for match in _EXCEPTIONS.finditer(text)}
 
 
-def are_opposed(one: str, other: str) -> bool:
-    """Whether only one of two clauses of the same words is negated, and no pair of opposites makes up for it."""
-    if _negations(one) % 2 == _negations(other) % 2 or _denies_something_else(read(one), read(other)):
-        return False
-    sides = {(term, word.second) for word in read(other) for term in word.terms}
-    return not any((term, not word.second) in sides for word in read(one) for term in word.terms)
-
-
-def _denies_something_else(one: Sequence[Word], other: Sequence[Word]) -> bool:
-    """Whether all that either of two clauses denies is nothing that the other one says."""
-    denied = [(word, clause) for words, clause in ((one, other), (other, one)) for word in words if word.first]
-    return bool(denied) and not any(word.terms & said.terms for word, clause in denied for said in clause)
-
-
-def _negations(text: str) -> int:
-    return len(_NEGATIONS.findall(text)) + len(_FORBIDDING.findall(text))
-
-
 def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight: Callable[[str], float]) -> bool:
     """Whether the words of a claim's clause have the other sign in a clause of the source.
 

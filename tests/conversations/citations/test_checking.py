@@ -8,7 +8,6 @@ import pytest
 from conversations.citations import Claim, check, check_claim, claims
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
-from conversations.citations.rules.characters import exchanged_words
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.words import spelled
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
@@ -302,12 +301,9 @@ LAW = (
             "Repairs should be reported to the caretaker, Marcus T. Ellery, at extension 118.",
             ("name", "Marcus T. Ellery"),
         ),
-        ("逾期三十日的，甲方有权解除合同。", ("word", "甲方")),
-        ("对头孢过敏者禁用。", ("word", "头孢")),
         ("碑文为书法家范仲元所书。", ("name", "范仲元")),
         ("碑文由书法家米友清书写。", None),
         # what is permitted and what is forbidden
-        ("Volunteers can take gifts.", ("polarity", "")),
         ("Volunteers can't accept gifts.", None),
         ("可以寄存贵重物品。", ("polarity", "")),
         # of several negations one is missing, or a measure is turned round
@@ -330,16 +326,16 @@ def test_facts_are_worked_out_and_told_from_those_of_other_things(
 
 def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
     assert list(exchanged("A " * 450, spelled("A B " * 1_000))) == []
-    assert list(exchanged_words("碑文为书法家范仲元所书" * 20, "碑文为书法家米友清所书", [])) == []
 
 
 @pytest.mark.parametrize(
     ("file", "right", "doubted"),
     [
-        ("citation_pairs.jsonl", 58, 195),
+        ("citation_pairs.jsonl", 58, 191),
         ("citation_pairs_paraphrased.jsonl", 245, 0),
-        ("citation_pairs_held_out.jsonl", 49, 87),
-        ("citation_pairs_third.jsonl", 98, 178),
+        ("citation_pairs_held_out.jsonl", 49, 86),
+        ("citation_pairs_third.jsonl", 98, 173),
+        ("citation_pairs_fourth.jsonl", 141, 90),
     ],
 )
 def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
