@@ -18,7 +18,7 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
     for name in _LISTS:
         yield from _in_list(name, getattr(node, name))
     if not iscoroutinefunction(node.run):
-        yield "Its `run` is not asynchronous.", "Write `async def run(self, state, emit)`."
+        yield "Its `run` is not asynchronous.", "Write `async def run(self, state, ctx)`."
     for name in _PLAIN:
         if iscoroutinefunction(getattr(node, name)):
             yield (

@@ -23,11 +23,13 @@ from conversations.events import Event
 from conversations.pipeline import failures
 from conversations.pipeline.declared import mistakes
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
-from conversations.pipeline.node import PREVIOUS, Emit, Node, NodeError, NodeFailed, When
+from conversations.pipeline.node import PREVIOUS, Context, Emit, Node, NodeError, NodeFailed, When
 from conversations.pipeline.node_run import NodeRun, contained, elapsed
 from conversations.pipeline.state import NodeTrace, State
 
-__all__ = ["PREVIOUS", "Edge", "Emit", "Graph", "GraphError", "Node", "NodeError", "NodeFailed", "When", "elapsed"]
+__all__ = [
+    "PREVIOUS", "Context", "Edge", "Emit", "Graph", "GraphError", "Node", "NodeError", "NodeFailed", "When", "elapsed",
+]  # fmt: skip
 
 logger = logging.getLogger(__name__)
 

@@ -45,6 +45,19 @@ class NodeFailed(Exception):
         self.cause = cause
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a node's run is given beside the state: `emit` sends an event to the reader."""
+
+    key: str
+    state: State
+    emit: Emit
+
+    def note(self, **detail: Any) -> None:
+        """Remember JSON-safe facts about this run for the trace."""
+        self.state.note(self.key, **detail)
+
+
 class Node(ABC):
     """One step of the pipeline. Subclasses set the class variables and write `run`."""
 
@@ -73,8 +86,8 @@ class Node(ABC):
         return True
 
     @abstractmethod
-    async def run(self, state: State, emit: Emit) -> State:
-        """Do the work, emit events on the way, and return the state."""
+    async def run(self, state: State, ctx: Context) -> None:
+        """Do the work: change the state, emit events and note facts on the way; return nothing."""
 
     def choose(self, state: State) -> Collection[str]:
         """Say which of `branches` the turn goes on with; asked after the node has run, or was not wanted."""

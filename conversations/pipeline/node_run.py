@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.events import StepEvent, StepStatus
 from conversations.pipeline import failures
-from conversations.pipeline.node import Emit, Node
+from conversations.pipeline.node import Context, Emit, Node
 from conversations.pipeline.state import NodeTrace, State
 from ragsite.llm.errors import LLMError
 
@@ -31,10 +31,14 @@ class NodeRun:
         await self._report("processing")
 
     async def body(self) -> None:
-        """Run the node within its time."""
+        """Run the node within its time; raises `TypeError` when it returns something, which would be lost."""
         self._ran = True
         async with asyncio.timeout(self._node.timeout):
-            await contained(self._node.run(self._state, self._emit))
+            context = Context(self._node.key, self._state, self._emit)
+            returned = await contained(self._node.run(self._state, context))
+        if returned is not None:
+            kind = type(returned).__name__
+            raise TypeError(f"Node {self._node.key!r} returned a {kind}: it changes the state, and returns nothing.")
 
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""
@@ -79,10 +83,10 @@ class NodeRun:
             return ""
 
 
-async def contained(work: Awaitable[object]) -> None:
-    """Await what a node or a hook does; what would end more than the node is raised as its `RuntimeError`."""
+async def contained(work: Awaitable[object]) -> object:
+    """Return what a node or a hook does; what would end more than the node is raised as its `RuntimeError`."""
     try:
-        await work
+        return await work
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():

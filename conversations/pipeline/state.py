@@ -1,4 +1,4 @@
-"""What the nodes of one turn share: each takes the state, fills its own part, and returns it."""
+"""What the nodes of one turn share: each takes the state and fills its own part of it."""
 
 import uuid
 from collections.abc import Awaitable, Callable

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from conversations import services
 from conversations.events import Event
 from conversations.models import ChatSession
+from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.carry_over import Known
@@ -84,6 +85,11 @@ def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
 
 async def ignore(event: Event) -> None:
     """Take what a node emits that is run by itself."""
+
+
+async def run_node(node: Node, state: State, emit: Emit = ignore) -> None:
+    """Run a node by itself."""
+    await node.run(state, Context(node.key, state, emit))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from typing import Any
 
 from conversations.events import Event
-from conversations.pipeline.graph import Emit, Graph, Node
+from conversations.pipeline.graph import Context, Graph, Node
 from conversations.pipeline.state import State
 
 
@@ -14,11 +14,10 @@ def make_state() -> State:
 def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
     """Return a node that runs `body`, and notes that it ran."""
 
-    async def run(self: Node, state: State, emit: Emit) -> State:
+    async def run(self: Node, state: State, ctx: Context) -> None:
         if body is not None:
-            await body(state, emit)
+            await body(state, ctx.emit)
         state.note("ran", **{key: True})
-        return state
 
     return type(f"Node_{key}", (Node,), {"key": key, "run": run, **attributes})()
 

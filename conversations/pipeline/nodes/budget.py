@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.history import PastTurn, strip_markers
 from conversations.pipeline.conditions import needs_no_search
-from conversations.pipeline.graph import PREVIOUS, Emit, Node, NodeError, When
+from conversations.pipeline.graph import PREVIOUS, Context, Node, NodeError, When
 from conversations.pipeline.state import State
 from conversations.prompts import calibration, truncation
 from conversations.prompts.budget import KINDS, Window
@@ -47,16 +47,15 @@ class Budget(Node):
         """What is replied already needs no model."""
         return not state.reply
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill the evidence, the messages and what belongs to them; raises `NodeError` for too long a question."""
         purpose = purpose_of(state)
         endpoint = await endpoint_for(purpose)
         if endpoint is None:
             state.evidence = state.hits
-            return state
+            return
         state.model = endpoint.model
         await in_database(_compose, state, purpose, endpoint)
-        return state
 
     def message(self, state: State) -> str:
         """Count the passages that the answer is written from, and say what did not fit."""

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.citations import check
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import Hit
 
@@ -33,7 +33,7 @@ class Check(Node):
         """Something must be cited."""
         return bool(state.cited and state.answer.blocks)
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `checks`, in the order in which the markers stand in the answer."""
         passages = {number: _passage(hit) for number, hit in enumerate(state.evidence, 1)}
         given_up = threading.Event()  # a thread doesn't end with who waits for it
@@ -42,8 +42,7 @@ class Check(Node):
             state.checks = await loop.run_in_executor(_thread, _check, state.answer.blocks, passages, given_up)
         finally:
             given_up.set()
-        state.note(self.key, checks=state.checks)
-        return state
+        ctx.note(checks=state.checks)
 
     def message(self, state: State) -> str:
         """Count the sentences that their sources bear out."""

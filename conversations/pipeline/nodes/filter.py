@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
@@ -50,29 +50,26 @@ class Filter(Node):
         asked = settings.ENABLE_FILTER if state.use_filter is None else state.use_filter
         return asked and bool(state.hits)
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
         judged = state.hits[: settings.FILTER_INPUT_TOP_N]
         try:
-            verdicts = await self._judge(state, judged, emit)
+            verdicts = await self._judge(state, judged, ctx.emit)
         except side_calls.NoReply as none:
-            state.note(self.key, note=none.reason, note_detail=none.detail)
-            return state
+            ctx.note(note=none.reason, note_detail=none.detail)
+            return
         pairs = list(zip(judged, verdicts, strict=True))
         state.hits = [hit for hit, verdict in pairs if verdict.keep is not False]
         if not state.hits:
             state.answer_state = "nothing"
         state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
         state.reasons = {hit.chunk_id: verdict.reason for hit, verdict in pairs if verdict.keep}
-        state.note(
-            self.key,
-            judged=[
+        ctx.note(judged=[
                 {"chunk_id": hit.chunk_id, "score": round(hit.score, 5), "keep": verdict.keep,
                  "key_passage": verdict.key_passage, "reason": verdict.reason}
                 for hit, verdict in pairs
             ],
         )  # fmt: skip
-        return state
 
     async def _judge(self, state: State, hits: list[Hit], emit: Emit) -> list[Verdict]:
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""

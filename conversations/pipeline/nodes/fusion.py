@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import fuse, pool_size
 
@@ -21,13 +21,12 @@ class Fusion(Node):
         """There must be something to fuse."""
         return bool(state.rankings)
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `fused`."""
         if state.search_request is None:
-            return state
+            return
         state.fused = list(fuse(state.rankings, pool_size(state.search_request)))
-        state.note(
-            self.key,
+        ctx.note(
             hits=[
                 {
                     "chunk_id": item.chunk_id,
@@ -37,7 +36,6 @@ class Fusion(Node):
                 for item in state.fused
             ],
         )
-        return state
 
     def message(self, state: State) -> str:
         """Count what is looked through for the best."""

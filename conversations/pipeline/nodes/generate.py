@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations.events import DELTA_INTERVAL, SourcesEvent, ThinkEvent
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.budget import purpose_of
 from conversations.pipeline.state import State
@@ -38,26 +38,25 @@ class Generate(Node):
     )  # fmt: skip
     writes = ("answer", "usage", "cited", "evidence", "citations", "answer_state")
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
-        writer = BlockWriter(state, emit)
+        writer = BlockWriter(state, ctx.emit)
         if state.reply:
             await writer.text(escape_markdown(state.reply))
             await writer.close()
-            return state
+            return
         nothing_found = state.action == "retrieve_vector" and not state.hits
         if nothing_found:
             state.answer_state = "nothing"  # also where a node of someone else's took the hits
-            await emit(SourcesEvent(citations=[], answer_state=state.answer_state))
+            await ctx.emit(SourcesEvent(citations=[], answer_state=state.answer_state))
             await writer.text(extractive_answer.nothing_found(state))
         if not state.messages or (nothing_found and not state.general_knowledge_allowed):
             state.model = ""  # it is not asked
-            await extractive_answer.answer(state, writer, emit)
+            await extractive_answer.answer(state, writer, ctx.emit)
         else:
-            await self._ask_model(state, writer, emit)
+            await self._ask_model(state, writer, ctx.emit)
         await writer.close()
-        state.note(self.key, model=state.model or extractive_answer.MODEL, cited=sorted(state.cited), usage=state.usage)
-        return state
+        ctx.note(model=state.model or extractive_answer.MODEL, cited=sorted(state.cited), usage=state.usage)
 
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
         client = await endpoints.client_for(purpose_of(state))

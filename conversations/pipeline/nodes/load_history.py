@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.history import branch_of, past_turns
 from conversations.memory.summaries import summary_of
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
 
@@ -24,16 +24,14 @@ class LoadHistory(Node):
         """A first question has no history."""
         return state.parent_turn_id is not None
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `branch`, `history` and `unanswered`, oldest first, and `summary`."""
         await in_database(_load, state)
-        state.note(
-            self.key,
+        ctx.note(
             turns=[turn.turn_id for turn in state.history],
             unanswered=[turn.turn_id for turn in state.unanswered],
             summary=bool(state.summary),
         )
-        return state
 
 
 def _load(state: State) -> None:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.memory import facts
 from conversations.memory.requests import read_request
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
 
@@ -22,7 +22,7 @@ class Memory(Node):
     reads = ("user_id", "question")
     writes = ("memories", "reply", "action")
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `memories`; for a message that is nothing but a fact also `reply` and `action`.
 
         The trace counts the facts only: others may read it.
@@ -30,8 +30,7 @@ class Memory(Node):
         await in_database(_recall, state)
         if state.reply:
             state.action = "answer_chat"
-        state.note(self.key, facts=len(state.memories), asked=bool(state.reply))
-        return state
+        ctx.note(facts=len(state.memories), asked=bool(state.reply))
 
 
 def _recall(state: State) -> None:

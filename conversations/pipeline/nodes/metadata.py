@@ -3,7 +3,7 @@
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import PictureInfo, State
 from knowledge.models import Picture
 from retrieval.search import describe
@@ -22,12 +22,11 @@ class Metadata(Node):
         """There must be hits."""
         return bool(state.fused)
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `hits` and `pictures`; passages deleted meanwhile drop out."""
         state.hits = await describe(state.fused)
         state.pictures = {hit.chunk_id: _info(hit.picture) for hit in state.hits if hit.picture is not None}
-        state.note(self.key, files=sorted({hit.filename for hit in state.hits}))
-        return state
+        ctx.note(files=sorted({hit.filename for hit in state.hits}))
 
 
 def _info(picture: Picture) -> PictureInfo:

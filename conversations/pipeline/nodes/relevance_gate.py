@@ -7,7 +7,7 @@ have nothing to say.
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.relevance_gate import STATES, Evidence, Judgement, judge, similarity
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.plans import asks_for_facts, leans_on
@@ -46,11 +46,11 @@ class RelevanceGate(Node):
         """The documents must have been asked."""
         return state.action == "retrieve_vector"
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `answer_state` and `unsearched`; empty `hits`, or change `action`, where there is no answer."""
         judgement = _judged(state)
         state.answer_state = judgement.state
-        state.note(self.key, **judgement.to_dict(), deferred_action=state.deferred_action)
+        ctx.note(**judgement.to_dict(), deferred_action=state.deferred_action)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
         if state.answer_state == "nothing" and await _may_be_read(state):
             state.answer_state, proven = "nearest", True
@@ -64,8 +64,7 @@ class RelevanceGate(Node):
                 state.action, state.answer_state, state.hits = state.deferred_action, "", []
             elif state.answer_state == "nothing":
                 state.hits = []
-        state.note(self.key, action=state.action, unsearched=state.unsearched)
-        return state
+        ctx.note(action=state.action, unsearched=state.unsearched)
 
     def message(self, state: State) -> str:
         """Say what came of it."""

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy
 
 from conversations.memory.relevance import relevant_turns
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 
 
@@ -24,18 +24,16 @@ class RelevantHistory(Node):
         """The branch must reach further back than the recent turns."""
         return settings.MAX_RELEVANT_TURNS > 0 and len(state.branch) > len(state.history) and not state.reply
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `relevant`, oldest first."""
         recent = [*state.history, state.continued] if state.continued is not None else state.history
         query = state.retrieval_query or state.question
         found = await relevant_turns(query, state.branch, recent, settings.MAX_RELEVANT_TURNS)
         state.relevant = found.turns
-        state.note(
-            self.key,
+        ctx.note(
             query=query,
             turns=[turn.turn_id for turn in found.turns],
             similarities=[found.similarities[turn.turn_id] for turn in found.turns],
             nearest=found.nearest,
             by=found.by,
         )
-        return state

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import reordered
 
@@ -21,10 +21,10 @@ class Reorder(Node):
         """There must be an order to choose."""
         return state.search_request is not None and len(state.hits) > 1
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits`."""
         if state.search_request is None:
-            return state
+            return
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
         state.hits, stages = await reordered(state.search_request, state.hits, state.rankings)
         worth = dict(stages[0].hits) if stages else {}
@@ -32,5 +32,4 @@ class Reorder(Node):
             {"chunk_id": chunk_id, "before": before[chunk_id], "score": round(score, 4)}
             for chunk_id, score in ((hit.chunk_id, worth.get(hit.chunk_id, hit.score)) for hit in state.hits)
         ]
-        state.note(self.key, hits=details)
-        return state
+        ctx.note(hits=details)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.ranking.rerank import FEWEST, Reranked, RerankOptions, rerank
 from retrieval.types import Hit
@@ -26,14 +26,13 @@ class Rerank(Node):
         """It must be switched on, and there must be more hits than would be read anyway."""
         return bool(_options(state).weights) and len(state.hits) >= FEWEST
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits` and cut them."""
         options = _options(state)
         before = state.hits
         outcome = await rerank(state.ranking_query or state.question, before, options)
         state.hits = outcome.hits
         self._note(state, before, options, outcome)
-        return state
 
     def message(self, state: State) -> str:
         """Count what is left, or say why nothing changed."""

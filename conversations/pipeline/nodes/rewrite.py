@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.nodes.understand import note_queries, search_for_rewrite
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.plans import UNSURE, why_it_leans
@@ -43,26 +43,25 @@ class Rewrite(Node):
             and bool(_why(state))
         )
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `rewrite`, and the queries with it."""
         why = _why(state)
-        state.note(self.key, reason=why)
+        ctx.note(reason=why)
         try:
             rewrite = await self._rewritten(state)
         except side_calls.NoReply as none:
-            state.note(self.key, kept=none.reason, kept_detail=none.detail)
-            return state
+            ctx.note(kept=none.reason, kept_detail=none.detail)
+            return
         except Unusable as unusable:
-            state.note(self.key, kept=unusable.reason)
-            return state
+            ctx.note(kept=unusable.reason)
+            return
         if not rewrite:
-            state.note(self.key, kept="unchanged")
-            return state
+            ctx.note(kept="unchanged")
+            return
         state.rewrite, state.rewrite_reason = rewrite, why
         search_for_rewrite(state)
-        state.note(self.key, rewrite=rewrite)
+        ctx.note(rewrite=rewrite)
         note_queries(self.key, state)
-        return state
 
     async def _rewritten(self, state: State) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""

@@ -13,7 +13,7 @@ from conversations.history import joined
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
 from conversations.models import ContextEntry, Turn
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts import calibration
@@ -38,10 +38,10 @@ class Save(Node):
     may_read = ("retrieval_query", "branch", "messages", "usage", "left_out", "continued")
     writes = ("usage", "later")
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Write; the message itself is written by whoever runs the turn."""
         if state.started is None:
-            return state
+            return
         text = plain_text(state.answer.blocks)
         await retry_while_database_is_down(_save, state, state.started, text)
         if state.usage.get("prompt_tokens"):
@@ -53,7 +53,6 @@ class Save(Node):
                 partial(store_vector, state.started.turn_id, state.question, _whole(state, text)),
                 partial(_summarise, state, state.started),
             ]
-        return state
 
 
 async def _summarise(state: State, started: Started) -> None:

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import ChatSession
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.turn_store import Started, open_turn
 from ragsite.db import in_database
@@ -19,12 +19,11 @@ class SaveQuestion(Node):
     reads = ("session_id", "question", "parent_turn_id", "from_newest", "request_id", "continued")
     writes = ("started", "parent_turn_id")
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `started` and `parent_turn_id`; raises `TurnRefused`."""
         if state.started is None:
             state.started = await in_database(_open, state)
             state.parent_turn_id = state.started.parent_turn_id
-        return state
 
 
 def _open(state: State) -> Started:

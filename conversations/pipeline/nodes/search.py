@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.events import StepEvent, StepStatus
 from conversations.pipeline.conditions import searches
-from conversations.pipeline.graph import PREVIOUS, Emit, Node, When, elapsed
+from conversations.pipeline.graph import PREVIOUS, Context, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import searchable
 from ragsite.db import in_database
@@ -35,11 +35,11 @@ class Search(Node):
     may_read = ("ranking_query", "top_n")
     writes = ("search_request", "rankings", "frequencies", "knowledge_base_ids", "general_knowledge_allowed")
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""
         began = time.perf_counter()
         for side in SIDES:
-            await emit(_step(side, "processing"))
+            await ctx.emit(_step(side, "processing"))
         ids, general = await in_database(searchable, state.user_id, state.session_id)
         state.knowledge_base_ids, state.general_knowledge_allowed = ids, general
         cached = False
@@ -53,14 +53,12 @@ class Search(Node):
             )
             state.rankings, cached = list(found.rankings), found.cached
         for side in SIDES:
-            await emit(_finished(side, state, elapsed(began), cached))
-        state.note(
-            self.key,
+            await ctx.emit(_finished(side, state, elapsed(began), cached))
+        ctx.note(
             knowledge_bases=list(ids),
             cached=cached,
             rankings=[_ranking_detail(item) for item in state.rankings],
         )
-        return state
 
 
 def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:

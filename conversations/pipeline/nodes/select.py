@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import selected
 
@@ -21,15 +21,14 @@ class Select(Node):
         """There must be something to choose from."""
         return state.search_request is not None and bool(state.hits)
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Cut `hits` to k."""
         if state.search_request is not None:
             state.hits, _stages = selected(state.search_request, state.hits)
         hits = [
             {"chunk_id": hit.chunk_id, "merged": list(hit.merged), "score": round(hit.score, 5)} for hit in state.hits
         ]
-        state.note(self.key, hits=hits)
-        return state
+        ctx.note(hits=hits)
 
     def message(self, state: State) -> str:
         """Count what may be answered from."""

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy
 
 from conversations.models import ContextEntry
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
@@ -22,10 +22,9 @@ class SystemContext(Node):
         """Only a first turn begins a session."""
         return state.parent_turn_id is None
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Store the entry."""
         await in_database(_store_entry, state.session_id, state.question_language)
-        return state
 
 
 def _store_entry(session_id: int, language: str) -> None:

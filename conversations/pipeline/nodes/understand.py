@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.graph import Emit, Node
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import rules
 from conversations.pipeline.understanding.answer_types import as_called
@@ -65,7 +65,7 @@ class Understand(Node):
         """What is replied already has nothing to decide."""
         return not state.reply
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         """Fill what is to be done, the queries and what passages are judged by."""
         known = await known_words(state)
         ruled = rules.understand(state.question, state.conversation, known)
@@ -81,7 +81,6 @@ class Understand(Node):
             if ruled.action == "retrieve_vector":
                 search_for(state, ruled.queries, ruled.ranking_query)
         self._note(state, ruled, asked)
-        return state
 
     async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for.

@@ -7,10 +7,19 @@ import re
 import pytest
 
 from conversations.events import BlockStart, Delta, Event, StepEvent, plain_text
-from conversations.pipeline.graph import Emit, Graph, GraphError, Node, NodeError, NodeFailed, When
+from conversations.pipeline.graph import Context, Emit, Graph, GraphError, Node, NodeError, NodeFailed, When
 from conversations.pipeline.state import State
 from ragsite.runtime.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
+
+
+async def test_a_node_that_returns_something_is_told_so() -> None:
+    async def run(self: Node, state: State, ctx: Context) -> State:
+        return state
+
+    with pytest.raises(NodeFailed) as failed:
+        await collect(Graph([make_node("a", run=run)]), make_state())
+    assert isinstance(failed.value.cause, TypeError) and "'a' returned a State" in str(failed.value.cause)
 
 
 async def test_nodes_run_in_the_order_of_the_list() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from conversations.pipeline.graph import PREVIOUS, Emit, Graph, Node, NodeFailed, When
+from conversations.pipeline.graph import PREVIOUS, Context, Emit, Graph, Node, NodeFailed, When
 from conversations.pipeline.state import State
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
@@ -54,8 +54,8 @@ class Choose(Node):
     key = "choose"
     branches = ("left", "right", "end")
 
-    async def run(self, state: State, emit: Emit) -> State:
-        return state
+    async def run(self, state: State, ctx: Context) -> None:
+        pass
 
     def choose(self, state: State) -> Collection[str]:
         return state.question.split()

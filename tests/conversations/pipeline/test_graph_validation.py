@@ -95,8 +95,8 @@ def test_a_pipeline_that_never_begins_or_says_nothing_is_found() -> None:
 class Nameless(Node):
     key = "Not a slug"
 
-    async def run(self, state: object, emit: object) -> object:  # type: ignore[override]
-        return state
+    async def run(self, state: object, ctx: object) -> None:
+        pass
 
 
 class Unwritten(Node):

@@ -13,7 +13,7 @@ from django.test import Client
 
 from conversations.events import Answer, BlockEnd, BlockStart, Delta, Event, fold
 from conversations.models import ChatSession, Message
-from conversations.pipeline.graph import Emit, Graph, Node
+from conversations.pipeline.graph import Context, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
 from conversations.turns import broker, checkpoints, lifecycle, runner
@@ -30,13 +30,12 @@ class Blocks(Node):
     may_end: asyncio.Event
     words = ""
 
-    async def run(self, state: State, emit: Emit) -> State:
+    async def run(self, state: State, ctx: Context) -> None:
         for name in ("b1", "b2"):
-            await emit(BlockStart(id=name, kind="text"))
-            await emit(Delta(id=name, text=self.words))
-            await emit(BlockEnd(id=name))
+            await ctx.emit(BlockStart(id=name, kind="text"))
+            await ctx.emit(Delta(id=name, text=self.words))
+            await ctx.emit(BlockEnd(id=name))
         await self.may_end.wait()
-        return state
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from conversations import turn_store
 from conversations.events import BlockStart, Delta, DoneEvent, fold
 from conversations.models import ChatSession, Message
-from conversations.pipeline.graph import Emit, Graph, Node
+from conversations.pipeline.graph import Context, Graph, Node
 from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
 from conversations.turns import broker, lifecycle
@@ -31,12 +31,11 @@ class Writes(Node):
         self.end, self.go_on_later = asyncio.Event(), asyncio.Event()
         self.done_later = False
 
-    async def run(self, state: State, emit: Emit) -> State:
-        await emit(BlockStart(id="b1", kind="text"))
-        await emit(Delta(id="b1", text="Hello"))
+    async def run(self, state: State, ctx: Context) -> None:
+        await ctx.emit(BlockStart(id="b1", kind="text"))
+        await ctx.emit(Delta(id="b1", text="Hello"))
         state.later.append(self._later)
         await self.end.wait()
-        return state
 
     async def _later(self) -> None:
         await self.go_on_later.wait()

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from conversations.events import StepEvent
 from conversations.json_safe import as_json
 from conversations.models import ChatSession, Message, TraceStep
-from conversations.pipeline.graph import Emit, Node, NodeError
+from conversations.pipeline.graph import Context, Emit, Node, NodeError
 from conversations.pipeline.state import State
 from conversations.pipeline.writing.blocks import BlockWriter
 from conversations.turns import lifecycle
@@ -37,9 +37,8 @@ class Odd(Node):
     reads = ("question",)
     body: Body
 
-    async def run(self, state: State, emit: Emit) -> State:
-        await type(self).body(state, emit)
-        return state
+    async def run(self, state: State, ctx: Context) -> None:
+        await type(self).body(state, ctx.emit)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Reply, TextPiece, ThinkPiece
 from retrieval.search import Hit
-from tests.conversations.conftest import ignore
+from tests.conversations.conftest import run_node
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
@@ -61,7 +61,7 @@ async def filtered(*contents: str, **fields: Any) -> tuple[State, dict[str, Any]
         events.append(event)
 
     if Filter().wanted(state):
-        await Filter().run(state, emit)
+        await run_node(Filter(), state, emit)
     return state, state.details.get("filter", {}), [event for event in events if isinstance(event, StepEvent)]
 
 
@@ -238,4 +238,5 @@ class TestProvider:
 async def test_it_may_be_run_without_anyone_listening(model: FakeLLM) -> None:
     model.enqueue(yes(), yes(), yes())
     state = State(user_id=1, session_id=1, question="q", hits=hits())
-    assert len((await Filter().run(state, ignore)).hits) == 3
+    await run_node(Filter(), state)
+    assert len(state.hits) == 3

@@ -8,7 +8,7 @@ from conversations.pipeline.nodes.relevance_gate import RelevanceGate
 from conversations.pipeline.state import State
 from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit
-from tests.conversations.conftest import ignore
+from tests.conversations.conftest import run_node
 
 SWITCH = "The TL-SE2109 switch has nine ports and a power supply of twelve volts."
 
@@ -38,7 +38,7 @@ async def looked(
     state.ranking_query = f"How many ports has it?\n{question}"
     state.rankings = [*rankings(near, question), *rankings(joined, state.ranking_query)]
     if RelevanceGate().wanted(state):
-        await RelevanceGate().run(state, ignore)
+        await run_node(RelevanceGate(), state)
     return state
 
 
@@ -68,7 +68,7 @@ async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_
 async def test_a_rewritten_question_tells_too() -> None:
     state = State(user_id=1, session_id=1, question="Who painted the Mona Lisa?", hits=[hit()])
     state.rewrite, state.rankings = "Which ports?", [*rankings(0.1, state.question), *rankings(0.6, "Which ports?")]
-    await RelevanceGate().run(state, ignore)
+    await run_node(RelevanceGate(), state)
     assert state.hits
 
 
@@ -165,5 +165,5 @@ class TestOtherPlans:
     async def test_nothing_found_proves_it_right(self) -> None:
         state = State(user_id=1, session_id=1, question="Tell me a joke.", deferred_action="answer_chat")
         assert RelevanceGate().wanted(state)
-        await RelevanceGate().run(state, ignore)
+        await run_node(RelevanceGate(), state)
         assert state.action == "answer_chat"

@@ -15,7 +15,7 @@ from conversations.prompts import side_calls, templates
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError, Unauthorized
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
-from tests.conversations.conftest import ignore
+from tests.conversations.conftest import run_node
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
@@ -40,11 +40,11 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 async def rewritten(question: str = QUESTION, **fields: Any) -> tuple[State, dict[str, Any]]:
     """Understand a question by rules and rewrite it; return the state and what the trace is told."""
     state = State(user_id=1, session_id=1, question=question, history=fields.pop("history", HISTORY))
-    await Understand().run(state, ignore)
+    await run_node(Understand(), state)
     for name, value in fields.items():
         setattr(state, name, value)
     if Rewrite().wanted(state):
-        await Rewrite().run(state, ignore)
+        await run_node(Rewrite(), state)
     assert state.question == question
     return state, state.details.get("rewrite", {})
 

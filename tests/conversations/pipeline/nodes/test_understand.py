@@ -18,7 +18,7 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
 from retrieval.engine.fulltext import Frequencies
-from tests.conversations.conftest import ignore
+from tests.conversations.conftest import run_node
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, chat, clarify, plan
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
@@ -39,7 +39,7 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 async def understood(question: str = QUESTION, history: list[PastTurn] | None = None) -> tuple[State, dict[str, Any]]:
     """Run the node; return the state and what the trace is told."""
     state = State(user_id=1, session_id=1, question=question, history=HISTORY if history is None else history)
-    await Understand().run(state, ignore)
+    await run_node(Understand(), state)
     assert state.question == question
     return state, state.details["understand"]
 
@@ -87,7 +87,7 @@ class TestReplies:
         model.enqueue(json.dumps(plan()))
         state = State(user_id=1, session_id=1, question=QUESTION, summary="They compare switches.")
         state.history = [PastTurn(1, "Which one has fans?", "None. " + "It is cooled by air. " * 500)]
-        await Understand().run(state, ignore)
+        await run_node(Understand(), state)
         told = model.calls[0].messages[1].content
         assert "They compare switches." in told and "None. It is cooled" in told and len(told) < 2500
 
