@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ class NodeRun:
         self._node, self._state, self._emit = node, state, emit
         self._began, self._started_at = time.perf_counter(), timezone.now()
         self._ran = self._announced = False
+        self._restore: list[Callable[[], None]] = []  # what puts back the fields that a node may have changed
 
     async def announce(self) -> None:
         """Tell the reader that the node is at work."""
@@ -33,6 +34,8 @@ class NodeRun:
     async def body(self) -> None:
         """Run the node within its time; raises `TypeError` when it returns something, which would be lost."""
         self._ran = True
+        if self._node.on_error == "skip":
+            self._restore = [self._state.keep(name) for name in self._node.writes]
         async with asyncio.timeout(self._node.timeout):
             context = Context(self._node.key, self._state, self._emit)
             returned = await contained(self._node.run(self._state, context))
@@ -47,11 +50,13 @@ class NodeRun:
             await self._report("completed" if self._ran else "skipped", self._words() if self._ran else "")
 
     async def fail(self, error: Exception) -> None:
-        """The node failed; who calls decides what follows from it."""
+        """The node failed; who calls decides what follows. One that is skipped leaves its fields as they were."""
         message = failures.describe(error, self._node.timeout)
         said = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
         self._state.note(self._node.key, error=message, **said)
         self._remember("error")
+        for restore in self._restore:
+            restore()
         if self._node.on_error == "skip":
             known = isinstance(error, failures.EXPECTED)
             logger.warning("Node %s failed, and the turn goes on: %s", self._node.key, failures.in_log(error),

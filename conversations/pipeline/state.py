@@ -2,8 +2,10 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from conversations.events import Answer
@@ -147,6 +149,15 @@ class State:
     def note(self, key: str, **detail: Any) -> None:
         """Remember JSON-safe facts about a node's run for the trace."""
         self.details.setdefault(key, {}).update(detail)
+
+    def keep(self, name: str) -> Callable[[], None]:
+        """Return what puts back a field, or a value of `extra` ("extra.weather"), as it is now."""
+        _, own, key = name.partition("extra.")
+        if not own:
+            return partial(setattr, self, name, copy(getattr(self, name)))
+        if key in self.extra:
+            return partial(self.extra.__setitem__, key, copy(self.extra[key]))
+        return partial(self.extra.pop, key, None)
 
     @property
     def conversation(self) -> list[PastTurn]:

@@ -13,6 +13,21 @@ from ragsite.runtime.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
+async def test_a_node_that_is_skipped_leaves_nothing_half_done() -> None:
+    async def half(state: State, emit: Emit) -> None:
+        state.rewrite = "half"
+        state.key_terms += ("half",)
+        state.memories.append("half")
+        state.extra |= {"mine": "half", "new": "half"}
+        raise ZeroDivisionError
+
+    state = make_state()
+    state.memories, state.extra = ["whole"], {"mine": "whole"}
+    writes = ("rewrite", "key_terms", "memories", "extra.mine", "extra.new")
+    await collect(Graph([make_node("a", half, on_error="skip", writes=writes), make_node("b")]), state)
+    assert (state.rewrite, state.key_terms, state.memories, state.extra) == ("", (), ["whole"], {"mine": "whole"})
+
+
 async def test_a_node_that_returns_something_is_told_so() -> None:
     async def run(self: Node, state: State, ctx: Context) -> State:
         return state
