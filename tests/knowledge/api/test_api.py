@@ -127,7 +127,7 @@ def test_documents_are_listed(
 ) -> None:
     for number in range(4):
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
-    factories.make_document(base, "bad.txt", status="failed", error_code="broken", error_message="Damaged.")
+    factories.make_document(base, "bad.txt", status="failed", error_code="broken", error={"text": "Damaged."})
     with django_assert_num_queries(5):  # session, user, base, count, documents
         listed = as_colleague.get(f"{BASES}/{base.pk}/documents").json()
     assert listed["count"] == 5
