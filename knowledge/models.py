@@ -145,7 +145,7 @@ class Document(models.Model):
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     # What `explanations.explain` is to be called with: of the error, and of what was left out.
     error = models.JSONField(_("error"), default=dict, blank=True)
-    notices = models.JSONField(_("notices"), default=list, blank=True)
+    notices = models.JSONField(_("notice"), default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
     # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
     is_slow = models.BooleanField(default=False)

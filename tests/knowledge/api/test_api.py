@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.ingestion import ingestion
@@ -120,6 +121,23 @@ def test_an_upload_without_a_file_is_400(as_owner: Client, base: KnowledgeBase) 
     answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"name": "x"})
     assert answer.status_code == 400
     assert "No file was sent" in answer.json()["detail"]
+
+
+def test_errors_and_notices_are_told_in_the_language_of_whoever_asks(as_owner: Client, base: KnowledgeBase) -> None:
+    notices = [{"key": "left_out.columns", "columns": 2000, "most": 1000}, {"text": "Words of an earlier version."}]
+    error = {"key": "broken.mislabelled", "extension": "docx", "found": "text"}
+    document = factories.make_document(base, status="failed", error_code="broken", error=error, notices=notices)
+    told = {}
+    for language in ("en", "zh-hans"):
+        told[language] = as_owner.get(f"/api/documents/{document.pk}", headers={"Accept-Language": language}).json()
+        page = as_owner.get(reverse("knowledge-base", args=[base.pk]), headers={"Accept-Language": language})
+        assert told[language]["error"]["message"] in page.content.decode()
+        assert told[language]["error"]["code"] == "broken"
+    english, chinese = told["en"]["error"]["message"], told["zh-hans"]["error"]["message"]
+    assert english == "The file is named .docx but its content is a text file. Rename or convert it."
+    assert ".docx" in chinese and english != chinese
+    first, second = told["zh-hans"]["notice"].splitlines()
+    assert "2,000" in first and "A table" not in first and second == "Words of an earlier version."
 
 
 def test_documents_are_listed(
