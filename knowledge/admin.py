@@ -83,11 +83,11 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         "created_at",
     ]
     list_filter = ["status", "error_code", "media_type", "language", "created_at"]
-    search_fields = ["original_filename", "title", "folder", "knowledge_base__name", "sha256", "error_message"]
+    search_fields = ["original_filename", "title", "folder", "knowledge_base__name", "sha256", "error"]
     list_select_related = ["knowledge_base"]
     date_hierarchy = "created_at"
     actions = ["reingest", "cancel"]
-    readonly_fields = ["download", "passages"]
+    readonly_fields = ["download", "passages", "error_message", "notice"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Documents come in by upload."""
@@ -111,7 +111,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
             "error_message",
             "notice",
         ]
-        hidden = {"id", "file"}
+        hidden = {"id", "file", "error", "notices"}
         rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]
         return [*first, "passages", "download", *rest]
 

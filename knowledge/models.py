@@ -3,11 +3,14 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+
+from knowledge.explanations import explain
 
 
 class KnowledgeBase(models.Model):
@@ -140,9 +143,9 @@ class Document(models.Model):
     stage = models.CharField(_("stage"), max_length=40, blank=True)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
-    error_message = models.TextField(_("error"), blank=True)
-    # What was left out of it, in words of the parser: one notice a line.
-    notice = models.TextField(_("notice"), blank=True)
+    # What `explanations.explain` is to be called with: of the error, and of what was left out.
+    error = models.JSONField(_("error"), default=dict, blank=True)
+    notices = models.JSONField(_("notice"), default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
     # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
     is_slow = models.BooleanField(default=False)
@@ -181,6 +184,18 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.original_filename
+
+    @property
+    @admin.display(description=_("error"))
+    def error_message(self) -> str:
+        """What went wrong, in the reader's language; mostly empty."""
+        return explain(**self.error)
+
+    @property
+    @admin.display(description=_("notice"))
+    def notice(self) -> str:
+        """What was left out of it, in the reader's language: one notice a line."""
+        return "\n".join(explain(**notice) for notice in self.notices)
 
     @property
     def path(self) -> str:

@@ -259,11 +259,10 @@ def take_back(document: Document, max_attempts: int) -> bool:
         return False
     if document.attempt < max_attempts:
         return _queue(rows) if document.status == Document.Status.PARSING else _offer(rows)
-    message = _("The worker that read this file was stopped {count} times. It may need more memory than there is.")
     rows.update(
         status=Document.Status.FAILED,
         error_code="worker_lost",
-        error_message=message.format(count=document.attempt),
+        error={"key": "worker_lost", "times": document.attempt},
         finished_at=timezone.now(),
         updated_at=timezone.now(),
     )
@@ -319,7 +318,7 @@ def tidy_queue() -> int:
 
 def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
     """Queue a document as one that nobody has tried, if it is still among `rows` and has a file."""
-    untried = {"attempt": 0, "error_code": "", "error_message": "", "started_at": None, "finished_at": None}
+    untried = {"attempt": 0, "error_code": "", "error": {}, "started_at": None, "finished_at": None}
     return _queue(rows.exclude(file=""), **untried, **fields)
 
 

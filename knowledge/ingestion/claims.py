@@ -129,7 +129,7 @@ def claim(document_id: int) -> Claim | None:
             stage="parsing",
             progress=0,
             error_code="",
-            error_message="",
+            error={},
             attempt=F("attempt") + 1,
             started_at=now,
             heartbeat_at=now,

@@ -2,7 +2,7 @@
 
 `read` parses, chunks and stores, and has the words indexed; `index` has the rest done that makes the document ready.
 Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
-Whatever goes wrong is stored with the document as a code and words for the person who uploaded it.
+Whatever goes wrong is stored with the document as a code, and what its explanation to the person who uploaded it needs.
 """
 
 import logging
@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from knowledge import services
 from knowledge.chunking.chunking import chunk
@@ -107,7 +107,7 @@ def finish(held: Claim) -> None:
         progress=100,
         finished_at=timezone.now(),
         error_code="",
-        error_message="",
+        error={},
     )
     held.lost.set()
 
@@ -131,10 +131,10 @@ def guarded(held: Claim) -> Iterator[None]:
             held.document_id,
         )
     except ParseError as error:
-        _fail(held, error.code, error.message)
+        _fail(held, error.key, **error.params)
     except LLMError as error:
         logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
-        _fail(held, error.code, error.message)
+        _fail(held, error.code, text=error.message)
     except DatabaseError as error:
         if is_away(error):  # the document goes stale, and is taken up again
             held.lost.set()
@@ -143,10 +143,10 @@ def guarded(held: Claim) -> Iterator[None]:
             logger.warning("The database went away under document %s: %s", held.document_id, error)
             return
         logger.exception("Ingestion of document %s met a database error", held.document_id)
-        _fail(held, "database", _("The database could not be reached or refused the data. Retry in a moment."))
+        _fail(held, "database")
     except Exception as error:
         logger.exception("Ingestion of document %s failed", held.document_id)
-        _fail(held, "internal", _internal_error(error, held.document_id))
+        _fail(held, "internal", error=type(error).__name__, number=str(held.document_id))
 
 
 def requeue_stalled() -> int:
@@ -184,7 +184,7 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
             count_tokens=count_tokens,
         )
         if not passages.spool(drafts, spool):
-            raise ParseError("no_text", _("No text was found in this file."))
+            raise ParseError("no_text")
         _store(held, passages.Store(document, folder, []), spool, reading)
 
 
@@ -201,7 +201,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 stage="words",
                 progress=STORED,
                 pages=reading.pages,
-                notice="\n".join(islice(reading.notices, _MOST_NOTICES)),
+                notices=[{"key": notice.key, **notice.params} for notice in islice(reading.notices, _MOST_NOTICES)],
                 title=passages.clean(reading.title),
                 language=language_of(reading.sample),
             )
@@ -220,7 +220,7 @@ class _Reading:
     pages: int | None = None
     title: str = ""
     sample: str = ""
-    notices: dict[str, None] = field(default_factory=dict)  # each once, in order
+    notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
         """Report `done` of `total` pages or rows; without a total the bar waits. Raises `Lost`."""
@@ -238,7 +238,7 @@ class _Reading:
                 self.title = element.text
                 continue
             if isinstance(element, Notice):
-                self.notices[element.text] = None
+                self.notices[element] = None
                 continue
             if isinstance(element, PageBreak) and element.total:
                 self.pages = max(self.pages or 0, element.total)
@@ -249,14 +249,14 @@ class _Reading:
             yield element
 
 
-def _fail(held: Claim, code: str, message: str) -> None:
-    """End the claim and store why, unless the document is in other hands by now."""
+def _fail(held: Claim, key: str, **params: Any) -> None:
+    """End the claim and store why, see `explanations.explain`, unless the document is in other hands by now."""
     held.lost.set()
     try:
         held.rows().update(
             status=Document.Status.FAILED,
-            error_code=code[:40],
-            error_message=message,
+            error_code=key.partition(".")[0][:40],
+            error={"key": key, **params},
             finished_at=timezone.now(),
             updated_at=timezone.now(),
         )
@@ -264,17 +264,10 @@ def _fail(held: Claim, code: str, message: str) -> None:
         logger.exception("The failure of document %s could not be stored", held.document_id)
 
 
-def _internal_error(error: Exception, document_id: int) -> str:
-    return _(
-        "An unexpected error ({error}) ended this. Retry; if it comes again, an administrator finds the details "
-        "in the log under document {number}."
-    ).format(error=type(error).__name__, number=document_id)
-
-
 def _path(document: Document) -> Path:
     path = Path(document.file.path)
     if not path.is_file():
-        raise ParseError("missing", _("The stored file is missing. Delete this document and upload it again."))
+        raise ParseError("missing")
     return path
 
 

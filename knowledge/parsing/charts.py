@@ -38,7 +38,7 @@ def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]
     caption = "" if title is None else "".join(node.text or "" for node in title.iter(f"{_A}t"))
     yield Table(page=page, columns=("", *names), rows=rows, caption=" ".join(caption.split()))
     if len(places) > _MOST_POINTS:
-        yield Notice(text=f"A chart has {len(places):,} points; only the first {_MOST_POINTS:,} were read.")
+        yield Notice(key="left_out.points", params={"points": len(places), "most": _MOST_POINTS})
 
 
 def _points(series: etree._Element, name: str) -> dict[int, str]:

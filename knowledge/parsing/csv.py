@@ -34,7 +34,7 @@ def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterato
     csv.field_size_limit(_LONGEST_FIELD)
     for number, row in enumerate(_records(text.splitlines(keepends=True), delimiter), 1):
         if number > max_rows:
-            raise ParseError("too_many_rows", f"The file has more than {max_rows:,} rows. Split it into parts.")
+            raise ParseError("too_many_rows", rows=max_rows)
         widths.add(len(row))
         yield [cell.strip() for cell in row[:MAX_COLUMNS]]
 
@@ -50,7 +50,7 @@ def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
             row: list[str] | None = next(reader)
         except csv.Error as error:
             if reader.line_num == 1:
-                raise ParseError("broken", f"Line {start + 1} is not valid CSV: {error}.") from error
+                raise ParseError("broken.csv", line=start + 1, reason=str(error)) from error
             row = None
         record = lines[start : start + reader.line_num]
         if row is None or (len(record) > _LONG_RECORD and not _is_sound(record, delimiter)):

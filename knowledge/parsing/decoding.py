@@ -50,15 +50,15 @@ def read_text(path: Path) -> str:
     """Return a text file's text, cleaned; raises `ParseError` ("empty" or "broken") for what holds none."""
     data = path.read_bytes()
     if not data.strip():
-        raise ParseError("empty", "The file is empty.")
+        raise ParseError("empty")
     text = clean(decode(data))
     if not text.strip():
-        raise ParseError("empty", "The file holds nothing but white space.")
+        raise ParseError("empty.white_space")
     return text
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Return the text of bytes in whichever character set fits, `declared` first; raises `ParseError("broken")`."""
+    """Return the text of bytes in whichever character set fits, `declared` first; raises `ParseError` ("broken")."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -94,12 +94,12 @@ def clean(text: str) -> str:
 def _refuse_binary(data: bytes) -> None:
     for mark, name in _OTHER_FORMATS:
         if data.startswith(mark):
-            raise ParseError("broken", f"This is a {name} file, not text: its name has the wrong extension.")
+            raise ParseError("broken.not_text", kind=name)
     sample = data[:_SAMPLE]
     control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
     nulls = sample.count(0)
     if control > len(sample) * 0.05 or (nulls > len(sample) * 0.01 and not _wide_encoding(data)):
-        raise ParseError("broken", "This is not a text file: it holds binary data.")
+        raise ParseError("broken.binary")
 
 
 def _wide_encoding(data: bytes) -> str:

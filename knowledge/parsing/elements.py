@@ -3,7 +3,7 @@
 Pure data without Django, so that parsers can run in a child process and send elements as JSON lines.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 
@@ -88,10 +88,14 @@ class Title(Element):
 
 @dataclass(frozen=True, slots=True)
 class Notice(Element):
-    """A word for the person who uploaded the file about what was left out of it; no part of its text."""
+    """What was left out of the file, for the person who uploaded it; no part of its text.
+
+    `key` stands for a sentence of `knowledge.explanations`, into which the JSON-safe `params` are put.
+    """
 
     type: ClassVar[str] = "notice"
-    text: str = ""
+    key: str = ""
+    params: dict[str, Any] = field(default_factory=dict, hash=False)
 
 
 KINDS: dict[str, type[Element]] = {

@@ -22,29 +22,27 @@ MAX_ROW = 100_000  # characters of one table row
 MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
 
-TOO_DEEP = Notice(text="Parts of the file are nested too deeply to be read; they were left out.")
-_LONG_CAPTION = Notice(
-    text=f"A caption of a picture or table holds more than {MAX_CELL:,} characters; the rest was left out."
-)
+TOO_DEEP = Notice(key="left_out.nested")
+_LONG_CAPTION = Notice(key="left_out.caption", params={"most": MAX_CELL})
 
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
-# What well-known first bytes say, in words.
+# What well-known first bytes say.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (_PDF, "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive or Office document"),
-    (b"PK\x05\x06", "an empty ZIP archive"),
-    (_OLE, "an Office 97-2003 document"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\x89PNG\r\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90\x00", "a program"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"Rar!", "a RAR archive"),
+    (_PDF, "pdf"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "empty_zip"),
+    (_OLE, "ole"),
+    (b"{\\rtf", "rtf"),
+    (b"\x89PNG\r\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"\x7fELF", "program"),
+    (b"MZ\x90\x00", "program"),
+    (b"\x1f\x8b", "gzip"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"Rar!", "rar"),
 )
 _MAIN_PART = {"docx": "word/", "xlsx": "xl/", "pptx": "ppt/"}
 _ZIPPED = frozenset({*_MAIN_PART, "odt", "ods", "odp", "epub"})
@@ -57,9 +55,9 @@ def check_file(path: Path, extension: str) -> None:
     with path.open("rb") as file:
         head = file.read(4096)
     if not head:
-        raise ParseError("empty", "The file is empty.")
+        raise ParseError("empty")
     if not head.strip(b"\x00"):
-        raise ParseError("broken", "The file holds only zero bytes; it was probably not copied completely.")
+        raise ParseError("broken.zeros")
     if extension == "pdf":
         _check_pdf(head)
     elif extension in _ZIPPED:
@@ -71,19 +69,17 @@ def check_file(path: Path, extension: str) -> None:
 def _check_pdf(head: bytes) -> None:
     if _PDF in head:  # readers accept junk before the header
         return
-    found = _name(head) or ("a text file" if _is_text(head) else "something else")
+    found = _name(head) or ("text" if _is_text(head) else "unknown")
     raise _mislabelled("pdf", found)
 
 
 def _check_zipped(path: Path, head: bytes, extension: str) -> None:
     if head.startswith(_OLE):
         if _ENCRYPTED_PACKAGE in path.read_bytes()[: 64 * 1024**2]:
-            raise ParseError(
-                "encrypted", "The file is protected by a password. Remove the password and upload it again."
-            )
-        raise _mislabelled(extension, "an Office 97-2003 document")
+            raise ParseError("encrypted")
+        raise _mislabelled(extension, "ole")
     if not head.startswith(_ZIP):
-        found = _name(head) or ("a text file" if _is_text(head) else "something else")
+        found = _name(head) or ("text" if _is_text(head) else "unknown")
         raise _mislabelled(extension, found)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -91,31 +87,29 @@ def _check_zipped(path: Path, head: bytes, extension: str) -> None:
             if extension in _MAIN_PART:
                 _check_office(archive, extension)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, OSError) as error:
-        raise ParseError("broken", "The file is damaged or was not copied completely.") from error
+        raise ParseError("broken") from error
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:
     """Raise `ParseError` for a ZIP that is encrypted, or that would unpack to more than can be good for anyone."""
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
-        raise ParseError("too_large", f"The file holds {len(entries):,} parts; at most {MAX_ENTRIES:,} are read.")
+        raise ParseError("too_large.parts", parts=len(entries), most=MAX_ENTRIES)
     if any(entry.flag_bits & _ENCRYPTED_FLAG for entry in entries):
-        raise ParseError("encrypted", "The file is protected by a password. Remove the password and upload it again.")
+        raise ParseError("encrypted")
     total = sum(entry.file_size for entry in entries)
     if total > MAX_UNPACKED:
-        raise ParseError("too_large", f"The file unpacks to {total // 1024**2:,} MB; at most 1,024 MB are read.")
+        raise ParseError("too_large.unpacked", size=total // 1024**2)
     for entry in entries:
         if entry.file_size > RATIO_FLOOR and entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
-            raise ParseError(
-                "too_large", "The file unpacks to far more than its size, as a ZIP bomb does. It is not read."
-            )
+            raise ParseError("too_large.bomb")
 
 
 def _check_office(archive: zipfile.ZipFile, extension: str) -> None:
     names = [entry.filename.replace("\\", "/").lstrip("/") for entry in archive.infolist()]
     if not any(name.startswith(_MAIN_PART[extension]) for name in names):
         other = next((key for key, start in _MAIN_PART.items() if any(name.startswith(start) for name in names)), None)
-        raise _mislabelled(extension, f"a .{other} document" if other else "another kind of ZIP archive")
+        raise _mislabelled(extension, other or "other_zip")
     for entry in archive.infolist():
         if entry.filename.lower().endswith((".xml", ".rels")) and not entry.is_dir():
             with archive.open(entry) as part:
@@ -126,11 +120,11 @@ def _check_xml(part: IO[bytes]) -> None:
     """Office XML never declares a document type; entities defined there are an attack ("billion laughs")."""
     head = part.read(2048).replace(b"\x00", b"")
     if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-        raise ParseError("broken", "The file declares XML entities, which Office documents never do. It is not read.")
+        raise ParseError("broken.entities")
 
 
 def _name(head: bytes) -> str | None:
-    return next((words for start, words in _SIGNATURES if head.startswith(start)), None)
+    return next((name for start, name in _SIGNATURES if head.startswith(start)), None)
 
 
 def _is_text(head: bytes) -> bool:
@@ -138,7 +132,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _mislabelled(extension: str, found: str) -> ParseError:
-    return ParseError("broken", f"The file is named .{extension} but its content is {found}. Rename or convert it.")
+    return ParseError("broken.mislabelled", extension=extension, found=found)
 
 
 # Control characters (PostgreSQL refuses U+0000), lone surrogates and non-characters, which no database or page wants.
@@ -202,20 +196,20 @@ def _tables(table: Table) -> Iterator[Table | Notice]:
     longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
     cell = max((len(cell) for row in (table.columns, *table.rows) for cell in row[:MAX_COLUMNS]), default=0)
     if cell > MAX_CELL:
-        yield Notice(text=f"A table cell holds {cell:,} characters; only the first {MAX_CELL:,} were read.")
+        yield Notice(key="left_out.cell", params={"characters": cell, "most": MAX_CELL})
     if longest > MAX_ROW:
-        yield Notice(text=f"A table row holds {longest:,} characters; only the first {MAX_ROW:,} were read.")
+        yield Notice(key="left_out.row", params={"characters": longest, "most": MAX_ROW})
 
 
 def columns_left_out(columns: int) -> Iterator[Notice]:
     """Tell how many columns a table has, when they are more than are read."""
     if columns > MAX_COLUMNS:
-        yield Notice(text=f"A table has {columns:,} columns; only the first {MAX_COLUMNS:,} were read.")
+        yield Notice(key="left_out.columns", params={"columns": columns, "most": MAX_COLUMNS})
 
 
 def too_many_pictures(most: int) -> Notice:
     """Tell that a file holds more pictures than are kept."""
-    return Notice(text=f"The file holds more than {most:,} pictures; the rest were left out.")
+    return Notice(key="left_out.pictures", params={"most": most})
 
 
 def _cells(row: tuple[str, ...]) -> tuple[str, ...]:

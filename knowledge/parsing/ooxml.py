@@ -42,17 +42,11 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
     with path.open("rb") as file:
         head = file.read(8)
     if not head:
-        raise ParseError("empty", "The file is empty.")
+        raise ParseError("empty")
     if head == _OLE:
-        raise ParseError(
-            "encrypted",
-            f"The file is protected by a password, or is an older Office file with a new extension. "
-            f"Save it without a password as {kind}.",
-        )
+        raise ParseError("encrypted.or_older", kind=kind)
     if not zipfile.is_zipfile(path):
-        raise ParseError(
-            "broken", f"This is not a valid {kind} file: it is damaged or cut off, or has the wrong extension."
-        )
+        raise ParseError("broken.not_office", kind=kind)
     try:
         with zipfile.ZipFile(path) as package:
             parts = package.infolist()
@@ -61,16 +55,16 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
     except BROKEN as error:
         raise broken(error) from error
     if not any(part.filename.lstrip("/").startswith(main_part) for part in parts):
-        raise ParseError("broken", f"This is not a {kind} file: it is another kind of archive, or parts are missing.")
+        raise ParseError("broken.no_main_part", kind=kind)
 
 
 def _check_sizes(parts: list[zipfile.ZipInfo], kind: str) -> None:
     bomb = any(part.file_size > _ALWAYS_FINE and part.file_size > part.compress_size * _RATIO for part in parts)
     xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
     if bomb or len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > _MOST_BYTES or xml > _MOST_XML_BYTES:
-        raise ParseError("too_large", f"The {kind} file unpacks to far more than a document holds; it is not opened.")
+        raise ParseError("too_large.office", kind=kind)
     if any(part.flag_bits & 1 for part in parts):
-        raise ParseError("encrypted", "The file is protected by a password. Save it without one.")
+        raise ParseError("encrypted.part")
 
 
 def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kind: str) -> None:
@@ -82,14 +76,14 @@ def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kin
             root = _ROOT.search(start)
             before = start[: root.start()] if root else start
             if b"<!DOCTYPE" in before or b"<!ENTITY" in before or (root is None and len(start) > _BEFORE_ROOT // 4):
-                raise ParseError("broken", f"The {kind} file declares XML entities, which no Office program writes.")
+                raise ParseError("broken.office_entities", kind=kind)
 
 
 def broken(error: BaseException) -> ParseError:
     """Return the `ParseError` for what a library could not read; to be raised from `error`, which the log tells."""
     if isinstance(error, etree.XMLSyntaxError) and "depth" in str(error):
-        return ParseError("broken", "The file is nested too deeply to be read.")
-    return ParseError("broken", "The file is damaged and can't be read. Opening and saving it in its program may help.")
+        return ParseError("broken.too_deep")
+    return ParseError("broken.office")
 
 
 def blob(part: Any, relation: str | None) -> bytes:

@@ -18,7 +18,7 @@ _MOST_PIXELS = 50_000_000
 _MOST_BYTES = 30 * 1024 * 1024
 _MOST_PICTURES = 2000  # of a document
 _TOO_LARGE = Notice(
-    text=f"Pictures above {_MOST_BYTES // 1024**2} MB or {_MOST_PIXELS // 10**6} megapixels were left out."
+    key="left_out.large_pictures", params={"size": _MOST_BYTES // 1024**2, "pixels": _MOST_PIXELS // 10**6}
 )
 
 

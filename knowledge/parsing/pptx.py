@@ -37,9 +37,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     try:
         slides = list(Presentation(str(path)).slides)
         if len(slides) > context.max_pages:
-            raise ParseError(
-                "too_many_pages", f"The file has {len(slides):,} slides; {context.max_pages:,} are allowed."
-            )
+            raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
             for element in _Slide(slide, number, pictures).run():
@@ -50,7 +48,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     if slides and (title := _title_of(slides[0])) is not None:
         yield Title(text=_line(title.text_frame.text))
     if not found:
-        raise ParseError("no_text", "The slides hold no text, tables or pictures.")
+        raise ParseError("no_text.slides")
 
 
 def _title_of(slide: Any) -> Any:

@@ -67,10 +67,12 @@ def extensions() -> list[str]:
 
 
 def format_of(filename: str) -> Format:
-    """Return the format by the file's extension; raises `ParseError("unsupported")` naming what is supported."""
+    """Return the format by the file's extension; raises `ParseError` ("unsupported") naming what is supported."""
     extension = Path(filename).suffix.lower().removeprefix(".")
     found = _BY_EXTENSION.get(extension)
     if found is None:
-        shown = f".{extension} files" if extension else "Files without an extension"
-        raise ParseError("unsupported", f"{shown} can't be read. Supported: {', '.join(extensions())}.")
+        known = ", ".join(extensions())
+        if not extension:
+            raise ParseError("unsupported.no_extension", known=known)
+        raise ParseError("unsupported", kind=f".{extension}", known=known)
     return found

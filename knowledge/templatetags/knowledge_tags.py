@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import error_words, queries
+from knowledge import queries
 from knowledge.chunking.sections import MARK
 from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk, Document
@@ -61,19 +61,7 @@ def stage_label(document: Document) -> str | Promise:
 def error_title(document: Document) -> str | Promise:
     """Return what an error is called before it is explained, or nothing where the explanation says the same."""
     title = queries.ERROR_TITLES.get(document.error_code, "")
-    return "" if str(title) in error_message(document) else title
-
-
-@register.filter
-def error_message(document: Document) -> str:
-    """Return what went wrong, in the reader's language as far as the catalogue goes."""
-    return error_words.translated(document.error_message)
-
-
-@register.filter
-def notice(document: Document) -> str:
-    """Return what was left out of a document, in the reader's language."""
-    return " ".join(map(error_words.translated, document.notice.splitlines()))
+    return "" if str(title) in document.error_message else title
 
 
 @register.filter

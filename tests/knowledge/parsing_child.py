@@ -50,7 +50,7 @@ def fail(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def refuse(path: Path, context: ParseContext) -> Iterator[Element]:
     yield Paragraph(text="before")
-    raise ParseError("too_many_rows", "Too many rows.")
+    raise ParseError("too_many_rows", rows=3)
 
 
 def chatter(path: Path, context: ParseContext) -> Iterator[Element]:

@@ -27,6 +27,15 @@ def test_a_document_is_looked_at_but_not_edited(as_staff: Client, base: Knowledg
     assert 'name="original_filename"' not in page
 
 
+def test_an_error_is_shown_and_found(as_staff: Client, base: KnowledgeBase) -> None:
+    found = factories.make_document(base, status="failed", error_code="timeout", error={"key": "timeout", "seconds": 9})
+    factories.make_document(base, notices=[{"key": "left_out.nested"}])
+    page = as_staff.get(reverse("admin:knowledge_document_change", args=[found.pk])).content.decode()
+    assert "took longer than 9 seconds" in page and "{&quot;key" not in page
+    listed = as_staff.get(reverse("admin:knowledge_document_changelist"), {"q": "timeout"})
+    assert [document.pk for document in listed.context["cl"].result_list] == [found.pk]
+
+
 def test_actions_queue_and_cancel(as_staff: Client, base: KnowledgeBase) -> None:
     document = factories.make_document(base)
     address = reverse("admin:knowledge_document_changelist")

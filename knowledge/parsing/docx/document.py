@@ -38,7 +38,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
         raise broken(error) from error
     if all(isinstance(element, Notice) for element in found):
-        raise ParseError("no_text", "The document holds no text, tables or pictures.")
+        raise ParseError("no_text.document")
     return iter(found)
 
 

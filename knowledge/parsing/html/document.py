@@ -50,13 +50,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the elements of a page; raises `ParseError` when it is empty or holds no text."""
     data = path.read_bytes()
     if not data.strip():
-        raise ParseError("empty", "The file is empty.")
+        raise ParseError("empty")
     declared = _CHARSET.search(data[:4096])
     text = decode(data, _usable(declared.group(1).decode("ascii", "replace")) if declared else "")
     root = _tree(clean(text))
     found = [] if root is None else list(_elements_in(root, PictureStore(context.output_dir)))
     if root is None or all(isinstance(element, Notice) for element in found):
-        raise ParseError("no_text", "The page holds no readable text.")
+        raise ParseError("no_text.page")
     return iter([*found, Title(text=_title(root))])
 
 
@@ -91,7 +91,7 @@ def _tree(source: str) -> etree._Element | None:
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     if any("depth" in entry.message for entry in parser.error_log):
-        raise ParseError("broken", "The page nests its elements too deeply to be read.")
+        raise ParseError("broken.page_too_deep")
     return root
 
 

@@ -49,9 +49,9 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     try:
         total = len(document)
         if total == 0:
-            raise ParseError("empty", "The PDF has no pages.")
+            raise ParseError("empty.no_pages")
         if total > context.max_pages:
-            raise ParseError("too_many_pages", f"The PDF has {total:,} pages; at most {context.max_pages:,} are read.")
+            raise ParseError("too_many_pages", pages=total, most=context.max_pages)
         yield from levelled(stitched(_Reader(document, context).elements()))
         yield Title(text=_said_title(document), shown=False)
     finally:
@@ -71,10 +71,8 @@ def open_document(path: Path) -> pdfium.PdfDocument:
         document = pdfium.PdfDocument(path)
     except pdfium.PdfiumError as error:
         if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
-            raise ParseError(
-                "encrypted", "The PDF is protected by a password. Remove the password and upload it again."
-            ) from error
-        raise ParseError("broken", "The PDF is damaged or was not copied completely.") from error
+            raise ParseError("encrypted.pdf") from error
+        raise ParseError("broken.pdf") from error
     if document.get_formtype() != raw.FORMTYPE_NONE:
         document.init_forms()
     return document
@@ -146,7 +144,7 @@ class _Reader:
                 continue
             yield from elements
         self._check_tally()
-        yield from sorted(self._tally.left_out, key=lambda notice: notice.text)
+        yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
 
     def _bookmarks(self) -> dict[int, list[tuple[str, int]]]:
         try:
@@ -308,20 +306,12 @@ class _Reader:
         if tally.characters and tally.pictured * 2 < self._total:
             return
         if tally.garbled:
-            raise ParseError(
-                "no_text",
-                "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to "
-                "PDF from its own program; reading text from pictures (OCR) is not available yet.",
-            )
+            raise ParseError("no_text.fonts")
         if tally.pictured or tally.characters:
-            raise ParseError(
-                "no_text",
-                "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not "
-                "available yet; run the file through an OCR program and upload the result.",
-            )
+            raise ParseError("no_text.scanned")
         if tally.failed == self._total:
-            raise ParseError("broken", "None of the PDF's pages can be read; the file is damaged.")
-        raise ParseError("empty", "The PDF's pages hold no text.")
+            raise ParseError("broken.all_pages")
+        raise ParseError("empty.pages")
 
 
 def _margin(width: float, lines: Sequence[Line]) -> float:

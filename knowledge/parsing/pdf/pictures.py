@@ -25,7 +25,7 @@ MAX_SIDE = 1600  # pixels
 _COMPRESSION = 3
 MAX_PER_PAGE = 20
 MAX_PER_DOCUMENT = 1000
-CROWDED = Notice(text=f"A page holds more than {MAX_PER_PAGE} pictures; the rest of them were left out.")
+CROWDED = Notice(key="left_out.pictures_of_page", params={"most": MAX_PER_PAGE})
 LOGO_PAGES = 3  # a picture in the same place on so many pages is decoration
 CAPTION_GAP = 45.0  # points between a picture and its caption
 MIN_DRAWN = 12  # paths that make a drawing

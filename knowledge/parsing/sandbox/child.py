@@ -122,7 +122,7 @@ def _call(job: dict[str, Any]) -> Iterator[Answer]:
     """Call one function of this package with JSON-safe arguments and answer with its JSON-safe result."""
     module, _, function = str(job["function"]).rpartition(".")
     if not module.startswith("knowledge.parsing."):
-        raise ParseError("unsupported", f"{module} is not a parser.")
+        raise ValueError(f"{module} is not a parser.")
     yield {"type": "result", "value": getattr(import_module(module), function)(**job["arguments"])}
 
 
@@ -150,7 +150,7 @@ def _die_with_parent() -> None:
     os._exit(1)
 
 
-_OUT_OF_MEMORY = b'{"type":"error","code":"memory","message":""}\n'
+_OUT_OF_MEMORY = b'{"type":"error","key":"memory","params":{}}\n'
 
 
 def _reporter(
@@ -176,23 +176,17 @@ def _reporter(
 
 
 def _describe(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Answer:
-    if isinstance(error, ParseError):
-        cause = error.__cause__
-        place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
-        return {"type": "error", "code": error.code, "message": error.message, "place": place}
     place = _place(trace)
-    if isinstance(error, ModuleNotFoundError):
-        message = f"A part that reads this kind of file is not installed ({error.name})."
-        return {"type": "error", "code": "missing_tool", "message": message, "place": place}
-    if isinstance(error, RecursionError):
-        return {
-            "type": "error",
-            "code": "broken",
-            "message": "The file is nested too deeply to be read.",
-            "place": place,
-        }
-    message = f"The file is damaged or uses something that can't be read ({kind.__name__})."
-    return {"type": "error", "code": "broken", "message": message, "place": place}
+    if isinstance(error, ParseError):
+        refusal, cause = error, error.__cause__
+        place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
+    elif isinstance(error, ModuleNotFoundError):
+        refusal = ParseError("missing_tool", name=error.name)
+    elif isinstance(error, RecursionError):
+        refusal = ParseError("broken.too_deep")
+    else:
+        refusal = ParseError("broken.unknown", name=kind.__name__)
+    return {"type": "error", "key": refusal.key, "params": refusal.params, "place": place}
 
 
 def _place(trace: TracebackType | None) -> str:

@@ -68,7 +68,7 @@ def start(module: str, job: bytes) -> Process:
             return process
         ours.close()
         server.close()
-    raise ParseError("internal", "The parser could not be started. Retry in a moment.")
+    raise ParseError("internal.start")
 
 
 class _Server:

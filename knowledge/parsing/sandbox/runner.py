@@ -35,10 +35,7 @@ class ParseLimits:
 
 
 class ParseStopped(ParseError):
-    """The caller asked to stop (`code` "cancelled")."""
-
-    def __init__(self) -> None:
-        super().__init__("cancelled", "Reading the file was cancelled.")
+    """The caller asked to stop."""
 
 
 def _no_progress(done: int, total: int | None) -> None:
@@ -61,13 +58,13 @@ def parse_file(
 
     Pictures are written into `output_dir`. `on_progress(page, total)` is called at each page break; `should_stop` is
     asked several times a second. Memory here stays flat: the child waits until an element is taken. Raises
-    `ParseError` with the reason in words, `ParseStopped` when stopped. Closing the generator ends the child.
+    `ParseError` with the reason, `ParseStopped` when stopped. Closing the generator ends the child.
     """
     parser = format_of(filename).parser
     if not path.is_file():
-        raise ParseError("broken", "The file is no longer there.")
+        raise ParseError("broken.gone")
     if path.stat().st_size == 0:
-        raise ParseError("empty", "The file is empty.")
+        raise ParseError("empty")
     output_dir.mkdir(parents=True, exist_ok=True)
     job = {
         "task": "parse",
@@ -130,7 +127,7 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
             if time.monotonic() - asked >= TICK_S:
                 asked = time.monotonic()
                 if should_stop():
-                    raise ParseStopped
+                    raise ParseStopped("cancelled")
             if not ready:
                 if waited > timeout_s:
                     raise too_slow(timeout_s)
@@ -144,7 +141,7 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
                 rest = bytearray(last)
                 yield from lines
             elif len(rest) > MAX_LINE:
-                raise ParseError("too_large", "One part of the file is too large to be read.")
+                raise ParseError("too_large.line")
             if waited > timeout_s:
                 raise too_slow(timeout_s)
     if rest:
@@ -161,10 +158,10 @@ def _receive(channel: socket.socket) -> bytes:
 
 def _reported(answer: dict[str, Any], limits: ParseLimits) -> ParseError:
     if answer.get("place"):
-        logger.warning("Parser failed: %s at %s", answer["message"], answer["place"])
-    if answer["code"] == "memory":
+        logger.warning("Parser failed: %s %s at %s", answer["key"], answer["params"], answer["place"])
+    if answer["key"] == "memory":
         return _too_hungry(limits)
-    return ParseError(str(answer["code"]), str(answer["message"]))
+    return ParseError(answer["key"], **answer["params"])
 
 
 def _died(code: int | None, limits: ParseLimits) -> ParseError:
@@ -174,23 +171,14 @@ def _died(code: int | None, limits: ParseLimits) -> ParseError:
     if code == -signal.SIGKILL:
         return _too_hungry(limits)
     if code is not None and code < 0:
-        name = signal.Signals(-code).name
-        return ParseError(
-            "broken",
-            f"The parser crashed on this file ({name}). It is probably damaged, or needs more than "
-            f"{limits.memory_mb:,} MB of memory. Saving it anew in its own program often helps.",
-        )
-    return ParseError("broken", f"The parser ended before the file did (exit code {code}).")
+        return ParseError("broken.crashed", name=signal.Signals(-code).name, memory=limits.memory_mb)
+    return ParseError("broken.ended", code=code)
 
 
 def too_slow(timeout_s: float) -> ParseError:
     """Say that reading took longer than it may."""
-    return ParseError(
-        "timeout", f"Reading the file took longer than {timeout_s:,.0f} seconds. Split it into smaller files."
-    )
+    return ParseError("timeout", seconds=round(timeout_s))
 
 
 def _too_hungry(limits: ParseLimits) -> ParseError:
-    return ParseError(
-        "memory", f"Reading the file needs more than {limits.memory_mb:,} MB of memory. Split it into smaller files."
-    )
+    return ParseError("memory", memory=limits.memory_mb)

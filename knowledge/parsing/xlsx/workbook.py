@@ -54,7 +54,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     except (*BROKEN, InvalidFileException) as error:
         raise broken(error) from error
     if not found:
-        raise ParseError("no_text", "The workbook's sheets are empty.")
+        raise ParseError("no_text.sheets")
 
 
 class _Reader:
@@ -100,7 +100,7 @@ class _Reader:
         sheet.reset_dimensions()  # a sheet may claim a million rows and hold three
         for number, row in enumerate(iter(sheet.rows), 1):
             if number > _LAST_ROW:
-                raise ParseError("broken", "The file is damaged or was not copied completely.")
+                raise ParseError("broken")
             if len(row) == 0:
                 yield from tables.end()
                 continue
@@ -123,10 +123,7 @@ class _Reader:
         self.rows += filled
         self.cells += cells
         if self.rows > self.context.max_rows:
-            raise ParseError(
-                "too_many_rows",
-                f"The workbook has more than {self.context.max_rows:,} rows. Split it into parts.",
-            )
+            raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
         if self.cells > _MOST_CELLS:
             raise _too_many_cells()
 
@@ -143,7 +140,7 @@ def _refuse_too_many_cells(package: zipfile.ZipFile) -> None:
 
 
 def _too_many_cells() -> ParseError:
-    return ParseError("too_many_rows", f"The workbook has more than {_MOST_CELLS:,} cells. Split it into parts.")
+    return ParseError("too_many_rows.cells", cells=_MOST_CELLS)
 
 
 def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:

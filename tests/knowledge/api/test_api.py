@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.ingestion import ingestion
@@ -122,12 +123,29 @@ def test_an_upload_without_a_file_is_400(as_owner: Client, base: KnowledgeBase) 
     assert "No file was sent" in answer.json()["detail"]
 
 
+def test_errors_and_notices_are_told_in_the_language_of_whoever_asks(as_owner: Client, base: KnowledgeBase) -> None:
+    notices = [{"key": "left_out.columns", "columns": 2000, "most": 1000}, {"text": "Words of an earlier version."}]
+    error = {"key": "broken.mislabelled", "extension": "docx", "found": "text"}
+    document = factories.make_document(base, status="failed", error_code="broken", error=error, notices=notices)
+    told = {}
+    for language in ("en", "zh-hans"):
+        told[language] = as_owner.get(f"/api/documents/{document.pk}", headers={"Accept-Language": language}).json()
+        page = as_owner.get(reverse("knowledge-base", args=[base.pk]), headers={"Accept-Language": language})
+        assert told[language]["error"]["message"] in page.content.decode()
+        assert told[language]["error"]["code"] == "broken"
+    english, chinese = told["en"]["error"]["message"], told["zh-hans"]["error"]["message"]
+    assert english == "The file is named .docx but its content is a text file. Rename or convert it."
+    assert ".docx" in chinese and english != chinese
+    first, second = told["zh-hans"]["notice"].splitlines()
+    assert "2,000" in first and "A table" not in first and second == "Words of an earlier version."
+
+
 def test_documents_are_listed(
     as_colleague: Client, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(4):
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
-    factories.make_document(base, "bad.txt", status="failed", error_code="broken", error_message="Damaged.")
+    factories.make_document(base, "bad.txt", status="failed", error_code="broken", error={"text": "Damaged."})
     with django_assert_num_queries(5):  # session, user, base, count, documents
         listed = as_colleague.get(f"{BASES}/{base.pk}/documents").json()
     assert listed["count"] == 5

@@ -19,6 +19,7 @@ from knowledge.parsing.limits import check_file
 from knowledge.parsing.registry import Format
 from knowledge.parsing.sandbox import processes, runner
 from knowledge.parsing.sandbox.runner import ParseLimits, ParseStopped, parse_file
+from tests.knowledge.reading import told
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_hanging_parser_times_out_but_what_came_is_kept(misbehaving: Path) -> 
     with pytest.raises(ParseError) as caught:
         next(elements)
     assert caught.value.code == "timeout"
-    assert "3 seconds" in caught.value.message
+    assert "3 seconds" in told(caught.value)
 
 
 def test_a_spinning_parser_times_out(misbehaving: Path) -> None:
@@ -61,17 +62,17 @@ def test_a_spinning_parser_times_out(misbehaving: Path) -> None:
 def test_memory_is_bounded(misbehaving: Path) -> None:
     error = _failure(misbehaving, "devour", memory_mb=512)
     assert error.code == "memory"
-    assert "512 MB" in error.message
+    assert "512 MB" in told(error)
 
 
 def test_a_crash_names_the_signal(misbehaving: Path) -> None:
     error = _failure(misbehaving, "crash")
     assert error.code == "broken"
-    assert "SIGSEGV" in error.message
+    assert "SIGSEGV" in told(error)
 
 
 def test_a_silent_exit_is_an_error(misbehaving: Path) -> None:
-    assert "exit code 3" in _failure(misbehaving, "vanish").message
+    assert "exit code 3" in told(_failure(misbehaving, "vanish"))
 
 
 def test_an_unknown_error_tells_its_type_but_not_the_document(
@@ -79,14 +80,14 @@ def test_an_unknown_error_tells_its_type_but_not_the_document(
 ) -> None:
     error = _failure(misbehaving, "fail")
     assert error.code == "broken"
-    assert "KeyError" in error.message
-    assert "secret" not in error.message + caplog.text
+    assert "KeyError" in told(error)
+    assert "secret" not in told(error) + caplog.text
     assert "parsing_child.py" in caplog.text
 
 
 def test_a_parser_says_why_it_refuses(misbehaving: Path) -> None:
     error = _failure(misbehaving, "refuse")
-    assert (error.code, error.message) == ("too_many_rows", "Too many rows.")
+    assert (error.key, error.params) == ("too_many_rows", {"rows": 3})
 
 
 def test_prints_do_not_disturb_and_text_is_cleaned(misbehaving: Path) -> None:
@@ -179,15 +180,14 @@ def test_cells_that_are_cut_are_told() -> None:
     long = "x" * (limits_module.MAX_CELL + 1)
     table, notice = limits_module.bounded(Table(columns=("a", "b"), rows=(("short", long),)))
     assert isinstance(table, Table) and len(table.rows[0][1]) == limits_module.MAX_CELL
-    assert notice == Notice(text="A table cell holds 20,001 characters; only the first 20,000 were read.")
+    assert notice == Notice(key="left_out.cell", params={"characters": 20_001, "most": 20_000})
 
 
 @pytest.mark.parametrize("kind", [Picture(path="a.png", alt="x" * 20_001), Table(columns=("a",), caption="x" * 20_001)])
 def test_captions_that_are_cut_are_told(kind: Element) -> None:
     cut, notice = limits_module.bounded(kind)
     assert len(getattr(cut, "alt", "") or getattr(cut, "caption", "")) == limits_module.MAX_CELL
-    words = "A caption of a picture or table holds more than 20,000 characters; the rest was left out."
-    assert notice == Notice(text=words)
+    assert notice == Notice(key="left_out.caption", params={"most": 20_000})
 
 
 def test_the_child_sees_no_secrets_and_no_django(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_bytes_that_do_not_fit_the_name(tmp_path: Path, extension: str, content:
     with pytest.raises(ParseError) as caught:
         check_file(path, extension)
     assert caught.value.code == code
-    assert words in caught.value.message
+    assert words in told(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -270,16 +270,16 @@ def test_office_archives_that_would_do_harm(tmp_path: Path, parts: dict[str, byt
     with pytest.raises(ParseError) as caught:
         check_file(path, "docx")
     assert caught.value.code == code
-    assert words in caught.value.message
+    assert words in told(caught.value)
 
 
 def test_archives_with_too_much_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _zip(tmp_path / "file", {"word/document.xml": b"<a/>", "b": b"b" * 100})
     monkeypatch.setattr(limits_module, "MAX_UNPACKED", 50)
-    with pytest.raises(ParseError, match="unpacks to"):
+    with pytest.raises(ParseError, match=r"too_large\.unpacked"):
         check_file(path, "docx")
     monkeypatch.setattr(limits_module, "MAX_ENTRIES", 1)
-    with pytest.raises(ParseError, match="2 parts"):
+    with pytest.raises(ParseError, match=r"too_large\.parts.*2"):
         check_file(path, "docx")
 
 

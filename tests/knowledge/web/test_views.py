@@ -60,7 +60,7 @@ def test_a_base_is_made(as_owner: Client, owner: User) -> None:
 
 def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base: KnowledgeBase) -> None:
     factories.make_document(base, "plan.pdf", pages=12)
-    factories.make_document(base, "secret.pdf", status="failed", error_code="encrypted", error_message="Unlock it.")
+    factories.make_document(base, "secret.pdf", status="failed", error_code="encrypted", error={"text": "Unlock it."})
     page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     assert "plan.pdf" in page
     assert "protected by a password" in page

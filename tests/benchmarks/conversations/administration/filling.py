@@ -107,8 +107,8 @@ def _document(random: Random, writer: Writer, bases: list[KnowledgeBase], number
         sha256=uuid.UUID(int=random.getrandbits(128)).hex * 2,
         size=random.randrange(1_000_000),
         status=Document.Status.FAILED if failed else Document.Status.READY,
-        error_code="unreadable" if failed else "",
-        error_message="The file can't be read." if failed else "",
+        error_code="broken" if failed else "",
+        error={"key": "broken"} if failed else {},
         language=random.choice(["en", "zh"]),
         pages=random.randrange(1, 400),
     )

@@ -1,0 +1,131 @@
+"""What people are told about a file that can't be read, or not wholly: one sentence for each key, in their language.
+
+Parsers, who run without Django, give a key and what is to be put in; that is stored with the document.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+SENTENCES: dict[str, Promise] = {
+    "empty": _("The file is empty."),
+    "empty.white_space": _("The file holds nothing but white space."),
+    "empty.no_pages": _("The PDF has no pages."),
+    "empty.pages": _("The PDF's pages hold no text."),
+    "encrypted": _("The file is protected by a password. Remove the password and upload it again."),
+    "encrypted.pdf": _("The PDF is protected by a password. Remove the password and upload it again."),
+    "encrypted.part": _("The file is protected by a password. Save it without one."),
+    "encrypted.or_older": _(
+        "The file is protected by a password, or is an older Office file with a new extension. "
+        "Save it without a password as %(kind)s."
+    ),
+    "broken": _("The file is damaged or was not copied completely."),
+    "broken.pdf": _("The PDF is damaged or was not copied completely."),
+    "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
+    "broken.zeros": _("The file holds only zero bytes; it was probably not copied completely."),
+    "broken.office": _("The file is damaged and can't be read. Opening and saving it in its program may help."),
+    "broken.not_office": _("This is not a valid %(kind)s file: it is damaged or cut off, or has the wrong extension."),
+    "broken.no_main_part": _("This is not a %(kind)s file: it is another kind of archive, or parts are missing."),
+    "broken.too_deep": _("The file is nested too deeply to be read."),
+    "broken.page_too_deep": _("The page nests its elements too deeply to be read."),
+    "broken.entities": _("The file declares XML entities, which Office documents never do. It is not read."),
+    "broken.office_entities": _("The %(kind)s file declares XML entities, which no Office program writes."),
+    "broken.csv": _("Line %(line)s is not valid CSV: %(reason)s."),
+    "broken.binary": _("This is not a text file: it holds binary data."),
+    "broken.not_text": _("This is a %(kind)s file, not text: its name has the wrong extension."),
+    "broken.mislabelled": _("The file is named .%(extension)s but its content is %(found)s. Rename or convert it."),
+    "broken.gone": _("The file is no longer there."),
+    "broken.crashed": _(
+        "The parser crashed on this file (%(name)s). It is probably damaged, or needs more than %(memory)s MB of "
+        "memory. Saving it anew in its own program often helps."
+    ),
+    "broken.ended": _("The parser ended before the file did (exit code %(code)s)."),
+    "broken.unknown": _("The file is damaged or uses something that can't be read (%(name)s)."),
+    "unsupported": _("%(kind)s files can't be read. Supported: %(known)s."),
+    "unsupported.no_extension": _("Files without an extension can't be read. Supported: %(known)s."),
+    "too_many_pages": _("The PDF has %(pages)s pages; at most %(most)s are read."),
+    "too_many_pages.slides": _("The file has %(slides)s slides; %(most)s are allowed."),
+    "too_many_rows": _("The file has more than %(rows)s rows. Split it into parts."),
+    "too_many_rows.workbook": _("The workbook has more than %(rows)s rows. Split it into parts."),
+    "too_many_rows.cells": _("The workbook has more than %(cells)s cells. Split it into parts."),
+    "too_large.parts": _("The file holds %(parts)s parts; at most %(most)s are read."),
+    "too_large.unpacked": _("The file unpacks to %(size)s MB; at most 1,024 MB are read."),
+    "too_large.bomb": _("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
+    "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
+    "too_large.line": _("One part of the file is too large to be read."),
+    "no_text": _("No text was found in this file."),
+    "no_text.fonts": _(
+        "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to PDF from "
+        "its own program; reading text from pictures (OCR) is not available yet."
+    ),
+    "no_text.scanned": _(
+        "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not available "
+        "yet; run the file through an OCR program and upload the result."
+    ),
+    "no_text.document": _("The document holds no text, tables or pictures."),
+    "no_text.slides": _("The slides hold no text, tables or pictures."),
+    "no_text.sheets": _("The workbook's sheets are empty."),
+    "no_text.page": _("The page holds no readable text."),
+    "timeout": _("Reading the file took longer than %(seconds)s seconds. Split it into smaller files."),
+    "memory": _("Reading the file needs more than %(memory)s MB of memory. Split it into smaller files."),
+    "missing_tool": _("A part that reads this kind of file is not installed (%(name)s)."),
+    "missing": _("The stored file is missing. Delete this document and upload it again."),
+    "cancelled": _("Reading the file was cancelled."),
+    "worker_lost": _(
+        "The worker that read this file was stopped %(times)s times. It may need more memory than there is."
+    ),
+    "database": _("The database could not be reached or refused the data. Retry in a moment."),
+    "internal": _(
+        "An unexpected error (%(error)s) ended this. Retry; if it comes again, an administrator finds the details "
+        "in the log under document %(number)s."
+    ),
+    "internal.start": _("The parser could not be started. Retry in a moment."),
+    "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
+    "left_out.caption": _(
+        "A caption of a picture or table holds more than %(most)s characters; the rest was left out."
+    ),
+    "left_out.pictures": _("The file holds more than %(most)s pictures; the rest were left out."),
+    "left_out.pictures_of_page": _("A page holds more than %(most)s pictures; the rest of them were left out."),
+    "left_out.large_pictures": _("Pictures above %(size)s MB or %(pixels)s megapixels were left out."),
+    "left_out.points": _("A chart has %(points)s points; only the first %(most)s were read."),
+    "left_out.columns": _("A table has %(columns)s columns; only the first %(most)s were read."),
+    "left_out.cell": _("A table cell holds %(characters)s characters; only the first %(most)s were read."),
+    "left_out.row": _("A table row holds %(characters)s characters; only the first %(most)s were read."),
+}
+
+# What `found` stands for, but for the extensions of Office documents.
+FOUND: dict[str, Promise] = {
+    "pdf": _("a PDF"),
+    "zip": _("a ZIP archive or Office document"),
+    "empty_zip": _("an empty ZIP archive"),
+    "other_zip": _("another kind of ZIP archive"),
+    "ole": _("an Office 97-2003 document"),
+    "rtf": _("an RTF document"),
+    "png": _("a PNG picture"),
+    "jpeg": _("a JPEG picture"),
+    "gif": _("a GIF picture"),
+    "program": _("a program"),
+    "gzip": _("a gzip archive"),
+    "7z": _("a 7-Zip archive"),
+    "rar": _("a RAR archive"),
+    "text": _("a text file"),
+    "unknown": _("something else"),
+}
+
+
+def explain(key: str = "", text: str = "", **params: Any) -> str:
+    """Return what a key means, in the reader's language; "" for none.
+
+    `text` is what has no key, such as the message of a language model's error: it is returned as it is.
+    """
+    if text or not key:
+        return text
+    if key not in SENTENCES:  # stored by another version
+        return gettext("The file can't be read (%(code)s).") % {"code": key}
+    shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in params.items()}
+    if found := params.get("found"):
+        shown["found"] = str(FOUND.get(found) or gettext("a .%(extension)s document") % {"extension": found})
+    return str(SENTENCES[key]) % defaultdict(lambda: "?", shown)

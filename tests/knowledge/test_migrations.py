@@ -1,0 +1,46 @@
+"""What earlier versions stored is kept."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from knowledge.models import Document, KnowledgeBase
+from tests import factories
+
+BEFORE, AFTER = "0004_document_notice_and_is_slow", "0005_document_error_and_notices"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _migrate(name: str) -> type[Document]:
+    executor = MigrationExecutor(connection)
+    executor.migrate([("knowledge", name)])
+    model: type[Document] = executor.loader.project_state([("knowledge", name)]).apps.get_model("knowledge", "Document")
+    return model
+
+
+@pytest.fixture(autouse=True)
+def _the_newest_at_the_end(transactional_db: None) -> Iterator[None]:
+    yield
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+def test_words_of_earlier_versions_are_kept(base: KnowledgeBase) -> None:
+    untold, told, newer = (factories.make_document(base) for _ in range(3))
+    Document.objects.filter(pk=newer.pk).update(
+        error={"key": "timeout", "seconds": 9}, notices=[{"key": "left_out.row"}]
+    )
+    old = _migrate(BEFORE).objects
+    assert old.values_list("error_message", "notice").get(pk=untold.pk) == ("", "")
+    assert old.values_list("error_message", "notice").get(pk=newer.pk) == ("timeout", "left_out.row")
+    words = {"error_message": 'Unlock it, 100% "sure".', "notice": "Left out one.\nAnd another."}
+    old.filter(pk=told.pk).update(**words)
+    _migrate(AFTER)
+    for document in (untold, told):
+        document.refresh_from_db()
+    assert (untold.error, untold.notices, untold.error_message, untold.notice) == ({}, [], "", "")
+    assert {"error_message": told.error_message, "notice": told.notice} == words
+    assert _migrate(BEFORE).objects.filter(pk=told.pk, **words).exists()
