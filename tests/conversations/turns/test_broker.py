@@ -10,6 +10,7 @@ import pytest
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.utils import timezone
+from redis.asyncio import Redis
 
 from conversations import turn_store
 from conversations.events import BlockEnd, BlockStart, Delta, DoneEvent, ErrorEvent, Event, SessionEvent, fold
@@ -20,7 +21,7 @@ from conversations.turns.live_log import LiveLog
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
-from ragsite.runtime.channel_layer import RedisLayer
+from ragsite.runtime.channel_layer import PREFIX, RedisLayer
 from tests.fakes.llm import FakeLLM
 from tests.redis_server import RedisServer
 
@@ -231,6 +232,14 @@ async def die(message: Message) -> None:
     await Message.objects.filter(pk=message.pk).aupdate(heartbeat_at=timezone.now() - timedelta(seconds=60))
 
 
+async def subscribed(server: RedisServer, message_id: int) -> None:
+    """Wait until Redis sends a process what others say of an answer; what was sent before is lost."""
+    topic = f"{PREFIX}{message_group(message_id)}"
+    async with asyncio.timeout(60), Redis.from_url(server.url) as client:
+        while not dict(await client.pubsub_numsub(topic)).get(topic.encode()):
+            await asyncio.sleep(0.01)
+
+
 async def test_who_heard_more_than_was_stored_keeps_it_and_hears_the_end(
     session: ChatSession, layers: Layers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -295,13 +304,14 @@ async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
 
 @pytest.mark.parametrize("count", range(1, len(LOST) + 1))
 async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
-    session: ChatSession, layers: Layers, monkeypatch: pytest.MonkeyPatch, count: int
+    session: ChatSession, layers: Layers, redis_server: RedisServer, count: int
 ) -> None:
     """The sweep, which heard nothing, ended the answer before those who did."""
     lost = LOST[:count]
     message = await half_an_answer(session)
     listener = broker.listen(message.pk)
     events = [await anext(listener) for _event in range(3)]
+    await subscribed(redis_server, message.pk)
     await layers["writer"].group_send(
         message_group(message.pk), {"type": "turn.events", "events": [event.to_dict() for event in lost]}
     )
