@@ -14,12 +14,7 @@ from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from conversations.prompts import side_calls
-from ragsite.llm import chat, default
-from ragsite.llm.embedding import embedding
-from ragsite.llm.reranking import remote
-from retrieval.engine import result_cache, spaces
-from retrieval.ranking import rerank
+from ragsite.runtime import caches
 from tests import factories, flush
 from tests.redis_server import RedisServer
 
@@ -89,15 +84,8 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 def nothing_remembered() -> None:
     """Every test begins with a database of its own, in English, and with servers at ports that others had before."""
     translation.deactivate()  # a request leaves its language behind
-    spaces.forget()
-    default.forget()
-    side_calls.forget()
-    result_cache.results.clear()
+    caches.clear_all()
     cache.clear()
-    for known in (chat._found, remote._spoken, rerank._resting):
-        known.clear()
-    for model in [model for model in embedding._embedders if model.base_url]:
-        del embedding._embedders[model]
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, TimedOut, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
 from ragsite.llm.types import ChatMessage, Endpoint, Reply
+from ragsite.runtime import caches
 
 logger = logging.getLogger(__name__)
 
@@ -166,7 +167,8 @@ async def ask(
         return await model.ask(turns, **variables)
 
 
-def forget() -> None:
+@caches.register
+def forget_slow_models() -> None:
     """Forget which models were slow and which think."""
     _paused.clear()
     _thinkers.clear()

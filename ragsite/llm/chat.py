@@ -21,6 +21,7 @@ from ragsite.llm.stream.reader import read_pieces
 from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.think import ThinkSplitter, split_thinking
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
+from ragsite.runtime import caches
 
 ATTEMPTS = 3
 # Nobody waits longer than this before a silent page; the error then says when to come back.
@@ -56,6 +57,7 @@ class _Lacks:
 
 # What was found and when, by address and model, so that it is asked once only. Servers change: it holds for an hour.
 _found: dict[tuple[str, str], tuple[_Lacks, float]] = {}
+caches.register(_found.clear)
 _FOUND_SECONDS = 3600.0
 
 

@@ -12,6 +12,7 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.http import host
 from ragsite.llm.types import Endpoint
+from ragsite.runtime import caches
 
 OLLAMA_TIMEOUT = 0.3
 OLLAMA_CACHE_SECONDS = 60.0
@@ -69,7 +70,8 @@ async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> li
     return _noticed[1]
 
 
-def forget() -> None:
+@caches.register
+def forget_found_models() -> None:
     """Forget which models were found."""
     global _noticed
     _noticed = None

@@ -79,7 +79,7 @@ class PostgresEngine:
             vector = await spaces.with_model(spaces.embed_query, space, text)
             with suppress(vectors.SpaceChanged):
                 return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
-            spaces.forget()
+            spaces.forget_active_space()
 
 
 def _search_words(text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:

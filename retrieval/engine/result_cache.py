@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils.translation import get_language
 
+from ragsite.runtime import caches
 from retrieval.types import SearchRequest, SearchResult
 
 # Each write to the index updates the counts of its knowledge base in the same transaction, so the transactions that
@@ -102,6 +103,7 @@ def _weight(result: SearchResult) -> int:
 
 
 results = ResultCache()
+caches.register(results.clear)
 # Searches under way, for others who ask the same; a task belongs to one event loop.
 _under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, asyncio.Task[SearchResult]]] = WeakKeyDictionary()
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
+from ragsite.runtime import caches
 from retrieval.engine import partitions
 from retrieval.engine.analysis import terms
 from retrieval.models import EmbeddingSpace
@@ -73,7 +74,8 @@ def seen() -> EmbeddingSpace | None:
     return _seen[1]
 
 
-def forget() -> None:
+@caches.register
+def forget_active_space() -> None:
     """Let the next search ask which space is active."""
     global _seen
     _seen = None

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from ragsite.llm.errors import BadReply, LLMError, TimedOut, Unreachable
 from ragsite.llm.reranking.rerank import Reranker, Scores
 from ragsite.llm.tokens import count_tokens, truncate_to_tokens
+from ragsite.runtime import caches
 from retrieval.ranking.rerank_options import FUSED, RerankOptions
 from retrieval.types import Hit
 
@@ -51,6 +52,7 @@ _REASONS: dict[str, Any] = {
 logger = logging.getLogger(__name__)
 # Until when each method is left alone, by `time.monotonic()`.
 _resting: dict[str, float] = {}
+caches.register(_resting.clear)
 
 
 @dataclass(frozen=True, slots=True)

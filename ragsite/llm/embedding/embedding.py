@@ -14,6 +14,7 @@ from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.embedding.remote import OpenAIEmbedder
 from ragsite.llm.errors import NotConfigured
 from ragsite.llm.types import Endpoint
+from ragsite.runtime import caches
 
 __all__ = ["Embedder", "EmbeddingModel", "LocalEmbedder", "OpenAIEmbedder", "configured", "get_embedder"]
 
@@ -74,6 +75,13 @@ def configured() -> EmbeddingModel:
         dimension=settings.EMBEDDING_DIMENSION,
         languages=settings.EMBEDDING_LANGUAGES,
     )
+
+
+@caches.register
+def forget_remote_embedders() -> None:
+    """Make those that ask an endpoint anew when they are wanted; one in the process is worth keeping."""
+    for model in [model for model in _embedders if model.base_url]:
+        del _embedders[model]
 
 
 def get_embedder(model: EmbeddingModel | None = None) -> Embedder:

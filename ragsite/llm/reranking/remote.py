@@ -32,6 +32,7 @@ from ragsite.llm.errors import (
 )
 from ragsite.llm.reranking.rerank import Scores, to_unit
 from ragsite.llm.types import Endpoint
+from ragsite.runtime import caches
 
 Style = Literal["jina", "cohere", "tei"]
 ATTEMPTS = 3
@@ -40,6 +41,7 @@ BATCH_TEXTS: dict[Style, int] = {"jina": 64, "cohere": 500, "tei": 32}
 _MAX_BYTES = 4 * 1024 * 1024
 # What each address was found to speak.
 _spoken: dict[str, Style] = {}
+caches.register(_spoken.clear)
 
 
 class RemoteReranker:

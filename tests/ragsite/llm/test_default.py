@@ -63,7 +63,7 @@ async def test_ollama_is_noticed_and_remembered(
     assert await default.notice_ollama() == ["llama3:latest"]
     provider.models = []
     assert await default.notice_ollama() == ["llama3:latest"]
-    default.forget()
+    default.forget_found_models()
     assert await default.notice_ollama() == []
 
 

@@ -239,7 +239,7 @@ async def test_which_space_is_active_is_asked_for_now_and_then(
         return active()
 
     monkeypatch.setattr(spaces, "active_space", ask)
-    spaces.forget()
+    spaces.forget_active_space()
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
     for _search in range(3):
         await engine.search_meaning(text_of(5), [base.pk], 1)

@@ -313,7 +313,7 @@ class TestFailures:
         _state, detail = await understood()
         assert detail["fallback"] == "paused" and len(model.calls) == 1
         monkeypatch.setattr(side_calls, "PAUSE", 0.0)
-        side_calls.forget()
+        side_calls.forget_slow_models()
         model.enqueue([30.0], json.dumps(plan()))
         await understood()
         assert (await understood())[1]["by"] == "model"
