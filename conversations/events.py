@@ -65,7 +65,7 @@ class SessionEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEvent(Event):
-    """A node starts or ends. `step` is CHAT's number (0–9), `key` a stable slug."""
+    """A node starts or ends. `step` is its number in step frames (0–9), `key` a stable slug."""
 
     type: ClassVar[str] = "step"
     step: int

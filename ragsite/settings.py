@@ -327,6 +327,8 @@ PIPELINE_NODES = [
 ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"
 # Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
 PIPELINE_HOOKS: list[str] = []
+# Whether a node fails that reads or writes what it does not declare.
+PIPELINE_CHECK_ACCESS = DEBUG
 
 # --- Logs -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The event stream as server-sent events, in its two forms: CHAT's steps and CONTEXT's prefixes. Pure."""
+"""The event stream as server-sent events, in its two forms: step frames and prefix frames. Pure."""
 
 import json
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ def _json(data: Any) -> str:
 
 
 def step_frame(event: Event) -> str:
-    """Return an event as a frame of CHAT's stream.
+    """Return an event as a step frame.
 
     A step is itself and an error is `{"step": "error", "status": "error", "message"}`. The session is step 0, the
     end `{"step": "done"}` with the final status; all else (blocks, thinking, sources) is step 8. The `message` of
@@ -73,7 +73,7 @@ def _payload(event: Event) -> str:
 
 @dataclass(slots=True)
 class PrefixFrames:
-    """Turns events into CONTEXT's frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
+    """Turns events into prefix frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
 
     `MESSAGE:` names the answer, by which it can be stopped, judged and fetched. The `CONTENT:` frames of an answer,
     joined, are the answer as Markdown, tables and pictures included; there is one `SOURCE:` per citation, which tells

@@ -1,4 +1,4 @@
-"""Answers as server-sent events: CHAT's steps and CONTEXT's prefixes.
+"""Answers as server-sent events: as step frames or prefix frames.
 
 A stream only listens. The turn runs apart from it, so that a client that goes away ends nothing, and comes back with
 `Last-Event-ID` for the rest.
@@ -76,7 +76,7 @@ def stream(request: Request, message_id: int, after_seq: int, frames: Frames) ->
 
 
 def steps(event: Event) -> list[str]:
-    """Return CHAT's frame of an event."""
+    """Return the step frame of an event."""
     return [step_frame(event)]
 
 

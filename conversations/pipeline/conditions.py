@@ -5,7 +5,7 @@ from conversations.pipeline.state import State
 
 def searches(state: State) -> bool:
     """Whether the question is answered from documents, and so searched for."""
-    return state.action == "retrieve_vector"
+    return state.plan.action == "retrieve_vector"
 
 
 def needs_no_search(state: State) -> bool:

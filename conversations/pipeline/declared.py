@@ -10,7 +10,7 @@ from inspect import iscoroutinefunction
 from conversations.pipeline.node import Node, When
 
 _LISTS = ("after", "branches", "reads", "may_read", "writes")
-_PLAIN = ("wanted", "choose", "message")
+_PLAIN = {"wanted": "state", "choose": "state", "message": "state, detail", "describe": "detail"}
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
@@ -19,11 +19,11 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
         yield from _in_list(name, getattr(node, name))
     if not iscoroutinefunction(node.run):
         yield "Its `run` is not asynchronous.", "Write `async def run(self, state, ctx)`."
-    for name in _PLAIN:
+    for name, arguments in _PLAIN.items():
         if iscoroutinefunction(getattr(node, name)):
             yield (
                 f"Its `{name}` is asynchronous.",
-                f"Write `def {name}(self, state)`; what takes time belongs in `run`.",
+                f"Write `def {name}(self, {arguments})`; what takes time belongs in `run`.",
             )
     if node.on_error not in ("skip", "fail"):
         yield f"Its `on_error` is {node.on_error!r}.", 'Write "skip" or "fail".'

@@ -9,8 +9,7 @@ assembled from dotted paths, and what is no graph is refused before anything run
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -22,6 +21,7 @@ from django.utils.module_loading import import_string
 from conversations.events import Event
 from conversations.pipeline import failures
 from conversations.pipeline.declared import mistakes
+from conversations.pipeline.declared_state import UndeclaredAccess
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
 from conversations.pipeline.node import PREVIOUS, Context, Emit, Node, NodeError, NodeFailed, When
 from conversations.pipeline.node_run import NodeRun, contained, elapsed
@@ -102,29 +102,16 @@ class Graph:
         A failing node ends the turn as its reader sees it: `state.answer` keeps what came, and its `error` says in
         plain words what went wrong.
         """
+
+        async def fold(event: Event) -> None:
+            state.answer.apply(event)
+
         try:
-            async for _event in self.stream(state):
-                pass
+            await self.drive(state, fold)
         except NodeFailed as failure:
             state.answer.apply(failures.error_event(failure, self.nodes[failure.node].title))
-            await self.finish(state, _ignore)
+            await self.finish(state, fold)
         return state
-
-    async def stream(self, state: State) -> AsyncIterator[Event]:
-        """Run the graph and yield its events as they come; raises `NodeFailed` after what came before it.
-
-        Closing the iterator cancels the nodes that run.
-        """
-        queue: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=256)
-        runner = asyncio.create_task(self._run(state, queue))
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-            await runner
-        finally:
-            runner.cancel()
-            with suppress(asyncio.CancelledError, NodeFailed):
-                await runner
 
     async def finish(self, state: State, emit: Emit) -> None:
         """Run the nodes that must also run after a failure or a stop, unless they have run to their end."""
@@ -136,15 +123,14 @@ class Graph:
                 except NodeFailed as failure:
                     logger.error("Node %s failed at the end of the turn", key, exc_info=failure.cause)
 
-    async def _run(self, state: State, queue: asyncio.Queue[Event | None]) -> None:
-        try:
-            await self._run_levels(state, _only_events(queue.put))
-        except Exception:
-            await queue.put(None)
-            raise
-        await queue.put(None)
+    async def drive(self, state: State, emit: Emit) -> None:
+        """Run the nodes, each event of theirs to `emit`, which folds it into `state.answer`; raises `NodeFailed`."""
 
-    async def _run_levels(self, state: State, emit: Emit) -> None:
+        async def checked(event: Event) -> None:
+            if not isinstance(event, Event):  # so that it is the failure of the node that gave it
+                raise TypeError(f"A node emits events, not {type(event).__name__}.")
+            await emit(event)
+
         sorter = self._sorter()
         sorter.prepare()
         course = _Course()
@@ -153,12 +139,12 @@ class Graph:
             while sorter.is_active():
                 ready = sorter.get_ready()
                 if len(ready) == 1 and not running:  # with nothing beside it, it needs no task of its own
-                    await self._visit(ready[0], state, emit, course)
+                    await self._visit(ready[0], state, checked, course)
                     sorter.done(*ready)
                     await asyncio.sleep(0)  # whoever waits for what it emitted comes before the next
                     continue
                 for key in ready:
-                    running[asyncio.create_task(self._visit(key, state, emit, course))] = key
+                    running[asyncio.create_task(self._visit(key, state, checked, course))] = key
                 done, _pending = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     sorter.done(running.pop(task))
@@ -195,32 +181,18 @@ class Graph:
     async def _run_node(self, node: Node, state: State, emit: Emit) -> None:
         run = NodeRun(node, state, emit)
         try:
-            if node.wanted(state):
+            if node.wanted(run.view):
                 await run.announce()
                 await contained(wrapped(self.hooks, node, state, run.body)())
-        except (asyncio.CancelledError, GeneratorExit):
+        except asyncio.CancelledError:
             run.stop()
             raise
         except Exception as error:
             await run.fail(error)
-            if node.on_error == "fail":
+            if node.on_error == "fail" or isinstance(error, UndeclaredAccess):
                 raise NodeFailed(node.key, error) from error
             return
         await run.end()
-
-
-async def _ignore(event: Event) -> None: ...
-
-
-def _only_events(emit: Emit) -> Emit:
-    """Return an `emit` that refuses anything else, so that it is the failure of the node that gave it."""
-
-    async def checked(event: Event) -> None:
-        if not isinstance(event, Event):
-            raise TypeError(f"A node emits events, not {type(event).__name__}.")
-        await emit(event)
-
-    return checked
 
 
 def _chosen(node: Node, state: State) -> Collection[str]:

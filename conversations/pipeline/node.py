@@ -1,11 +1,12 @@
 """What a node of the pipeline is, and how it says where it stands in the graph."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from conversations.events import Event
+from conversations.pipeline.description import Description
 from conversations.pipeline.state import State
 
 Emit = Callable[[Event], Awaitable[None]]
@@ -47,25 +48,31 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a node's run is given beside the state: `emit` sends an event to the reader."""
+    """What a node's run is given beside the state: `emit` sends an event to the reader.
 
-    key: str
-    state: State
+    `detail` is what was noted of the run; `later` has what is to be done when everything is stored and sent.
+    """
+
     emit: Emit
+    detail: dict[str, Any] = field(default_factory=dict)
+    later: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
-    def note(self, **detail: Any) -> None:
+    def note(self, **facts: Any) -> None:
         """Remember JSON-safe facts about this run for the trace."""
-        self.state.note(self.key, **detail)
+        self.detail.update(facts)
 
 
 class Node(ABC):
     """One step of the pipeline. Subclasses set the class variables and write `run`."""
 
     key: ClassVar[str]
-    # CHAT's step number for the event stream; None when the node reports by itself or not at all.
+    # Its number among the step frames of a stream; None when the node reports by itself or not at all.
     step: ClassVar[int | None] = None
-    # Shown to the reader; a lazy translation.
+    # Shown to the reader, and told while it runs (the title where empty); lazy translations.
     title: ClassVar[Any] = ""
+    progress: ClassVar[Any] = ""
+    # The keys of steps that it reports by itself, in place of its own.
+    reports: ClassVar[tuple[str, ...]] = ()
     # Seconds; None leaves the bound to the node (a model's stream has time-outs of its own).
     timeout: ClassVar[float | None] = 30.0
     on_error: ClassVar[Literal["skip", "fail"]] = "fail"
@@ -76,7 +83,8 @@ class Node(ABC):
     branches: ClassVar[tuple[str, ...] | None] = None
     # Runs also when the turn failed, was stopped or went another way, to save what there is.
     always: ClassVar[bool] = False
-    # State fields: those that a node before it must have filled, those that it does without, and those that it fills.
+    # Fields of the state, as "plan.queries": those that a node before it must have filled, those that it does without,
+    # and those that it fills. The request needs no declaration.
     reads: ClassVar[tuple[str, ...]] = ()
     may_read: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
@@ -93,6 +101,10 @@ class Node(ABC):
         """Say which of `branches` the turn goes on with; asked after the node has run, or was not wanted."""
         return self.branches or ()
 
-    def message(self, state: State) -> str:
-        """Say in a few words what came of it; shown beside the step."""
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
+        """Say in a few words what came of a run; shown beside the step. `detail` is what it has noted."""
         return ""
+
+    def describe(self, detail: Mapping[str, Any]) -> Description | None:
+        """Say in words what the trace keeps of a run, also of one of an earlier version; None shows it as it is."""
+        return None

@@ -5,10 +5,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 
+from django.conf import settings
 from django.utils import timezone
 
 from conversations.events import StepEvent, StepStatus
 from conversations.pipeline import failures
+from conversations.pipeline.declared_state import declared
 from conversations.pipeline.node import Context, Emit, Node
 from conversations.pipeline.state import NodeTrace, State
 from ragsite.llm.errors import LLMError
@@ -17,10 +19,15 @@ logger = logging.getLogger(__name__)
 
 
 class NodeRun:
-    """Begun when it is made; ends by `end`, `fail` or `stop`, which the trace remembers."""
+    """Begun when it is made; ends by `end`, `fail` or `stop`, which the trace remembers.
+
+    `view` is the state as the node may use it.
+    """
 
     def __init__(self, node: Node, state: State, emit: Emit) -> None:
         self._node, self._state, self._emit = node, state, emit
+        self.view = declared(node, state) if settings.PIPELINE_CHECK_ACCESS else state
+        self._detail = state.details.setdefault(node.key, {})
         self._began, self._started_at = time.perf_counter(), timezone.now()
         self._ran = self._announced = False
         self._restore: list[Callable[[], None]] = []  # what puts back the fields that a node may have changed
@@ -37,8 +44,8 @@ class NodeRun:
         if self._node.on_error == "skip":
             self._restore = [self._state.keep(name) for name in self._node.writes]
         async with asyncio.timeout(self._node.timeout):
-            context = Context(self._node.key, self._state, self._emit)
-            returned = await contained(self._node.run(self._state, context))
+            context = Context(self._emit, self._detail, self._state.later)
+            returned = await contained(self._node.run(self.view, context))
         if returned is not None:
             kind = type(returned).__name__
             raise TypeError(f"Node {self._node.key!r} returned a {kind}: it changes the state, and returns nothing.")
@@ -53,7 +60,7 @@ class NodeRun:
         """The node failed; who calls decides what follows. One that is skipped leaves its fields as they were."""
         message = failures.describe(error, self._node.timeout)
         said = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
-        self._state.note(self._node.key, error=message, **said)
+        self._detail.update(error=message, **said)
         self._remember("error")
         for restore in self._restore:
             restore()
@@ -68,8 +75,8 @@ class NodeRun:
         self._remember("stopped")
 
     def _remember(self, status: str) -> None:
-        ms, detail = elapsed(self._began), self._state.details.get(self._node.key, {})
-        self._state.trace.append(NodeTrace(self._node.key, status, self._started_at, ms, detail))
+        ms = elapsed(self._began)
+        self._state.trace.append(NodeTrace(self._node.key, status, self._started_at, ms, self._detail))
         logger.debug("Node %s ended: %s, %g ms", self._node.key, status, ms)
 
     async def _report(self, status: StepStatus, message: str = "") -> None:
@@ -82,7 +89,7 @@ class NodeRun:
         if self._node.step is None:
             return ""
         try:
-            return str(self._node.message(self._state))
+            return str(self._node.message(self.view, self._detail))
         except Exception:
             logger.exception("Node %s has no words for what it did", self._node.key)
             return ""

@@ -5,16 +5,16 @@ the site instead of in the middle of an answer.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.node import Node
-from conversations.pipeline.state import GIVEN, State
+from conversations.pipeline.state import FIELDS, GIVEN
 
 # Fields without which a turn neither begins nor says anything.
-_NEEDED = {"started": "the turn would never begin", "answer": "nothing would be answered"}
+_NEEDED = {"started": "the turn would never begin", "answer.blocks": "nothing would be answered"}
 # Nodes may share values of their own under `State.extra`, as "extra.weather".
 _OWN = "extra."
 
@@ -78,14 +78,13 @@ def _may_follow(node: Node, key: str) -> bool:
 
 
 def _unknown_fields(graph: Graph) -> Iterator[Problem]:
-    known = {field.name for field in fields(State)}
     for node in graph.nodes.values():
         for name in (*node.reads, *node.may_read, *node.writes):
-            if name not in known and not name.startswith(_OWN):
+            if name not in FIELDS and not name.startswith(_OWN):
                 yield Problem(
                     "unknown field",
                     f"The pipeline node {node.key!r} names {name!r}, which the state doesn't have.",
-                    f"Correct the name; a value of your own goes into State.extra and is declared as 'extra.{name}'.",
+                    f"Name a field by its part, as 'plan.queries'; a value of your own is declared as 'extra.{name}'.",
                 )
 
 

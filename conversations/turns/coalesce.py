@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 
 from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 
@@ -27,84 +26,44 @@ def joined(events: Iterable[Event]) -> list[Event]:
 
 
 class Coalescer:
-    """Passes events on in order; successive text deltas of one block become one.
+    """Passes events on to `send` in order; successive text deltas of one block become one, at most `interval` late."""
 
-    `pending` is the text that was taken but not yet passed on: after a cancellation it is the caller's.
-    """
-
-    def __init__(self, events: AsyncIterator[Event], interval: float = DELTA_INTERVAL) -> None:
-        self.pending: Delta | None = None
-        self._events = events
+    def __init__(self, send: Callable[[Event], None], interval: float = DELTA_INTERVAL) -> None:
+        self._send = send
         self._interval = interval
+        self._pending: Delta | None = None
         self._due = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
-    async def stream(self) -> AsyncIterator[Event]:
-        """Yield the events; an error of the source is raised after what came before it."""
-        upcoming: asyncio.Future[Event] | None = None
-        failure: BaseException | None = None
-        try:
-            while True:
-                if upcoming is None and self.pending is None:
-                    event = await anext(self._events, None)  # nothing is held back that could fall due meanwhile
-                else:
-                    upcoming = upcoming or asyncio.ensure_future(anext(self._events))
-                    arrived, _waiting = await asyncio.wait({upcoming}, timeout=self._patience())
-                    if not arrived:
-                        yield self._give_due()
-                        continue
-                    event, failure = _outcome(upcoming)
-                    upcoming = None
-                if event is None:
-                    break
-                for ready in self._take(event):
-                    yield ready
-                if self.pending is not None and time.monotonic() >= self._due:
-                    yield self._give_due()
-        finally:
-            await _cancel(upcoming)
-        if self.pending is not None:
-            yield self._give()
-        if failure is not None:
-            raise failure
-
-    def _patience(self) -> float | None:
-        return None if self.pending is None else max(0.0, self._due - time.monotonic())
-
-    def _take(self, event: Event) -> list[Event]:
-        """Take an event; return what has to be passed on before more is taken."""
+    def take(self, event: Event) -> None:
+        """Take the next event; text waits for more of its block until it is due."""
         if not isinstance(event, Delta) or event.text is None:
-            return [self._give(), event] if self.pending is not None else [event]
-        before = self.pending
-        if before is None or before.id != event.id:
-            self.pending = event
-            return [before] if before is not None else []
-        self.pending = Delta(id=event.id, text=(before.text or "") + event.text)
-        return []
+            self.flush()
+            self._send(event)
+            return
+        if self._pending is not None and self._pending.id == event.id:
+            event = Delta(id=event.id, text=(self._pending.text or "") + event.text)
+        else:
+            self.flush()
+        self._pending = event
+        now = time.monotonic()
+        if now >= self._due:
+            self._give_due()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._due - now, self._give_due)
 
-    def _give_due(self) -> Delta:
+    def flush(self) -> None:
+        """Pass on what is held back."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._pending is not None:
+            held, self._pending = self._pending, None
+            self._send(held)
+
+    def _give_due(self) -> None:
         now = time.monotonic()
         # From when it was due, not from when it was given a little later: a source that is as slow as this would be
         # waited for a little more each time.
         self._due = (self._due if now - self._due < self._interval / 4 else now) + self._interval
-        return self._give()
-
-    def _give(self) -> Delta:
-        given, self.pending = self.pending, None
-        assert given is not None
-        return given
-
-
-def _outcome(future: "asyncio.Future[Event]") -> tuple[Event | None, BaseException | None]:
-    """Return the event that a future holds, or None and the error that ended the source (None at its end)."""
-    failure = future.exception()
-    if failure is None:
-        return future.result(), None
-    return None, None if isinstance(failure, StopAsyncIteration) else failure
-
-
-async def _cancel(future: "asyncio.Future[Event] | None") -> None:
-    """Cancel a step of the source and wait until it has let go."""
-    if future is not None:
-        future.cancel()
-        with suppress(asyncio.CancelledError, StopAsyncIteration):
-            await future
+        self.flush()

@@ -16,7 +16,7 @@ from conversations import access, turn_store
 from conversations.history import PastTurn, joined
 from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Request, State
 from conversations.prompts import active
 from conversations.turn_store import Started, TurnRefused
 from conversations.turns import titles
@@ -185,7 +185,7 @@ async def _after(runner: TurnRunner) -> None:
 def _prepare(user: Any, ask: Ask) -> State:
     session = access.get_session(user, ask.session_id)
     active.setup()  # the turn will need it, and this is a database thread already
-    return State(
+    request = Request(
         user_id=user.pk,
         session_id=session.pk,
         question=checked(ask.question),
@@ -197,6 +197,7 @@ def _prepare(user: Any, ask: Ask) -> State:
         top_n=ask.top_n,
         continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
+    return State(request)
 
 
 def checked(question: str) -> str:

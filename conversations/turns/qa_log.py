@@ -24,38 +24,39 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
     """Return the line's members; times in milliseconds, `nodes` only of those that ran."""
     started = state.started
     line: dict[str, Any] = {
-        "request_id": str(state.request_id),
-        "user_id": state.user_id,
-        "session_id": state.session_id,
+        "request_id": str(state.request.request_id),
+        "user_id": state.request.user_id,
+        "session_id": state.request.session_id,
         "turn_id": started.turn_id if started else None,
         "parent_turn_id": state.parent_turn_id,
         "status": done.status,
         "answer_state": done.answer_state,
         "error": error.code if error else None,
-        "action": state.action,
-        "language": state.question_language,
-        "model": state.model or extractive_answer.MODEL,
+        "action": state.plan.action,
+        "language": state.request.question_language,
+        "model": state.prompt.model or extractive_answer.MODEL,
         "tokens": done.usage,
         "ms": done.ms,
         "nodes": {entry.key: entry.ms for entry in state.trace if entry.status != "skipped"},
         "failed_nodes": [entry.key for entry in state.trace if entry.status == "error"],
         "hits": _hits(state),
-        "citations": len(state.citations),
-        "cited": len(state.cited),
-        "unsupported": sum(check.get("status") != "supported" for check in state.checks),
+        "citations": len(state.prompt.citations),
+        "cited": len(state.prompt.cited),
+        "unsupported": sum(check.get("status") != "supported" for check in state.answer.checks),
     }
     if settings.LOG_TEXTS:
-        line |= {"question": state.question, "query": state.retrieval_query, "answer": plain_text(state.answer.blocks)}
+        answer = plain_text(state.answer.blocks)
+        line |= {"question": state.request.question, "query": state.plan.retrieval_query, "answer": answer}
     return line
 
 
 def _hits(state: State) -> dict[str, int]:
     """Count the passages that each retriever found, that were fused, left at the end, and given to the answer."""
     found: dict[str, set[int]] = {}
-    for ranking in state.rankings:
+    for ranking in state.found.rankings:
         found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)
     return {kind: len(ids) for kind, ids in found.items()} | {
-        "fused": len(state.fused),
-        "kept": len(state.hits),
-        "given": len(state.evidence),
+        "fused": len(state.found.fused),
+        "kept": len(state.found.hits),
+        "given": len(state.prompt.evidence),
     }

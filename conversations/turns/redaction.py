@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from conversations.models import Citation, TraceStep, Turn
 from knowledge import access
 
-# As `evidence.fenced` writes them; a passage can't hold its own end.
+# As `passages.fenced` writes them; a passage can't hold its own end.
 _BEGIN = re.compile(r'<passage number="(\d{1,9})"')
 _END = "\n</passage>"
 

@@ -15,7 +15,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from conversations import turn_store
-from conversations.events import Answer, BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.events import BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
 from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
@@ -44,7 +44,6 @@ class TurnRunner:
         self._stop_requested = False
         self._ending = False
         self._unstorable = False
-        self._answer = Answer()
         self._log = LiveLog()
         self._relay: asyncio.Task[None] | None = None
         self._early: list[Event] = []  # came before the turn had ids
@@ -52,7 +51,7 @@ class TurnRunner:
         self._began = time.perf_counter()
         self._block_ended = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._coalescer = Coalescer(graph.stream(state))
+        self._coalescer = Coalescer(self._publish)
         self._on_end = on_end
         self._task = asyncio.create_task(self._guarded())
 
@@ -64,7 +63,7 @@ class TurnRunner:
     @property
     def completed(self) -> bool:
         """Whether the turn has ended with a whole answer."""
-        return self._answer.status == "completed"
+        return self.state.answer.status == "completed"
 
     def stop(self) -> bool:
         """End the turn, keeping what came; False when it is ending already."""
@@ -85,7 +84,7 @@ class TurnRunner:
     async def do_later(self) -> None:
         """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
         with self._about():
-            for work in self.state.later if self._answer.status != "interrupted" else ():
+            for work in self.state.later if self.state.answer.status != "interrupted" else ():
                 try:
                     await work()
                 except Exception:
@@ -93,7 +92,7 @@ class TurnRunner:
 
     @contextmanager
     def _about(self) -> Iterator[None]:
-        with translation.override(self.state.language), logs.about_request(self.state.request_id):
+        with translation.override(self.state.request.language), logs.about_request(self.state.request.request_id):
             yield
 
     async def _guarded(self) -> None:
@@ -113,8 +112,7 @@ class TurnRunner:
         status: FinalStatus = "completed"
         error: ErrorEvent | None = None
         try:
-            async for event in self._coalescer.stream():
-                await self._publish(event)
+            await self.graph.drive(self.state, self._emit)
         except asyncio.CancelledError:
             status, error = self._why_cancelled()
         except NodeFailed as failure:
@@ -147,7 +145,10 @@ class TurnRunner:
         if not self.started.done():
             self.started.set_exception(error)
 
-    async def _publish(self, event: Event) -> None:
+    async def _emit(self, event: Event) -> None:
+        self._coalescer.take(event)
+
+    def _publish(self, event: Event) -> None:
         """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
         if not self._log.events:
             if self.state.started is None:
@@ -171,8 +172,8 @@ class TurnRunner:
         self._log.close()
 
     def _send(self, event: Event) -> None:
-        numbered = event.numbered(self._answer.last_seq + 1)
-        self._answer.apply(numbered)
+        numbered = event.numbered(self.state.answer.last_seq + 1)
+        self.state.answer.apply(numbered)
         self._log.append(numbered)
         if isinstance(event, BlockEnd):
             self._block_ended.set()
@@ -210,26 +211,26 @@ class TurnRunner:
         """Store the events that the database hasn't; False when the answer was ended by someone else."""
         async with self._writing:
             new = self._log.events[self._written :]
-            alive = await checkpoints.save(self.message_id, self._answer, new)
+            alive = await checkpoints.save(self.message_id, self.state.answer, new)
             if alive:
                 self._written += len(new)
             return alive
 
     async def _end(self, status: FinalStatus, error: ErrorEvent | None) -> None:
         """Close what is open, save what there is, and say how it ended; `done` is stored before it is sent."""
-        if self._coalescer.pending is not None:
-            await self._publish(self._coalescer.pending)
-        for block in sorted(self._answer.open):
-            await self._publish(BlockEnd(id=block))
-        await self.graph.finish(self.state, self._publish)
+        self._coalescer.flush()
+        for block in sorted(self.state.answer.open):
+            self._publish(BlockEnd(id=block))
+        await self.graph.finish(self.state, self._emit)
+        self._coalescer.flush()
         if error is not None:
-            await self._publish(error)
+            self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        tone = self.state.answer_state or None
-        done = DoneEvent(status=status, answer_state=tone, usage=self.state.usage, ms=ms, checks=self.state.checks)
+        answer, tone = self.state.answer, self.state.found.answer_state or None
+        done = DoneEvent(status=status, answer_state=tone, usage=answer.usage, ms=ms, checks=answer.checks)
         async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
-            done = done.numbered(self._answer.last_seq + 1)
-            self._answer.apply(done)
+            done = done.numbered(answer.last_seq + 1)
+            answer.apply(done)
             if not await self._stored(done):
                 done = replace(done, status="failed")
         self._log.append(done)
@@ -261,7 +262,7 @@ class TurnRunner:
         assert self.state.started is not None
         new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
         turn_store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
-        turn_store.finish(self.message_id, self._answer, new)
+        turn_store.finish(self.message_id, self.state.answer, new)
 
     def _error(self, failure: NodeFailed) -> ErrorEvent:
         cause = failure.cause

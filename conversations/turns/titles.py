@@ -26,21 +26,22 @@ async def improve(state: State) -> None:
 
     A title that someone has given meanwhile stays too.
     """
-    made = title_from_question(state.question)[:TITLE_LENGTH]
-    session = ChatSession.objects.filter(pk=state.session_id, title=made)
+    request = state.request
+    made = title_from_question(request.question)[:TITLE_LENGTH]
+    session = ChatSession.objects.filter(pk=request.session_id, title=made)
     if not made or not await in_database(session.exists):
         return
     try:
-        answered = await side_calls.ask("title", state.question_language, SECONDS, question=state.question)
+        answered = await side_calls.ask("title", request.question_language, SECONDS, question=request.question)
     except side_calls.NoReply as reason:
         if str(reason) != "no model":
-            logger.info("Session %d keeps its title: %s", state.session_id, reason)
+            logger.info("Session %d keeps its title: %s", request.session_id, reason)
         return
     title = cleaned(answered.text)
     if not title:
         return
     if await in_database(session.update, title=title):
-        await get_channel_layer().group_send(session_group(state.session_id), {"type": "session.titled"})
+        await get_channel_layer().group_send(session_group(request.session_id), {"type": "session.titled"})
 
 
 def cleaned(reply: str) -> str:

@@ -1,29 +1,9 @@
 """How far an answer is, and how long it took, in words for a reader."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from conversations.events import Answer
-
-# What the reader is told while a step runs; others go by their own names.
-PROGRESS: dict[str, Any] = {
-    "save_question": gettext_lazy("Thinking"),
-    "system_context": gettext_lazy("Thinking"),
-    "load_history": gettext_lazy("Recalling the conversation"),
-    "understand": gettext_lazy("Understanding the question"),
-    "rewrite": gettext_lazy("Rewriting the question"),
-    "vector_search": gettext_lazy("Searching your documents"),
-    "fulltext_search": gettext_lazy("Searching your documents"),
-    "fusion": gettext_lazy("Weighing what was found"),
-    "metadata": gettext_lazy("Weighing what was found"),
-    "budget": gettext_lazy("Reading the passages"),
-    "generate": gettext_lazy("Writing the answer"),
-    "check": gettext_lazy("Checking the citations"),
-    "render": gettext_lazy("Writing the answer"),
-    "save": gettext_lazy("Finishing"),
-}
+from conversations.turns.lifecycle import pipeline
 
 
 def progress(answer: Answer) -> str:
@@ -32,7 +12,9 @@ def progress(answer: Answer) -> str:
     if not running:
         return _("Thinking")
     step = max(running, key=lambda step: step["seq"])
-    return str(PROGRESS.get(step["key"]) or step.get("message") or step["step_name"])
+    known = (node for node in pipeline().nodes.values() if step["key"] in (node.key, *node.reports))
+    node = next(known, None)
+    return str((node.progress if node else "") or step.get("message") or step["step_name"])
 
 
 def duration(ms: float) -> str:

@@ -135,7 +135,7 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "page": _page_of(message),
         "turn": turn,
-        "steps": steps.steps(turn, request.user),
+        "steps": steps(turn, request.user),
         "before": turn.parent_turn_id,
         "after": turn.children.order_by("-created_at", "-id").values_list("pk", flat=True).first(),
     }

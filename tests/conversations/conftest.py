@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from conversations import services
 from conversations.events import Event
 from conversations.models import ChatSession
+from conversations.pipeline.declared_state import declared
 from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.state import State
@@ -88,8 +89,14 @@ async def ignore(event: Event) -> None:
 
 
 async def run_node(node: Node, state: State, emit: Emit = ignore) -> None:
-    """Run a node by itself."""
-    await node.run(state, Context(node.key, state, emit))
+    """Run a node by itself; it may touch what it declares alone."""
+    detail = state.details.setdefault(node.key, {})
+
+    async def fold(event: Event) -> None:
+        state.answer.apply(event)
+        await emit(event)
+
+    await node.run(declared(node, state), Context(fold, detail, state.later))
 
 
 @pytest.fixture

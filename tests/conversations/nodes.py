@@ -4,11 +4,12 @@ from typing import Any
 
 from conversations.events import Event
 from conversations.pipeline.graph import Context, Graph, Node
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Request, State
 
 
-def make_state() -> State:
-    return State(user_id=1, session_id=1, question="q")
+def make_state(question: str = "q", **parts: Any) -> State:
+    """Return the state of a turn that asks this; `parts` as of `State`."""
+    return State(Request(user_id=1, session_id=1, question=question), **parts)
 
 
 def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
@@ -17,13 +18,21 @@ def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
     async def run(self: Node, state: State, ctx: Context) -> None:
         if body is not None:
             await body(state, ctx.emit)
-        state.note("ran", **{key: True})
+        ctx.note(ran=True)
 
     return type(f"Node_{key}", (Node,), {"key": key, "run": run, **attributes})()
 
 
-async def collect(graph: Graph, state: State) -> list[Event]:
-    return [event async for event in graph.stream(state)]
+async def collect(graph: Graph, state: State, into: list[Event] | None = None) -> list[Event]:
+    """Run a graph to its end and return its events; `into` has them also after a failure."""
+    events = [] if into is None else into
+
+    async def take(event: Event) -> None:
+        state.answer.apply(event)
+        events.append(event)
+
+    await graph.drive(state, take)
+    return events
 
 
 def outcome(state: State) -> dict[str, str]:

@@ -1,17 +1,21 @@
 """Fitting what was found into what the model can read."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.history import PastTurn, strip_markers
 from conversations.pipeline.conditions import needs_no_search
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import PREVIOUS, Context, Node, NodeError, When
 from conversations.pipeline.state import State
 from conversations.prompts import calibration, truncation
 from conversations.prompts.budget import KINDS, Window
-from conversations.prompts.compose import Composed, Material, PromptTooLong, compose, withheld
+from conversations.prompts.compose import Material, PromptTooLong, compose, withheld
 from conversations.prompts.endpoints import endpoint_for
 from conversations.prompts.passages import citation
 from conversations.prompts.templates import get_prompt
@@ -27,108 +31,144 @@ class Budget(Node):
     key = "budget"
     step = 7
     title = gettext_lazy("Choose the evidence")
+    progress = gettext_lazy("Reading the passages")
     after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
-    reads = ("question", "action", "hits", "history")
+    reads = ("plan.action", "found.hits", "past.turns")
     may_read = (
-        "summary",
-        "memories",
-        "relevant",
-        "k",
-        "top_n",
-        "reply",
-        "continued",
-        "key_passages",
-        "reasons",
-        "answer_state",
-    )
-    writes = ("evidence", "citations", "messages", "answer_tokens", "left_out", "model")
+        "past.summary", "past.memories", "past.relevant", "plan.k", "plan.reply", "found.key_passages", "found.reasons",
+        "found.answer_state",
+    )  # fmt: skip
+    writes = (
+        "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.answer_tokens", "prompt.left_out",
+        "prompt.cut_turns", "prompt.model",
+    )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
         """What is replied already needs no model."""
-        return not state.reply
+        return not state.plan.reply
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill the evidence, the messages and what belongs to them; raises `NodeError` for too long a question."""
         purpose = purpose_of(state)
         endpoint = await endpoint_for(purpose)
         if endpoint is None:
-            state.evidence = state.hits
+            state.prompt.evidence = state.found.hits
             return
-        state.model = endpoint.model
-        await in_database(_compose, state, purpose, endpoint)
+        state.prompt.model = endpoint.model
+        await in_database(_compose, state, ctx, purpose, endpoint)
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count the passages that the answer is written from, and say what did not fit."""
-        count = len(state.evidence)
+        count = len(state.prompt.evidence)
         given = ngettext("%(count)d passage given", "%(count)d passages given", count) % {"count": count}
-        return " · ".join(filter(None, (given, truncation.sentence(state.left_out))))
+        return " · ".join(filter(None, (given, truncation.sentence(state.prompt.left_out))))
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say what the window holds, what was kept of each kind, and what was left out and why."""
+        told = Description()
+        if "limit" not in detail:
+            return told
+        sizes = {name: number_format(detail.get(name, 0), force_grouping=True)
+                 for name in ("tokens", "limit", "window", "reserve")}  # fmt: skip
+        told.facts = [(_("Used"), _("%(tokens)s of %(limit)s tokens") % sizes),
+                      (_("Kept"), _kept(detail.get("kept", {})))]  # fmt: skip
+        if detail.get("factor", 1) != 1:
+            told.facts.append((_("Counted"), _("× %(factor).2f, as this model counts") % {"factor": detail["factor"]}))
+        if "window" in detail:
+            window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5 %% for safety")
+            told.facts.append((_("Window"), window % sizes))
+        if left_out := truncation.sentence(detail.get("left_out", {})):
+            told.facts.append((_("Did not fit"), left_out))
+        told.facts += map(_cut, detail.get("cuts", []))
+        return told
 
 
 def purpose_of(state: State) -> str:
     """Return the prompt's purpose: without hits, a search ends in a general answer, which is chat."""
-    if state.action == "retrieve_vector" and not state.hits:
+    if state.plan.action == "retrieve_vector" and not state.found.hits:
         return "chat"
-    return PURPOSES.get(state.action, "answer")
+    return PURPOSES.get(state.plan.action, "answer")
 
 
-def _compose(state: State, purpose: str, endpoint: Endpoint) -> None:
-    hits = state.hits[: state.top_n or state.k or settings.DEFAULT_TOP_K]
+def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> None:
+    question, language = state.request.question, state.request.question_language
+    hits = state.found.hits[: state.request.top_n or state.plan.k or settings.DEFAULT_TOP_K]
     # A general answer is a chat with a prompt of its own.
-    general = state.action == "retrieve_vector" and not hits
-    recent = state.history
-    if (cut := state.continued) is not None:
+    general = state.plan.action == "retrieve_vector" and not hits
+    recent = state.past.turns
+    if (cut := state.request.continued) is not None:
         recent = [*recent, PastTurn(cut.turn_id, cut.question, strip_markers(cut.answer))]
     material = Material(
-        prompt=get_prompt("general" if general else purpose, state.question_language),
-        question=state.question,
-        language=state.question_language,
+        prompt=get_prompt("general" if general else purpose, language),
+        question=question,
+        language=language,
         hits=hits,
-        summary=state.summary,
-        facts=state.memories,
-        relevant=state.relevant,
+        summary=state.past.summary,
+        facts=state.past.memories,
+        relevant=state.past.relevant,
         recent=recent,
         continues=cut is not None,
-        doubtful=bool(hits) and state.answer_state == "nearest",
+        doubtful=bool(hits) and state.found.answer_state == "nearest",
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     try:
         composed = compose(material, window)
     except PromptTooLong as error:
         raise NodeError(error.message, error.code, retryable=False) from error
-    state.evidence = composed.evidence
-    state.citations = [
+    state.prompt.evidence = composed.evidence
+    state.prompt.citations = [
         citation(
             number,
             hit,
-            state.question,
-            state.key_passages.get(hit.chunk_id, ""),
-            state.reasons.get(hit.chunk_id, ""),
+            question,
+            state.found.key_passages.get(hit.chunk_id, ""),
+            state.found.reasons.get(hit.chunk_id, ""),
         )
-        for number, hit in enumerate(state.evidence, 1)
+        for number, hit in enumerate(state.prompt.evidence, 1)
     ]
-    state.messages = composed.messages
-    state.answer_tokens = window.reserve
-    state.left_out = truncation.left_out(composed, window.size)
-    _note(state, material, window, composed)
-
-
-def _note(state: State, material: Material, window: Window, composed: Composed) -> None:
+    state.prompt.messages = composed.messages
+    state.prompt.answer_tokens = window.reserve
+    state.prompt.left_out = truncation.left_out(composed, window.size)
     fitted = composed.fitted
-    cuts: list[dict[str, Any]] = [
-        {"kind": cut.kind, "position": cut.position, "tokens": cut.tokens, "left": cut.left} for cut in fitted.cuts
-    ]
-    state.note(
-        "budget",
+    state.prompt.cut_turns = [material.recent[cut.position].turn_id for cut in fitted.cuts if cut.kind == "recent"]
+    ctx.note(
         window=window.size,
         reserve=window.reserve,
         limit=window.limit,
         tokens=composed.tokens,
         factor=round(window.factor, 3),
         kept={kind: len(getattr(fitted, kind)) for kind in KINDS},
-        cuts=cuts,
-        cut_turns=[material.recent[cut.position].turn_id for cut in fitted.cuts if cut.kind == "recent"],
+        cuts=[
+            {"kind": cut.kind, "position": cut.position, "tokens": cut.tokens, "left": cut.left} for cut in fitted.cuts
+        ],
+        cut_turns=state.prompt.cut_turns,
         shortened=composed.shortened,
-        left_out=state.left_out,
+        left_out=state.prompt.left_out,
         prompt_version=material.prompt.version,
         messages=withheld(composed, material),
     )
+
+
+def _kept(kept: Mapping[str, int]) -> str:
+    passages, facts = kept.get("evidence", 0), kept.get("facts", 0)
+    turns = kept.get("relevant", 0) + kept.get("recent", 0)
+    parts = [
+        ngettext("%(count)d passage", "%(count)d passages", passages) % {"count": passages},
+        _("the summary") if kept.get("summary") else "",
+        ngettext("%(count)d remembered fact", "%(count)d remembered facts", facts) % {"count": facts} if facts else "",
+        ngettext("%(count)d earlier turn", "%(count)d earlier turns", turns) % {"count": turns},
+    ]
+    return _(", ").join(filter(None, parts))
+
+
+def _cut(cut: Mapping[str, Any]) -> tuple[str, str]:
+    names = {
+        "evidence": _("passage %(number)d"),
+        "summary": _("summary"),
+        "facts": _("remembered fact %(number)d"),
+        "relevant": _("similar turn %(number)d"),
+        "recent": _("recent turn %(number)d"),
+    }
+    sizes = {name: number_format(cut[name], force_grouping=True) for name in ("tokens", "left")}
+    what = names.get(cut["kind"], str(cut["kind"])) % {"number": cut["position"] + 1}
+    return _("Left out"), _("%(what)s: %(tokens)s tokens, and %(left)s were left") % {"what": what, **sizes}

@@ -1,14 +1,17 @@
-"""CONTEXT's "InsertBlock": a model judges each hit for whether it directly answers the question."""
+"""The relevance filter: a model judges each hit for whether it directly answers the question."""
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.graph import Context, Emit, Node
+from conversations.pipeline.description import REASONS, Description, Passage, PassageList, reason
+from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
@@ -41,29 +44,29 @@ class Filter(Node):
     title = gettext_lazy("Judge each passage")
     timeout = None  # `FILTER_TIMEOUT` bounds it, and keeps what was not judged
     on_error = "skip"
-    reads = ("question", "hits")
-    may_read = ("ranking_query",)
-    writes = ("hits", "key_passages", "reasons", "answer_state")
+    reads = ("found.hits",)
+    may_read = ("plan.ranking_query",)
+    writes = ("found.hits", "found.key_passages", "found.reasons", "found.answer_state")
 
     def wanted(self, state: State) -> bool:
         """It must be asked for, or switched on, and there must be hits."""
-        asked = settings.ENABLE_FILTER if state.use_filter is None else state.use_filter
-        return asked and bool(state.hits)
+        asked = settings.ENABLE_FILTER if state.request.use_filter is None else state.request.use_filter
+        return asked and bool(state.found.hits)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
-        judged = state.hits[: settings.FILTER_INPUT_TOP_N]
+        judged = state.found.hits[: settings.FILTER_INPUT_TOP_N]
         try:
-            verdicts = await self._judge(state, judged, ctx.emit)
+            verdicts = await self._judge(state, judged, ctx)
         except side_calls.NoReply as none:
             ctx.note(note=none.reason, note_detail=none.detail)
             return
         pairs = list(zip(judged, verdicts, strict=True))
-        state.hits = [hit for hit, verdict in pairs if verdict.keep is not False]
-        if not state.hits:
-            state.answer_state = "nothing"
-        state.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
-        state.reasons = {hit.chunk_id: verdict.reason for hit, verdict in pairs if verdict.keep}
+        state.found.hits = [hit for hit, verdict in pairs if verdict.keep is not False]
+        if not state.found.hits:
+            state.found.answer_state = "nothing"
+        state.found.key_passages = {hit.chunk_id: verdict.key_passage for hit, verdict in pairs if verdict.key_passage}
+        state.found.reasons = {hit.chunk_id: verdict.reason for hit, verdict in pairs if verdict.keep}
         ctx.note(judged=[
                 {"chunk_id": hit.chunk_id, "score": round(hit.score, 5), "keep": verdict.keep,
                  "key_passage": verdict.key_passage, "reason": verdict.reason}
@@ -71,9 +74,9 @@ class Filter(Node):
             ],
         )  # fmt: skip
 
-    async def _judge(self, state: State, hits: list[Hit], emit: Emit) -> list[Verdict]:
+    async def _judge(self, state: State, hits: list[Hit], ctx: Context) -> list[Verdict]:
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
-        question = side_calls.quoted(state.ranking_query or state.question)
+        question = side_calls.quoted(state.plan.ranking_query or state.request.question)
         verdicts = [Verdict(None, reason="timed out")] * len(hits)
         places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
         done = 0
@@ -83,22 +86,21 @@ class Filter(Node):
             async with places:
                 verdicts[position] = await _verdict(model, question, hits[position])
             done += 1
-            await emit(step_event(self, "processing", _progress(done, len(hits))))
+            await ctx.emit(step_event(self, "processing", _progress(done, len(hits))))
 
         # A silent model is found out after half the time; then the others needn't be asked.
-        async with side_calls.asker("filter", state.question_language, settings.FILTER_TIMEOUT / 2) as model:
-            state.note(self.key, model=model.model)
+        async with side_calls.asker("filter", state.request.question_language, settings.FILTER_TIMEOUT / 2) as model:
+            ctx.note(model=model.model)
             try:
                 async with asyncio.timeout(settings.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
                     for position in range(len(hits)):
                         group.create_task(judge(position, model))
             except TimeoutError:
-                state.note(self.key, note="timed out")
+                ctx.note(note="timed out")
         return verdicts
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count what answers, and what is kept because it could not be judged; or say that nothing was judged."""
-        detail = state.details.get(self.key, {})
         if "judged" not in detail:
             return _("not judged")
         verdicts = [item["keep"] for item in detail["judged"]]
@@ -109,6 +111,23 @@ class Filter(Node):
         ) % {"answering": verdicts.count(True), "count": len(verdicts)}
         unjudged = verdicts.count(None)
         return f"{words} · {_('%(count)d not judged') % {'count': unjudged}}" if unjudged else words
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say who judged, why there are no verdicts, and what was judged of each passage."""
+        told = Description()
+        if detail.get("model"):
+            told.facts.append((_("Model"), str(detail["model"])))
+        if detail.get("note"):
+            told.facts.append((_("Note"), reason(detail["note"], detail.get("note_detail", ""))))
+        kinds: dict[Any, str] = {True: _("answers"), False: _("does not answer")}
+        judged = []
+        for hit in detail.get("judged", []):
+            why = str(REASONS.get(hit.get("reason", ""), hit.get("reason", "")))
+            words = " · ".join(filter(None, (kinds.get(hit.get("keep"), _("not judged, and so kept")), why)))
+            judged.append(Passage(hit["chunk_id"], hit["score"], words, hit.get("key_passage", "")))
+        if judged:
+            told.lists.append(PassageList(_("Judged"), judged))
+        return told
 
 
 def read_verdict(reply: str, content: str) -> Verdict:

@@ -1,7 +1,12 @@
 """Step 5: one ranking out of many."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.pipeline.description import Description, Passage, PassageList
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import fuse, pool_size
@@ -13,19 +18,20 @@ class Fusion(Node):
     key = "fusion"
     step = 5
     title = gettext_lazy("Fuse the results")
+    progress = gettext_lazy("Weighing what was found")
     timeout = 5.0
-    reads = ("search_request", "rankings")
-    writes = ("fused",)
+    reads = ("found.search_request", "found.rankings")
+    writes = ("found.fused",)
 
     def wanted(self, state: State) -> bool:
         """There must be something to fuse."""
-        return bool(state.rankings)
+        return bool(state.found.rankings)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `fused`."""
-        if state.search_request is None:
+        if state.found.search_request is None:
             return
-        state.fused = list(fuse(state.rankings, pool_size(state.search_request)))
+        state.found.fused = list(fuse(state.found.rankings, pool_size(state.found.search_request)))
         ctx.note(
             hits=[
                 {
@@ -33,12 +39,25 @@ class Fusion(Node):
                     "score": round(item.score, 5),
                     "sources": [source.to_dict() for source in item.sources],
                 }
-                for item in state.fused
+                for item in state.found.fused
             ],
         )
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count what is looked through for the best."""
-        count = len(state.fused)
+        count = len(state.found.fused)
         words = ngettext("%(count)d passage to look through", "%(count)d passages to look through", count)
         return words % {"count": count}
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """List the hits with where each retriever ranked them."""
+        sides = {"vector": _("meaning")}
+        hits = [
+            Passage(
+                hit["chunk_id"],
+                hit["score"],
+                " · ".join(f"{sides.get(source['type'], _('words'))} {source['rank']}" for source in hit["sources"]),
+            )
+            for hit in detail.get("hits", [])
+        ]
+        return Description(lists=[PassageList(_("Merged"), hits)])

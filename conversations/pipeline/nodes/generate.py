@@ -1,12 +1,14 @@
 """Step 7: the answer, by a language model or, without one, quoted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations.events import DELTA_INTERVAL, SourcesEvent, ThinkEvent
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.budget import purpose_of
@@ -30,41 +32,47 @@ class Generate(Node):
     key = "generate"
     step = 7
     title = gettext_lazy("Write the answer")
+    progress = gettext_lazy("Writing the answer")
     timeout = None  # the client's own: connect, idle and total
-    reads = ("action", "hits", "evidence", "citations", "messages", "model")
+    reads = ("plan.action", "found.hits", "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.model")
     may_read = (
-        "reply", "answer_tokens", "ranking_query", "pictures", "knowledge_base_ids", "general_knowledge_allowed",
-        "answer_state", "unsearched", "frequencies",
+        "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
+        "found.general_knowledge_allowed", "found.unsearched", "found.frequencies", "found.key_passages",
+        "found.reasons",
     )  # fmt: skip
-    writes = ("answer", "usage", "cited", "evidence", "citations", "answer_state")
+    writes = (
+        "answer.blocks", "answer.usage", "prompt.cited", "prompt.evidence", "prompt.citations", "prompt.model",
+        "found.answer_state",
+    )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
         writer = BlockWriter(state, ctx.emit)
-        if state.reply:
-            await writer.text(escape_markdown(state.reply))
+        if state.plan.reply:
+            await writer.text(escape_markdown(state.plan.reply))
             await writer.close()
             return
-        nothing_found = state.action == "retrieve_vector" and not state.hits
+        nothing_found = state.plan.action == "retrieve_vector" and not state.found.hits
         if nothing_found:
-            state.answer_state = "nothing"  # also where a node of someone else's took the hits
-            await ctx.emit(SourcesEvent(citations=[], answer_state=state.answer_state))
+            state.found.answer_state = "nothing"  # also where a node of someone else's took the hits
+            await ctx.emit(SourcesEvent(citations=[], answer_state=state.found.answer_state))
             await writer.text(extractive_answer.nothing_found(state))
-        if not state.messages or (nothing_found and not state.general_knowledge_allowed):
-            state.model = ""  # it is not asked
+        if not state.prompt.messages or (nothing_found and not state.found.general_knowledge_allowed):
+            state.prompt.model = ""  # it is not asked
             await extractive_answer.answer(state, writer, ctx.emit)
         else:
             await self._ask_model(state, writer, ctx.emit)
         await writer.close()
-        ctx.note(model=state.model or extractive_answer.MODEL, cited=sorted(state.cited), usage=state.usage)
+        model, cited = state.prompt.model or extractive_answer.MODEL, sorted(state.prompt.cited)
+        ctx.note(model=model, cited=cited, usage=state.answer.usage)
 
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
         client = await endpoints.client_for(purpose_of(state))
         if client is None:
             raise NodeError(_("The language model was taken away while the question waited."), "not_configured")
-        if state.citations:
-            await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
-        if state.action == "retrieve_vector" and not state.hits:
+        if state.prompt.citations:
+            await emit(SourcesEvent(citations=state.prompt.citations, answer_state=state.found.answer_state or None))
+        if state.plan.action == "retrieve_vector" and not state.found.hits:
             await writer.text(extractive_answer.from_general_knowledge(state))
         try:
             await self._stream(client, state, writer, emit)
@@ -75,7 +83,7 @@ class Generate(Node):
         reader, parts = AnswerReader(), PartWriter(state, writer)
         empty, reason = True, ""
         try:
-            asked = client.stream(state.messages, max_tokens=state.answer_tokens or None, pace=PACE)
+            asked = client.stream(state.prompt.messages, max_tokens=state.prompt.answer_tokens or None, pace=PACE)
             async with aclosing(asked) as pieces:
                 async for piece in pieces:
                     match piece:
@@ -100,11 +108,26 @@ class Generate(Node):
 
     @staticmethod
     def _count(usage: UsagePiece, state: State) -> None:
-        state.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        state.answer.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Name the model."""
-        return state.model or _("quoted, no language model")
+        return state.prompt.model or _("quoted, no language model")
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say who wrote, what was cited, and what it cost."""
+        told, usage = Description(), detail.get("usage") or {}
+        if detail.get("model"):
+            told.facts.append((_("Model"), str(detail["model"])))
+        if detail.get("cited"):
+            told.facts.append((_("Cited"), ", ".join(f"[{number}]" for number in detail["cited"])))
+        if usage.get("completion_tokens"):
+            words = _("%(prompt)s read, %(completion)s written") % {
+                "prompt": usage.get("prompt_tokens", "?"),
+                "completion": usage["completion_tokens"],
+            }
+            told.facts.append((_("Tokens"), words))
+        return told
 
 
 async def _write(parts: Iterable[Part], writer: PartWriter) -> None:

@@ -1,10 +1,15 @@
 """The last turns of this branch, and the summary of those before."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.history import branch_of, past_turns
 from conversations.memory.summaries import summary_of
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
@@ -17,8 +22,8 @@ class LoadHistory(Node):
     title = gettext_lazy("Recall the conversation")
     after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
     on_error = "skip"
-    reads = ("session_id", "parent_turn_id", "continued")
-    writes = ("branch", "history", "unanswered", "summary")
+    reads = ("started",)
+    writes = ("past.branch", "past.turns", "past.unanswered", "past.summary")
 
     def wanted(self, state: State) -> bool:
         """A first question has no history."""
@@ -28,18 +33,31 @@ class LoadHistory(Node):
         """Fill `branch`, `history` and `unanswered`, oldest first, and `summary`."""
         await in_database(_load, state)
         ctx.note(
-            turns=[turn.turn_id for turn in state.history],
-            unanswered=[turn.turn_id for turn in state.unanswered],
-            summary=bool(state.summary),
+            turns=[turn.turn_id for turn in state.past.turns],
+            unanswered=[turn.turn_id for turn in state.past.unanswered],
+            summary=bool(state.past.summary),
         )
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say how much of the conversation was recalled."""
+        told = Description()
+        for label, name in ((_("Recalled"), "turns"), (_("Not answered"), "unanswered")):
+            if "turns" in detail and (detail.get(name) or name == "turns"):
+                count = len(detail[name])
+                words = ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count}
+                told.facts.append((label, words))
+        if detail.get("summary"):
+            told.facts.append((_("Before them"), _("a summary")))
+        return told
 
 
 def _load(state: State) -> None:
-    state.branch = branch_of(state.session_id, state.parent_turn_id)
+    session_id, cut = state.request.session_id, state.request.continued
+    branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
     # What a cut answer's question leans on came before it.
-    before = state.branch if state.continued is None else state.branch[: state.branch.index(state.continued.turn_id)]
-    past = past_turns(state.session_id, before, settings.MAX_RECENT_TURNS)
-    state.history = [turn for turn in past if turn.answer]
-    state.unanswered = [turn for turn in past if not turn.answer]
-    if len(state.branch) > 1:
-        state.summary = summary_of(state.session_id, state.branch)
+    before = branch if cut is None else branch[: branch.index(cut.turn_id)]
+    past = past_turns(session_id, before, settings.MAX_RECENT_TURNS)
+    state.past.turns = [turn for turn in past if turn.answer]
+    state.past.unanswered = [turn for turn in past if not turn.answer]
+    if len(branch) > 1:
+        state.past.summary = summary_of(session_id, branch)

@@ -1,11 +1,15 @@
 """What the user asked to be remembered, in this message or an earlier one."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils import translation
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.memory import facts
 from conversations.memory.requests import read_request
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
@@ -19,8 +23,7 @@ class Memory(Node):
     after = ("save_question",)
     timeout = 5.0
     on_error = "skip"
-    reads = ("user_id", "question")
-    writes = ("memories", "reply", "action")
+    writes = ("past.memories", "plan.reply", "plan.action")
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `memories`; for a message that is nothing but a fact also `reply` and `action`.
@@ -28,18 +31,26 @@ class Memory(Node):
         The trace counts the facts only: others may read it.
         """
         await in_database(_recall, state)
-        if state.reply:
-            state.action = "answer_chat"
-        ctx.note(facts=len(state.memories), asked=bool(state.reply))
+        if state.plan.reply:
+            state.plan.action = "answer_chat"
+        ctx.note(facts=len(state.past.memories), asked=bool(state.plan.reply))
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Count the remembered facts; what they say is their user's."""
+        if "facts" not in detail:
+            return Description()
+        count = detail["facts"]
+        words = ngettext("%(count)d fact", "%(count)d facts", count) % {"count": count}
+        return Description([(_("Remembered"), words)])
 
 
 def _recall(state: State) -> None:
-    request = read_request(state.question)
+    request = read_request(state.request.question)
     if request is not None:
-        with translation.override("zh-hans" if state.question_language == "zh" else "en"):
-            reply = _reply(state.user_id, request.fact)
-        state.reply = reply if request.alone else ""
-    state.memories = facts.known(state.user_id)
+        with translation.override("zh-hans" if state.request.question_language == "zh" else "en"):
+            reply = _reply(state.request.user_id, request.fact)
+        state.plan.reply = reply if request.alone else ""
+    state.past.memories = facts.known(state.request.user_id)
 
 
 def _reply(user_id: int, fact: str) -> str:

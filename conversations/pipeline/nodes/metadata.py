@@ -1,8 +1,13 @@
 """Step 6: what is known about the hits."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import PictureInfo, State
 from knowledge.models import Picture
@@ -15,18 +20,23 @@ class Metadata(Node):
     key = "metadata"
     step = 6
     title = gettext_lazy("Look up the passages")
-    reads = ("fused",)
-    writes = ("hits", "pictures")
+    progress = gettext_lazy("Weighing what was found")
+    reads = ("found.fused",)
+    writes = ("found.hits", "found.pictures")
 
     def wanted(self, state: State) -> bool:
         """There must be hits."""
-        return bool(state.fused)
+        return bool(state.found.fused)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `hits` and `pictures`; passages deleted meanwhile drop out."""
-        state.hits = await describe(state.fused)
-        state.pictures = {hit.chunk_id: _info(hit.picture) for hit in state.hits if hit.picture is not None}
-        ctx.note(files=sorted({hit.filename for hit in state.hits}))
+        state.found.hits = await describe(state.found.fused)
+        state.found.pictures = {hit.chunk_id: _info(hit.picture) for hit in state.found.hits if hit.picture is not None}
+        ctx.note(files=sorted({hit.filename for hit in state.found.hits}))
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Name the files."""
+        return Description([(_("Files"), ", ".join(detail["files"]))] if detail.get("files") else [])
 
 
 def _info(picture: Picture) -> PictureInfo:

@@ -4,9 +4,13 @@ A search by meaning always finds something. And a model that would rather not se
 have nothing to say.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.relevance_gate import STATES, Evidence, Judgement, judge, similarity
 from conversations.pipeline.state import State
@@ -35,43 +39,60 @@ class RelevanceGate(Node):
     title = gettext_lazy("See whether the documents speak of it")
     timeout = 5.0
     on_error = "skip"
-    reads = ("question", "action", "rankings", "hits")
+    reads = ("plan.action", "found.rankings", "found.hits")
     may_read = (
-        "deferred_action", "ranking_query", "rewrite", "translations", "search_request", "frequencies",
-        "knowledge_base_ids",
+        "plan.deferred_action", "plan.ranking_query", "plan.rewrite", "plan.translations", "found.search_request",
+        "found.frequencies", "found.knowledge_base_ids",
     )  # fmt: skip
-    writes = ("action", "hits", "answer_state", "unsearched")
+    writes = ("plan.action", "found.hits", "found.answer_state", "found.unsearched")
 
     def wanted(self, state: State) -> bool:
         """The documents must have been asked."""
-        return state.action == "retrieve_vector"
+        return state.plan.action == "retrieve_vector"
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `answer_state` and `unsearched`; empty `hits`, or change `action`, where there is no answer."""
+        found, deferred, question = state.found, state.plan.deferred_action, state.request.question
         judgement = _judged(state)
-        state.answer_state = judgement.state
-        ctx.note(**judgement.to_dict(), deferred_action=state.deferred_action)
+        found.answer_state = judgement.state
+        ctx.note(**judgement.to_dict(), deferred_action=deferred)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
-        if state.answer_state == "nothing" and await _may_be_read(state):
-            state.answer_state, proven = "nearest", True
-        if state.answer_state != "answered" or not _tells_enough(judgement.evidence):
-            state.unsearched = await _unsearched(state)
-        if state.answer_state == "answered" and state.unsearched:
-            state.answer_state = "nearest"  # what answers may stand in the documents that were not searched
-        if state.answer_state == "nothing" or (state.deferred_action and not proven):
-            for_facts = asks_for_facts(state.question) and not leans_on(state.question)
-            if state.deferred_action and not (state.deferred_action == "answer_chat" and for_facts):
-                state.action, state.answer_state, state.hits = state.deferred_action, "", []
-            elif state.answer_state == "nothing":
-                state.hits = []
-        ctx.note(action=state.action, unsearched=state.unsearched)
+        if found.answer_state == "nothing" and await _may_be_read(state):
+            found.answer_state, proven = "nearest", True
+        if found.answer_state != "answered" or not _tells_enough(judgement.evidence):
+            found.unsearched = await _unsearched(state)
+        if found.answer_state == "answered" and found.unsearched:
+            found.answer_state = "nearest"  # what answers may stand in the documents that were not searched
+        if found.answer_state == "nothing" or (deferred and not proven):
+            for_facts = asks_for_facts(question) and not leans_on(question)
+            if deferred and not (deferred == "answer_chat" and for_facts):
+                state.plan.action, found.answer_state, found.hits = deferred, "", []
+            elif found.answer_state == "nothing":
+                found.hits = []
+        ctx.note(action=state.plan.action, unsearched=found.unsearched)
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Say what came of it."""
         return {
             "answered": _("they do"),
             "nearest": _("they come close"),
-        }.get(state.answer_state, _("they don't"))
+        }.get(state.found.answer_state, _("they don't"))
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say whether the documents speak of the question, and by which measures."""
+        states = {
+            "answered": _("an answer"),
+            "nearest": _("the closest passages, which may not answer"),
+            "nothing": _("the documents don't speak of it"),
+        }
+        if detail.get("state") not in states:
+            return Description()
+        facts = [(_("Found"), states[detail["state"]]), (_("Of the question's words"), f"{detail['covered']:.0%}")]
+        if detail["missing_names"]:
+            facts.append((_("In no passage"), ", ".join(detail["missing_names"])))
+        if detail["similarity"] is not None:
+            facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
+        return Description(facts)
 
 
 def _judged(state: State) -> Judgement:
@@ -80,18 +101,19 @@ def _judged(state: State) -> Judgement:
     Of a question that points at what was said before it, that is the one with words of it; of another only its own
     words, or its stand-alone form, prove something. Where a model had other plans, only the question by itself counts.
     """
-    leans = leans_on(state.question) and not state.deferred_action
-    wording = (
-        state.question if state.deferred_action else (state.ranking_query if leans else state.rewrite) or state.question
-    )
-    wordings = [wording] if state.deferred_action else [wording, *state.translations.values()]
-    hits = state.hits
-    if state.search_request is not None:
-        hits, _stages = selected(state.search_request, hits)
+    plan, found, question = state.plan, state.found, state.request.question
+    if plan.deferred_action:
+        wordings = [question]
+    else:
+        stands_alone = plan.ranking_query if leans_on(question) else plan.rewrite
+        wordings = [stands_alone or question, *plan.translations.values()]
+    hits = found.hits
+    if found.search_request is not None:
+        hits, _stages = selected(found.search_request, hits)
     judgements = []
     for text in wordings:
-        nearest = similarity(state.rankings, {text, state.question} if text == state.rewrite else {text})
-        judgements.append(judge(text, hits, state.frequencies, nearest))
+        nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})
+        judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))
 
 
@@ -106,20 +128,20 @@ async def _unsearched(state: State) -> dict[str, int]:
 
     Words are found in their own language alone, and meaning where the embedding model knows both.
     """
-    if not state.knowledge_base_ids:
+    if not state.found.knowledge_base_ids:
         return {}
-    unknown = frozenset[str]().union(*(ranking.unknown for ranking in state.rankings))
-    searched = {state.question_language, *state.translations}
+    unknown = frozenset[str]().union(*(ranking.unknown for ranking in state.found.rankings))
+    searched = {state.request.question_language, *state.plan.translations}
     return {
         language: count
-        for language, count in (await in_database(languages_of, state.knowledge_base_ids)).items()
-        if language not in searched and {language, state.question_language} & unknown
+        for language, count in (await in_database(languages_of, state.found.knowledge_base_ids)).items()
+        if language not in searched and {language, state.request.question_language} & unknown
     }
 
 
 async def _may_be_read(state: State) -> bool:
     """Whether a model may find an answer where neither words nor meaning can tell of one: in another language."""
-    foreign = sum(language_of(hit.content) not in ("", state.question_language) for hit in state.hits)
-    if foreign <= len(state.hits) / 2 or not asks_for_facts(state.question):
+    foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in state.found.hits)
+    if foreign <= len(state.found.hits) / 2 or not asks_for_facts(state.request.question):
         return False
     return await endpoint_for("answer") is not None

@@ -1,9 +1,14 @@
 """Earlier turns of the branch that are like the question."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.memory.relevance import relevant_turns
+from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 
@@ -16,20 +21,22 @@ class RelevantHistory(Node):
     timeout = 10.0
     after = ("rewrite",)
     on_error = "skip"
-    reads = ("question", "branch", "history")
-    may_read = ("reply", "retrieval_query", "continued")
-    writes = ("relevant",)
+    reads = ("past.branch", "past.turns")
+    may_read = ("plan.reply", "plan.retrieval_query")
+    writes = ("past.relevant",)
 
     def wanted(self, state: State) -> bool:
         """The branch must reach further back than the recent turns."""
-        return settings.MAX_RELEVANT_TURNS > 0 and len(state.branch) > len(state.history) and not state.reply
+        past = state.past
+        return settings.MAX_RELEVANT_TURNS > 0 and len(past.branch) > len(past.turns) and not state.plan.reply
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `relevant`, oldest first."""
-        recent = [*state.history, state.continued] if state.continued is not None else state.history
-        query = state.retrieval_query or state.question
-        found = await relevant_turns(query, state.branch, recent, settings.MAX_RELEVANT_TURNS)
-        state.relevant = found.turns
+        cut = state.request.continued
+        recent = state.past.turns if cut is None else [*state.past.turns, cut]
+        query = state.plan.retrieval_query or state.request.question
+        found = await relevant_turns(query, state.past.branch, recent, settings.MAX_RELEVANT_TURNS)
+        state.past.relevant = found.turns
         ctx.note(
             query=query,
             turns=[turn.turn_id for turn in found.turns],
@@ -37,3 +44,16 @@ class RelevantHistory(Node):
             nearest=found.nearest,
             by=found.by,
         )
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say how many earlier turns are like the question, by what and how much, or how little the nearest is."""
+        if "turns" not in detail:
+            return Description()
+        count = len(detail["turns"])
+        found = ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count}
+        by = {"vector": _("by meaning"), "words": _("by words")}.get(detail.get("by", ""), "")
+        like = _(", ").join(f"{similarity:.2f}" for similarity in detail.get("similarities", []))
+        facts = [(_("Like the question"), " · ".join(filter(None, (found, by, like))))]
+        if not count and detail.get("nearest") is not None:
+            facts.append((_("Nearest"), _("%(similarity).2f, too little") % {"similarity": detail["nearest"]}))
+        return Description(facts)

@@ -1,7 +1,12 @@
 """After fusion: the first hits in a better order, by features that need no model."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.description import Description, Passage, PassageList, moved
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import reordered
@@ -14,22 +19,27 @@ class Reorder(Node):
     title = gettext_lazy("Order the passages")
     timeout = 5.0
     on_error = "skip"
-    reads = ("search_request", "rankings", "hits")
-    writes = ("hits",)
+    reads = ("found.search_request", "found.rankings", "found.hits")
+    writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
         """There must be an order to choose."""
-        return state.search_request is not None and len(state.hits) > 1
+        return state.found.search_request is not None and len(state.found.hits) > 1
 
     async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits`."""
-        if state.search_request is None:
+        if state.found.search_request is None:
             return
-        before = {hit.chunk_id: rank for rank, hit in enumerate(state.hits, 1)}
-        state.hits, stages = await reordered(state.search_request, state.hits, state.rankings)
+        before = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
+        state.found.hits, stages = await reordered(state.found.search_request, state.found.hits, state.found.rankings)
         worth = dict(stages[0].hits) if stages else {}
         details = [
             {"chunk_id": chunk_id, "before": before[chunk_id], "score": round(score, 4)}
-            for chunk_id, score in ((hit.chunk_id, worth.get(hit.chunk_id, hit.score)) for hit in state.hits)
+            for chunk_id, score in ((hit.chunk_id, worth.get(hit.chunk_id, hit.score)) for hit in state.found.hits)
         ]
         ctx.note(hits=details)
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """List the hits in their new order, with where each stood before."""
+        hits = [Passage(hit["chunk_id"], hit.get("score", 0.0), moved(hit)) for hit in detail.get("hits", [])]
+        return Description(lists=[PassageList(_("After"), hits)])

@@ -1,13 +1,15 @@
 """After the first order: the best hits judged again by a model that reads them together with the question."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.pipeline.description import Description, Passage, PassageList, moved
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
-from retrieval.ranking.rerank import FEWEST, Reranked, RerankOptions, rerank
-from retrieval.types import Hit
+from retrieval.ranking.rerank import FEWEST, RerankOptions, rerank
 
 
 class Rerank(Node):
@@ -18,53 +20,61 @@ class Rerank(Node):
     title = gettext_lazy("Judge the passages")
     timeout = None  # `RERANK_TIMEOUT` bounds it, and leaves a note
     on_error = "skip"
-    reads = ("question", "hits")
-    may_read = ("ranking_query", "search_request")
-    writes = ("hits",)
+    reads = ("found.hits",)
+    may_read = ("plan.ranking_query", "found.search_request")
+    writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
         """It must be switched on, and there must be more hits than would be read anyway."""
-        return bool(_options(state).weights) and len(state.hits) >= FEWEST
+        return bool(_options(state).weights) and len(state.found.hits) >= FEWEST
 
     async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits` and cut them."""
         options = _options(state)
-        before = state.hits
-        outcome = await rerank(state.ranking_query or state.question, before, options)
-        state.hits = outcome.hits
-        self._note(state, before, options, outcome)
+        before = state.found.hits
+        outcome = await rerank(state.plan.ranking_query or state.request.question, before, options)
+        state.found.hits = outcome.hits
+        ctx.note(method=options.method, threshold=options.threshold, note=outcome.note, judged=[], hits=[])
+        if not outcome.scores:
+            return
+        ranks = {hit.chunk_id: rank for rank, hit in enumerate(before, 1)}
+        ctx.note(
+            judged=[
+                {"chunk_id": hit.chunk_id, "score": round(hit.score, 5),
+                 "rerank": _rounded(outcome.scores.get(hit.chunk_id))}
+                for hit in before[: options.input_top_n]
+            ],
+            hits=[
+                {"chunk_id": hit.chunk_id, "score": _rounded(hit.rerank_score), "before": ranks[hit.chunk_id]}
+                for hit in outcome.hits
+            ],
+        )  # fmt: skip
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count what is left, or say why nothing changed."""
-        detail = state.details.get(self.key, {})
-        count = len(state.hits)
+        count = len(state.found.hits)
         kept = ngettext("%(count)d best passage kept", "%(count)d best passages kept", count) % {"count": count}
         return " · ".join(filter(None, [kept if detail.get("judged") and count else "", detail.get("note", "")]))
 
-    def _note(self, state: State, before: list[Hit], options: RerankOptions, outcome: Reranked) -> None:
-        ranks = {hit.chunk_id: rank for rank, hit in enumerate(before, 1)}
-        state.note(
-            self.key,
-            method=options.method,
-            threshold=options.threshold,
-            note=outcome.note,
-            judged=[_judged(hit, outcome.scores) for hit in before[: options.input_top_n] if outcome.scores],
-            hits=[
-                {"chunk_id": hit.chunk_id, "score": _rounded(hit.rerank_score), "before": ranks[hit.chunk_id]}
-                for hit in state.hits
-                if outcome.scores
-            ],
-        )
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Show the order before and after, with the scores."""
+        told = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
+        if detail.get("judged"):
+            told.facts.append((_("Least score"), f"{detail['threshold']:g}"))
+            before = [
+                Passage(hit["chunk_id"], hit["score"],
+                        "" if hit["rerank"] is None else _("scored %(score).2f") % {"score": hit["rerank"]})
+                for hit in detail["judged"]
+            ]  # fmt: skip
+            after = [Passage(hit["chunk_id"], hit["score"], moved(hit)) for hit in detail["hits"]]
+            told.lists += [PassageList(_("Before"), before), PassageList(_("After"), after)]
+        return told
 
 
 def _options(state: State) -> RerankOptions:
     """Return how this turn reranks: as its search asks for, or as the site is set to."""
-    asked = state.search_request.rerank if state.search_request else None
+    asked = state.found.search_request.rerank if state.found.search_request else None
     return asked or RerankOptions.from_settings()
-
-
-def _judged(hit: Hit, scores: dict[int, float]) -> dict[str, Any]:
-    return {"chunk_id": hit.chunk_id, "score": round(hit.score, 5), "rerank": _rounded(scores.get(hit.chunk_id))}
 
 
 def _rounded(score: float | None) -> float | None:

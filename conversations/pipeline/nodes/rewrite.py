@@ -2,13 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
-from conversations.pipeline.nodes.understand import note_queries, search_for_rewrite
+from conversations.pipeline.nodes.understand import WHY, note_queries, query_facts, search_for_rewrite
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.plans import UNSURE, why_it_leans
 from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
@@ -27,19 +31,23 @@ class Rewrite(Node):
     key = "rewrite"
     step = 2
     title = gettext_lazy("Rewrite the question for the search")
+    progress = gettext_lazy("Rewriting the question")
     timeout = None  # `REWRITE_TIMEOUT` bounds the model
     on_error = "skip"
-    reads = ("question", "history", "action", "queries", "retrieval_query", "ranking_query")
-    may_read = ("rewrite", "rewrite_reason", "confidence", "summary", "unanswered", "key_terms", "translations")
-    writes = ("rewrite", "rewrite_reason", "queries", "retrieval_query", "ranking_query")
+    reads = ("past.turns", "plan.action", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
+    may_read = (
+        "plan.rewrite", "plan.rewrite_reason", "plan.confidence", "plan.key_terms", "plan.translations", "past.summary",
+        "past.unanswered",
+    )  # fmt: skip
+    writes = ("plan.rewrite", "plan.rewrite_reason", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
 
     def wanted(self, state: State) -> bool:
         """There must be a conversation, and a question that leans on it or was understood with little certainty."""
         return (
             settings.ENABLE_QUERY_REWRITE
-            and state.action == "retrieve_vector"
-            and bool(state.conversation)
-            and not state.rewrite
+            and state.plan.action == "retrieve_vector"
+            and bool(state.past.conversation)
+            and not state.plan.rewrite
             and bool(_why(state))
         )
 
@@ -48,7 +56,7 @@ class Rewrite(Node):
         why = _why(state)
         ctx.note(reason=why)
         try:
-            rewrite = await self._rewritten(state)
+            rewrite = await self._rewritten(state, ctx)
         except side_calls.NoReply as none:
             ctx.note(kept=none.reason, kept_detail=none.detail)
             return
@@ -58,38 +66,53 @@ class Rewrite(Node):
         if not rewrite:
             ctx.note(kept="unchanged")
             return
-        state.rewrite, state.rewrite_reason = rewrite, why
+        state.plan.rewrite, state.plan.rewrite_reason = rewrite, why
         search_for_rewrite(state)
         ctx.note(rewrite=rewrite)
-        note_queries(self.key, state)
+        note_queries(state, ctx)
 
-    async def _rewritten(self, state: State) -> str:
+    async def _rewritten(self, state: State, ctx: Context) -> str:
         """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
-        language = state.question_language
-        past, question = state.conversation, side_calls.quoted(state.question)
-        history = side_calls.transcript(past, language, state.summary)
+        language = state.request.question_language
+        past, question = state.past.conversation, side_calls.quoted(state.request.question)
+        history = side_calls.transcript(past, language, state.past.summary)
         async with side_calls.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
-            state.note(self.key, model=model.model)
+            ctx.note(model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
             kept = await cache.aget(key)
             if isinstance(kept, str):
-                state.note(self.key, cached=True)
+                ctx.note(cached=True)
                 return kept
             answered = await model.ask(side_calls.spoken(past, language), question=question, history=history)
-        state.note(self.key, reply=answered.text[:500])
-        rewrite = usable_rewrite(answered.text, state.question, history, cut=answered.cut)
+        ctx.note(reply=answered.text[:500])
+        rewrite = usable_rewrite(answered.text, state.request.question, history, cut=answered.cut)
         await cache.aset(key, rewrite, CACHE_SECONDS)
         return rewrite
 
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Show the rewritten question."""
-        return state.rewrite
+        return state.plan.rewrite
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say why the question was to be rewritten, and what became of it, or why it stayed."""
+        facts = []
+        if detail.get("reason"):
+            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
+        if detail.get("rewrite"):
+            facts.append((_("Rewritten"), detail["rewrite"]))
+        if detail.get("kept"):
+            facts.append((_("Not rewritten"), reason(detail["kept"], detail.get("kept_detail", ""))))
+        if detail.get("cached"):
+            facts.append((_("Note"), _("the same question was rewritten before")))
+        if detail.get("model"):
+            facts.append((_("Model"), str(detail["model"])))
+        return Description([*facts, *query_facts(detail)])
 
 
 def _why(state: State) -> str:
     """Return why the question is to be rewritten, a stable slug; empty when it stands alone."""
-    leaning = why_it_leans(state.question)
-    unsure = state.confidence is not None and state.confidence <= UNSURE
+    leaning = why_it_leans(state.request.question)
+    unsure = state.plan.confidence is not None and state.plan.confidence <= UNSURE
     return leaning or ("low confidence" if unsure else "")
 
 

@@ -31,62 +31,53 @@ class Save(Node):
     key = "save"
     step = 9
     title = gettext_lazy("Save the answer")
+    progress = gettext_lazy("Finishing")
     timeout = PATIENCE + 30.0  # what is owed is not given up before the database is
     always = True
     on_error = "skip"
-    reads = ("started", "question", "action", "answer", "citations", "cited", "model")
-    may_read = ("retrieval_query", "branch", "messages", "usage", "left_out", "continued")
-    writes = ("usage", "later")
+    reads = ("started", "plan.action", "answer.blocks", "prompt.citations", "prompt.cited", "prompt.model")
+    may_read = ("plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns")
+    writes = ("answer.usage",)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Write; the message itself is written by whoever runs the turn."""
-        if state.started is None:
+        started, prompt, usage = state.started, state.prompt, state.answer.usage
+        if started is None:
             return
         text = plain_text(state.answer.blocks)
-        await retry_while_database_is_down(_save, state, state.started, text)
-        if state.usage.get("prompt_tokens"):
-            reported = state.usage["prompt_tokens"]
-            state.later.append(partial(in_database, calibration.learn, state.model, state.messages, reported))
-        state.usage = state.usage | state.left_out
+        cut = state.request.continued
+        whole = joined(cut.answer, text) if cut is not None else text  # with what came before it was cut
+        await retry_while_database_is_down(_save, state, started, text, whole)
+        if reported := usage.get("prompt_tokens"):
+            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, reported))
+        state.answer.usage = usage | prompt.left_out
         if text:
-            state.later += [
-                partial(store_vector, state.started.turn_id, state.question, _whole(state, text)),
-                partial(_summarise, state, state.started),
-            ]
+            branch, language = [*state.past.branch, started.turn_id], state.request.question_language
+            ctx.later.append(partial(store_vector, started.turn_id, state.request.question, whole))
+            ctx.later.append(partial(_summarise, started.session_id, branch, prompt.cut_turns, language))
 
 
-async def _summarise(state: State, started: Started) -> None:
+async def _summarise(session_id: int, branch: list[int], cut_turns: list[int], language: str) -> None:
     """Keep the branch's summary up with it, and tell the pages that show the session."""
-    branch = [*state.branch, started.turn_id]
-    cut = state.details.get("budget", {}).get("cut_turns", [])
-    if await summaries.keep_up(started.session_id, branch, cut, state.question_language):
-        await get_channel_layer().group_send(session_group(started.session_id), {"type": "session.summarised"})
+    if await summaries.keep_up(session_id, branch, cut_turns, language):
+        await get_channel_layer().group_send(session_group(session_id), {"type": "session.summarised"})
 
 
 @transaction.atomic
-def _save(state: State, started: Started, text: str) -> None:
-    turn_store.save_citations(started.assistant_message_id, started.request_id, state.citations, state.cited)
+def _save(state: State, started: Started, text: str, whole: str) -> None:
+    question, prompt = state.request.question, state.prompt
+    turn_store.save_citations(started.assistant_message_id, started.request_id, prompt.citations, prompt.cited)
     if text:
-        _keep_for_models(started, _whole(state, text))
+        entry = ContextEntry(
+            session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
+            content=whole, tokens=count_tokens(whole),
+        )  # fmt: skip
+        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # a saving cut short may have stored it
     Turn.objects.filter(pk=started.turn_id).update(
-        action=state.action,
-        retrieval_query=state.retrieval_query,
-        model=state.model or extractive_answer.MODEL,
-        token_count=count_tokens(state.question) + count_tokens(text),
+        action=state.plan.action,
+        retrieval_query=state.plan.retrieval_query,
+        model=prompt.model or extractive_answer.MODEL,
+        token_count=count_tokens(question) + count_tokens(text),
     )
-    found = text and state.action == "retrieve_vector"
-    services.note_answer(started.session_id, services.title_from_question(state.question) if found else "")
-
-
-def _whole(state: State, text: str) -> str:
-    """Return an answer with what came before it was cut."""
-    return joined(state.continued.answer, text) if state.continued is not None else text
-
-
-def _keep_for_models(started: Started, text: str) -> None:
-    """Store the answer's context entry, unless a saving that was cut short has stored it."""
-    entry = ContextEntry(
-        session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
-        content=text, tokens=count_tokens(text),
-    )  # fmt: skip
-    ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)
+    found = text and state.plan.action == "retrieve_vector"
+    services.note_answer(started.session_id, services.title_from_question(question) if found else "")

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import ChatSession
 from conversations.pipeline.graph import Context, Node
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Request, State
 from conversations.turn_store import Started, open_turn
 from ragsite.db import in_database
 
@@ -15,25 +15,24 @@ class SaveQuestion(Node):
     key = "save_question"
     step = 1
     title = _("Save the question")
+    progress = _("Thinking")
     after = ()
-    reads = ("session_id", "question", "parent_turn_id", "from_newest", "request_id", "continued")
-    writes = ("started", "parent_turn_id")
+    writes = ("started",)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `started` and `parent_turn_id`; raises `TurnRefused`."""
+        """Fill `started`; raises `TurnRefused`."""
         if state.started is None:
-            state.started = await in_database(_open, state)
-            state.parent_turn_id = state.started.parent_turn_id
+            state.started = await in_database(_open, state.request)
 
 
-def _open(state: State) -> Started:
+def _open(request: Request) -> Started:
     # Whose it is, was found out when the turn was prepared.
-    session = ChatSession(pk=state.session_id, owner_id=state.user_id)
+    session = ChatSession(pk=request.session_id, owner_id=request.user_id)
     return open_turn(
         session,
-        state.question,
-        state.parent_turn_id,
-        state.request_id,
-        from_newest=state.from_newest,
-        continues=state.continued is not None,
+        request.question,
+        request.parent_turn_id,
+        request.request_id,
+        from_newest=request.from_newest,
+        continues=request.continued is not None,
     )

@@ -16,7 +16,7 @@ class SystemContext(Node):
     key = "system_context"
     title = gettext_lazy("Prepare the session")
     after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
-    reads = ("session_id", "parent_turn_id", "question", "language")
+    reads = ("started",)
 
     def wanted(self, state: State) -> bool:
         """Only a first turn begins a session."""
@@ -24,7 +24,7 @@ class SystemContext(Node):
 
     async def run(self, state: State, ctx: Context) -> None:
         """Store the entry."""
-        await in_database(_store_entry, state.session_id, state.question_language)
+        await in_database(_store_entry, state.request.session_id, state.request.question_language)
 
 
 def _store_entry(session_id: int, language: str) -> None:

@@ -1,12 +1,14 @@
 """Step 2: what to do with the question, and what to search for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.description import REASONS, Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import rules
@@ -26,10 +28,27 @@ from conversations.prompts.defaults import TRANSLATIONS
 from retrieval.engine.analysis import terms
 from retrieval.search import Query
 
-# CHAT's usual number of passages: what a model says that wants as many as the site is set to.
+# The usual number of passages: what a model says that wants as many as the site is set to.
 USUAL_K = 6
 # The weight of a model's key terms, all together, beside the question.
 TERMS_WEIGHT = 0.3
+# Why the rules decide as they do, and what was odd about a model's plan, by their slugs.
+WHY: dict[str, Any] = {
+    "greeting": gettext_lazy("a greeting"),
+    "no searchable word": gettext_lazy("it names nothing to search for"),
+    "no object": gettext_lazy("it does not name what it asks about"),
+    "stands alone": gettext_lazy("it stands alone"),
+    "pronoun": gettext_lazy("it points at what came before"),
+    "continuation": gettext_lazy("it goes on from what came before"),
+    "fragment": gettext_lazy("it is too short to stand alone"),
+    "common words": gettext_lazy("its words are too common to stand alone"),
+    "low confidence": gettext_lazy("it was understood with little certainty"),
+}
+NOTES: dict[str, Any] = {
+    "contradiction": gettext_lazy("its intent and its action contradict each other"),
+    "unsure": gettext_lazy("the model is too unsure to be followed away from the documents"),
+    "several objects": gettext_lazy("the reply holds several plans; the first counts"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +71,55 @@ class Understand(Node):
     key = "understand"
     step = 2
     title = gettext_lazy("Understand the question")
+    progress = gettext_lazy("Understanding the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = ("load_history", "memory", "system_context")
-    reads = ("user_id", "session_id", "question", "history")
-    may_read = ("reply", "summary", "unanswered")
+    reads = ("past.turns",)
+    may_read = ("plan.reply", "past.summary", "past.unanswered")
     writes = (
-        "action", "intent", "confidence", "followup", "deferred_action", "k", "rewrite", "rewrite_reason", "key_terms",
-        "translations", "queries", "retrieval_query", "ranking_query",
+        "plan.action", "plan.intent", "plan.confidence", "plan.followup", "plan.deferred_action", "plan.k",
+        "plan.rewrite", "plan.rewrite_reason", "plan.key_terms", "plan.translations", "plan.queries",
+        "plan.retrieval_query", "plan.ranking_query",
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
         """What is replied already has nothing to decide."""
-        return not state.reply
+        return not state.plan.reply
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill what is to be done, the queries and what passages are judged by."""
+        request, conversation = state.request, state.past.conversation
         known = await known_words(state)
-        ruled = rules.understand(state.question, state.conversation, known)
-        asked = await self._ask(state, ruled, known.languages - {state.question_language})
-        leans = leans_on(state.question)
-        if asked.plan is not None:
-            asks = may_ask_for_facts(state.question)
-            plan = reconcile(asked.plan, ruled.action, asks=asks, leans=leans, alone=not state.conversation)
-            asked = replace(asked, plan=plan)
+        ruled = rules.understand(request.question, conversation, known)
+        asked = await self._ask(state, ruled, known.languages - {request.question_language})
+        leans, plan = leans_on(request.question), asked.plan
+        if plan is not None:
+            asks = may_ask_for_facts(request.question)
+            plan = reconcile(plan, ruled.action, asks=asks, leans=leans, alone=not conversation)
             _follow(state, plan, ruled, leans)
         else:
-            state.action, state.intent = ruled.action, INTENTS[ruled.action]
+            state.plan.action, state.plan.intent = ruled.action, INTENTS[ruled.action]
             if ruled.action == "retrieve_vector":
                 search_for(state, ruled.queries, ruled.ranking_query)
-        self._note(state, ruled, asked)
+        note_queries(state, ctx)
+        if ruled.carried and state.plan.ranking_query == ruled.ranking_query:
+            ctx.note(carried=list(ruled.carried))
+        ctx.note(action=state.plan.action, reason=ruled.reason, by="model" if plan else "rules")
+        if asked.fallback not in ("", "no model"):
+            ctx.note(fallback=asked.fallback, fallback_detail=asked.detail)
+        if asked.model:
+            ctx.note(model=asked.model, reply=asked.reply[:2000])
+        if plan is not None:
+            ctx.note(
+                intent=state.plan.intent,
+                confidence=state.plan.confidence,
+                followup=state.plan.followup,
+                key_terms=list(plan.queries),
+                translations=dict(plan.translations),
+                k=plan.k,
+                deferred_action=state.plan.deferred_action,
+                notes=list(plan.notes),
+            )
 
     async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
         """Ask the model, unless the rules are certain: a greeting, or nothing to search for.
@@ -89,51 +128,64 @@ class Understand(Node):
         """
         if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
-        language, question = state.question_language, side_calls.quoted(state.question)
-        history = side_calls.transcript(state.conversation, language, state.summary)
+        language, question = state.request.question_language, side_calls.quoted(state.request.question)
+        conversation = state.past.conversation
+        history = side_calls.transcript(conversation, language, state.past.summary)
         try:
             async with side_calls.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
                 also = TRANSLATIONS[language] if foreign else ""
-                turns = side_calls.spoken(state.conversation, language)
+                turns = side_calls.spoken(conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)
         except side_calls.NoReply as none:
             return _Asked(fallback=none.reason, detail=none.detail)
         try:
-            plan = read_plan(answered.text, state.question, history)
+            plan = read_plan(answered.text, state.request.question, history)
         except Unusable as unusable:
             return _Asked(None, unusable.reason, "", answered.model, answered.text)
         wanted = tuple((code, text) for code, text in plan.translations if code in foreign)
         return _Asked(replace(plan, translations=wanted), "", "", answered.model, answered.text)
 
-    def _note(self, state: State, ruled: rules.Understanding, asked: _Asked) -> None:
-        note_queries(self.key, state)
-        if ruled.carried and state.ranking_query == ruled.ranking_query:
-            state.note(self.key, carried=list(ruled.carried))
-        state.note(self.key, action=state.action, reason=ruled.reason, by="model" if asked.plan else "rules")
-        if asked.fallback not in ("", "no model"):
-            state.note(self.key, fallback=asked.fallback, fallback_detail=asked.detail)
-        if asked.model:
-            state.note(self.key, model=asked.model, reply=asked.reply[:2000])
-        if asked.plan is not None:
-            state.note(
-                self.key,
-                intent=state.intent,
-                confidence=state.confidence,
-                followup=state.followup,
-                key_terms=list(asked.plan.queries),
-                translations=dict(asked.plan.translations),
-                k=asked.plan.k,
-                deferred_action=state.deferred_action,
-                notes=list(asked.plan.notes),
-            )
-
-    def message(self, state: State) -> str:
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Name the action."""
         return {
             "retrieve_vector": _("Search your documents"),
             "answer_chat": _("Reply"),
             "clarify": _("Ask back"),
-        }.get(state.action, state.action)
+        }.get(state.plan.action, state.plan.action)
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Say what was decided by whom, how surely, what was odd about it, and what was taken from the conversation."""
+        actions = {
+            "retrieve_vector": _("search the documents"),
+            "answer_chat": _("answer without searching"),
+            "clarify": _("ask back"),
+        }
+        would_rather = {
+            "answer_chat": _("the model would rather chat; what the search finds decides"),
+            "clarify": _("the model would rather ask back; what the search finds decides"),
+        }
+        action = detail.get("action", "")
+        facts = [(_("Plan"), actions.get(action, str(action)))]
+        if detail.get("reason"):
+            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
+        if detail.get("carried"):
+            facts.append((_("Carried over"), " · ".join(detail["carried"])))
+        if detail.get("by") == "model":
+            facts.append((_("Decided by"), str(detail.get("model", ""))))
+            if detail.get("confidence") is not None:
+                facts.append((_("Certainty"), f"{detail['confidence']:.0%}"))
+            if detail.get("key_terms"):
+                facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
+            facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]
+            notes = [would_rather.get(detail.get("deferred_action", ""), "")]
+            for slug in detail.get("notes", []):
+                unusable = REASONS.get(slug.removeprefix("rewrite: "), "") if slug.startswith("rewrite: ") else ""
+                notes.append(str(unusable or NOTES.get(slug, "")))
+            facts += [(_("Note"), note) for note in notes if note]
+        elif detail.get("fallback"):
+            facts.append((_("Decided by"), _("rules")))
+            facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
+        return Description([*facts, *query_facts(detail)])
 
 
 def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:
@@ -144,42 +196,51 @@ def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query
     of questions and their words cut at the small ones, nDCG@10 of SciFact is .734 and was .735, that of MTRAG's
     government part .581 and was .578 (rewritten, the question beside it), .517 and .502 (later turns as they stand).
     """
-    state.queries = [Query(text, weight) for text, weight in queries]
-    state.queries += [Query(text) for text in state.translations.values()]
+    plan = state.plan
+    plan.queries = [Query(text, weight) for text, weight in queries]
+    plan.queries += [Query(text) for text in plan.translations.values()]
     if renamed := as_called(ranking_query):
-        state.queries.append(Query(renamed))
-    asked = {frozenset(terms(query.text)) for query in state.queries}
-    by_words = {frozenset(terms(term)): term for term in state.key_terms}
+        plan.queries.append(Query(renamed))
+    asked = {frozenset(terms(query.text)) for query in plan.queries}
+    by_words = {frozenset(terms(term)): term for term in plan.key_terms}
     each = [term for found, term in by_words.items() if found and found not in asked]
-    state.queries += [Query(term, round(TERMS_WEIGHT / len(each), 3)) for term in each]
-    state.retrieval_query = state.ranking_query = ranking_query
+    plan.queries += [Query(term, round(TERMS_WEIGHT / len(each), 3)) for term in each]
+    plan.retrieval_query = plan.ranking_query = ranking_query
 
 
 def search_for_rewrite(state: State) -> None:
     """Fill the queries and what passages are judged by from the rewritten question."""
-    search_for(state, rules.queries_with_rewrite(state.question, state.rewrite), state.rewrite)
+    search_for(state, rules.queries_with_rewrite(state.request.question, state.plan.rewrite), state.plan.rewrite)
 
 
-def note_queries(key: str, state: State) -> None:
+def note_queries(state: State, ctx: Context) -> None:
     """Remember for the trace what is searched for."""
-    state.note(key, queries=[{"text": query.text, "weight": query.weight} for query in state.queries])
+    ctx.note(queries=[{"text": query.text, "weight": query.weight} for query in state.plan.queries])
 
 
-def _follow(state: State, plan: Plan, ruled: rules.Understanding, leans: bool) -> None:
-    state.action, state.intent, state.deferred_action = plan.action, plan.intent, plan.deferred_action
-    state.confidence, state.followup = plan.confidence, bool(plan.followup)
-    if plan.k is not None and plan.k < USUAL_K:
-        state.k = min(plan.k, settings.DEFAULT_TOP_K)
-    elif plan.k is not None and plan.k > USUAL_K:
-        state.k = max(min(plan.k, settings.FUSED_K), settings.DEFAULT_TOP_K)
-    if plan.action != "retrieve_vector":
+def query_facts(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name what was searched for, with weights other than 1."""
+    queries = [(query["text"], query.get("weight", 1)) for query in detail.get("queries", [])]
+    return [(_("Query"), text if weight == 1 else f"{text} × {weight:g}") for text, weight in queries]
+
+
+def _follow(state: State, model: Plan, ruled: rules.Understanding, leans: bool) -> None:
+    """Take a model's plan over into the state's."""
+    plan, question = state.plan, state.request.question
+    plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
+    plan.confidence, plan.followup = model.confidence, bool(model.followup)
+    if model.k is not None and model.k < USUAL_K:
+        plan.k = min(model.k, settings.DEFAULT_TOP_K)
+    elif model.k is not None and model.k > USUAL_K:
+        plan.k = max(min(model.k, settings.FUSED_K), settings.DEFAULT_TOP_K)
+    if model.action != "retrieve_vector":
         return
-    state.key_terms, state.translations = plan.queries, dict(plan.translations)
-    if plan.rewrite and (plan.followup or leans or not state.conversation):
-        state.rewrite, state.rewrite_reason = plan.rewrite, "understanding"
+    plan.key_terms, plan.translations = model.queries, dict(model.translations)
+    if model.rewrite and (model.followup or leans or not state.past.conversation):
+        plan.rewrite, plan.rewrite_reason = model.rewrite, "understanding"
         search_for_rewrite(state)
-    elif plan.followup is False and not leans and not plan.is_unsure:
+    elif model.followup is False and not leans and not model.is_unsure:
         # What stands alone is asked as it stands; the conversation would only be mixed into it.
-        search_for(state, [(state.question, 1.0)], state.question)
+        search_for(state, [(question, 1.0)], question)
     else:
         search_for(state, ruled.queries, ruled.ranking_query)

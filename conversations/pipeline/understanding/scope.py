@@ -24,7 +24,8 @@ async def known_words(state: State) -> Known:
 
     Raises `SearchFailed` when the database doesn't answer.
     """
-    return await asked(_of_session, state.user_id, state.session_id, state.question, spoken_of(state.conversation))
+    request, earlier = state.request, spoken_of(state.past.conversation)
+    return await asked(_of_session, request.user_id, request.session_id, request.question, earlier)
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:

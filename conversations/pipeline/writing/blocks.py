@@ -33,7 +33,7 @@ _PASSAGE = re.compile(r"(?:passage|段落)\s*[:：]?\s*\[?(\d{1,3})\]?", re.IGNO
 
 
 class BlockWriter:
-    """Emits blocks with ids `b1`, `b2`, … and keeps the state's answer in step with them."""
+    """Emits blocks with ids `b1`, `b2`, …, counted from those that the answer has."""
 
     def __init__(self, state: State, emit: Emit) -> None:
         self._state = state
@@ -97,7 +97,6 @@ class BlockWriter:
             await self._send(Delta(id=self._open, text=text))
 
     async def _send(self, event: Event) -> None:
-        self._state.answer.apply(event)
         await self._emit(event)
 
 
@@ -110,8 +109,8 @@ class PartWriter:
     def __init__(self, state: State, writer: BlockWriter) -> None:
         self._state = state
         self._writer = writer
-        sources = state.citations if settings.ENABLE_SOURCE_CITATION else []
-        self._markers = MarkerFilter({citation["index"] for citation in sources}, state.cited)
+        sources = state.prompt.citations if settings.ENABLE_SOURCE_CITATION else []
+        self._markers = MarkerFilter({citation["index"] for citation in sources}, state.prompt.cited)
         self._shown: set[int] = set()
         self._waiting: list[tuple[Image, int]] = []
 
@@ -138,7 +137,7 @@ class PartWriter:
     async def finish(self) -> None:
         """Show the pictures of all passages that are cited; in place of those asked for in vain, say what they were."""
         await self._writer.close()
-        for number in range(1, len(self._state.evidence) + 1):
+        for number in range(1, len(self._state.prompt.evidence) + 1):
             await self._show(number)
         for image, number in self._waiting:
             if number not in self._shown:
@@ -152,8 +151,8 @@ class PartWriter:
 
     async def _show(self, number: int) -> bool:
         """Show the picture of a passage that is cited, once; whether it stands in the answer now."""
-        if number in self._state.cited and number not in self._shown:
-            picture = self._state.pictures.get(self._state.evidence[number - 1].chunk_id)
+        if number in self._state.prompt.cited and number not in self._shown:
+            picture = self._state.found.pictures.get(self._state.prompt.evidence[number - 1].chunk_id)
             if picture is not None:
                 self._shown.add(number)
                 await self._writer.picture(picture)
@@ -163,9 +162,8 @@ class PartWriter:
         """Return the number of the passage whose picture is meant, 0 for none."""
         if match := _PASSAGE.fullmatch(image.url.strip()):
             return int(match[1])
-        pictures = (
-            (number, self._state.pictures.get(hit.chunk_id)) for number, hit in enumerate(self._state.evidence, 1)
-        )
+        known, evidence = self._state.found.pictures, self._state.prompt.evidence
+        pictures = ((number, known.get(hit.chunk_id)) for number, hit in enumerate(evidence, 1))
         return next((number for number, picture in pictures if picture is not None and picture.url == image.url), 0)
 
     def _cell(self, text: str) -> str:

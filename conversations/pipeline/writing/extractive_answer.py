@@ -30,19 +30,19 @@ MODEL = "extractive"
 def nothing_found(state: State) -> str:
     """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
     with translation.override(reply_language(state)):
-        if not state.knowledge_base_ids:
+        if not state.found.knowledge_base_ids:
             return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
-        if state.unsearched:
+        if state.found.unsearched:
             return _("What can be searched by this question holds nothing on it.") + " " + _unsearched(state) + "\n\n"
         return _("Your documents hold nothing on this.") + "\n\n"
 
 
 def _unsearched(state: State) -> str:
     """Say which documents a question could not be searched in, and what helps; empty where there are none."""
-    if not state.unsearched:
+    if not state.found.unsearched:
         return ""
     languages = {"en": _("English"), "zh": _("Chinese")}
-    language, count = max(state.unsearched.items(), key=lambda item: item[1])
+    language, count = max(state.found.unsearched.items(), key=lambda item: item[1])
     told = ngettext(
         "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding model "
         "doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
@@ -50,7 +50,7 @@ def _unsearched(state: State) -> str:
         "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
         count,
     )
-    mine = languages[state.question_language]
+    mine = languages[state.request.question_language]
     return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
 
 
@@ -72,41 +72,42 @@ def ended_early(state: State, reason: str) -> str:
 
 def reply_language(state: State) -> str:
     """Return the catalogue for words of ours inside an answer."""
-    return "zh-hans" if state.question_language == "zh" else "en"
+    return "zh-hans" if state.request.question_language == "zh" else "en"
 
 
 async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
     """Write the answer without a model."""
     with translation.override(reply_language(state)):
-        if state.action == "answer_chat":
-            await writer.text(small_talk.reply(state.question))
-        elif state.action == "clarify":
-            await writer.text(small_talk.clarifying_question(state.question))
-        elif state.hits:
+        if state.plan.action == "answer_chat":
+            await writer.text(small_talk.reply(state.request.question))
+        elif state.plan.action == "clarify":
+            await writer.text(small_talk.clarifying_question(state.request.question))
+        elif state.found.hits:
             await _quote(state, writer, emit)
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
-    question = state.ranking_query or state.question
+    found, prompt = state.found, state.prompt
+    question = state.plan.ranking_query or state.request.question
     chosen = await _chosen(question, state)
     if not chosen.hits:
-        state.answer_state = "nearest"
-    order = chosen.hits or list(range(min(3, len(state.hits))))
-    rest = [position for position in range(len(state.hits)) if position not in order]
-    state.evidence = [state.hits[position] for position in (*order, *rest)][: max(5, len(order))]
+        found.answer_state = "nearest"
+    order = chosen.hits or list(range(min(3, len(found.hits))))
+    rest = [position for position in range(len(found.hits)) if position not in order]
+    prompt.evidence = [found.hits[position] for position in (*order, *rest)][: max(5, len(order))]
     numbers = {position: number for number, position in enumerate(order, 1)}
-    state.citations = [
-        citation(number, hit, question, state.key_passages.get(hit.chunk_id, ""), state.reasons.get(hit.chunk_id, ""))
-        for number, hit in enumerate(state.evidence, 1)
+    prompt.citations = [
+        citation(number, hit, question, found.key_passages.get(hit.chunk_id, ""), found.reasons.get(hit.chunk_id, ""))
+        for number, hit in enumerate(prompt.evidence, 1)
     ]
-    await emit(SourcesEvent(citations=state.citations, answer_state=state.answer_state or None))
-    if state.answer_state == "nearest":
+    await emit(SourcesEvent(citations=prompt.citations, answer_state=found.answer_state or None))
+    if found.answer_state == "nearest":
         await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
         await writer.close()
-    state.cited = set(numbers.values()) if chosen.hits else set()
+    prompt.cited = set(numbers.values()) if chosen.hits else set()
     await _write(state, chosen, numbers, writer)
     await writer.close()
-    if state.answer_state == "nearest" and state.unsearched:
+    if found.answer_state == "nearest" and found.unsearched:
         await writer.text(_unsearched(state))
         await writer.close()
     # A block of its own, which the page shows as a quiet note; programs read it too.
@@ -115,21 +116,21 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 async def _chosen(question: str, state: State) -> Extract:
     """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
-    asked = question_words(question, state.frequencies)
+    asked = question_words(question, state.found.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
-            return await spaces.with_model(extract, question, asked, state.hits, similarity)
+            return await spaces.with_model(extract, question, asked, state.found.hits, similarity)
     except (LLMError, TimeoutError) as error:
         logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
-    return await asyncio.to_thread(extract, question, asked, state.hits)
+    return await asyncio.to_thread(extract, question, asked, state.found.hits)
 
 
 async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
     quotes = {quote.hit: quote for quote in chosen.quotes}
     for position, number in numbers.items():
-        hit = state.hits[position]
-        pictured = position in chosen.pictures and hit.chunk_id in state.pictures
+        hit = state.found.hits[position]
+        pictured = position in chosen.pictures and hit.chunk_id in state.found.pictures
         # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
         if position in quotes and not pictured:
             await writer.text(_paragraph(quotes[position], number, _title(hit, number)))
@@ -140,7 +141,7 @@ async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer:
             await writer.table([str(column) for column in hit.columns or ()], chosen.tables[position])
         if pictured:
             await writer.text(_title(hit, number))
-            await writer.picture(state.pictures[hit.chunk_id])
+            await writer.picture(state.found.pictures[hit.chunk_id])
 
 
 def _paragraph(quote: Quote, number: int, title: str) -> str:

@@ -41,8 +41,8 @@ async def judge(node: Node, state: State, proceed: Any) -> None:
     """A hook by which the second look comes to what a test wants."""
     await proceed()
     if node.key == "relevance_gate" and "state" in judged:
-        state.answer_state = judged["state"]
-        state.hits = state.hits if judged["state"] != "nothing" else []
+        state.found.answer_state = judged["state"]
+        state.found.hits = state.found.hits if judged["state"] != "nothing" else []
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ async def take(node: Node, state: State, proceed: Any) -> None:
     """A hook that throws away what is given to the answer."""
     await proceed()
     if node.key == "select":
-        state.hits = []
+        state.found.hits = []
 
 
 async def test_a_turn_that_fails_before_has_none_and_one_that_fails_after_keeps_it(

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from conversations.events import StepEvent, fold
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.turns import lifecycle
-from conversations.web.trace import steps as tracing
+from conversations.web import trace
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
@@ -369,9 +369,9 @@ class TestTrace:
         assert "the reply holds no plan" in page and "the model refused" in page
 
 
-async def steps(turn: Turn, reader: User) -> dict[str, tracing.Step]:
+async def steps(turn: Turn, reader: User) -> dict[str, trace.Step]:
     """Return the steps of a turn's trace by their names."""
-    return {step.name: step for step in await in_database(tracing.steps, turn, reader)}
+    return {step.name: step for step in await in_database(trace.steps, turn, reader)}
 
 
 async def test_while_the_embedding_model_is_away_answers_are_quoted_by_their_words(

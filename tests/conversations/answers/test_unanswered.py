@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from conversations import history
 from conversations.history import PastTurn
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.pipeline.nodes.load_history import LoadHistory
 from conversations.prompts import side_calls
-from conversations.web.trace import memory_labels
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
@@ -42,7 +42,7 @@ async def test_the_rules_know_the_question(
     assert "TL-SE2109" in detail["carried"]
     found = (await TraceStep.objects.aget(key="load_history")).detail
     assert found["turns"] == [] and len(found["unanswered"]) == 1
-    assert memory_labels.of_history(found)[1] == ("Not answered", "1 earlier turn")
+    assert LoadHistory().describe(found).facts[1] == ("Not answered", "1 earlier turn")
 
 
 @pytest.mark.parametrize("purpose", ["understand", "rewrite"])

@@ -360,7 +360,7 @@ async def test_steps_are_named_in_the_readers_language(client: AsyncClient, sess
     assert asked == ["zh-hans"]
 
 
-# --- CONTEXT's conversation -----------------------------------------------------------------------
+# --- A conversation in prefix frames -----------------------------------------------------------------------
 
 CONVERSATION = "/api/chat/conversation"
 

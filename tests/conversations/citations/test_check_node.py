@@ -38,4 +38,4 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
         await running
     go_on.set()
     assert await asyncio.to_thread(ended.wait, 60)
-    assert judged == 1 and state.checks == []
+    assert judged == 1 and state.answer.checks == []

@@ -15,7 +15,7 @@ from conversations.memory import relevance
 from conversations.memory.relevance import Found, relevant_turns, store_vector
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.pipeline.nodes import relevant_history, search
-from conversations.web.trace import memory_labels
+from conversations.pipeline.nodes.relevant_history import RelevantHistory
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval.engine import spaces
@@ -92,7 +92,7 @@ async def test_what_is_unlike_is_not_taken_and_the_trace_says_how_unlike(
     unlike = await found(session, turns, question)
     assert (unlike.turns, unlike.by, unlike.similarities) == ([], "", {})
     assert unlike.nearest is not None and unlike.nearest < settings.RELEVANT_TURN_FLOOR
-    told = memory_labels.of_relevant_history({"turns": [], "by": "", "similarities": [], "nearest": 0.1234})
+    told = RelevantHistory().describe({"turns": [], "by": "", "similarities": [], "nearest": 0.1234}).facts
     assert told == [("Like the question", "0 earlier turns"), ("Nearest", "0.12, too little")]
     settings.RELEVANT_TURN_FLOOR = 0.0
     anything = await found(session, turns, question)
@@ -161,7 +161,7 @@ async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
     assert step.detail["by"] == "vector" and step.detail["turns"] == [asked.pk]
     (similarity,) = step.detail["similarities"]
     assert similarity == step.detail["nearest"] > 0.35
-    assert memory_labels.of_relevant_history(step.detail) == [
+    assert RelevantHistory().describe(step.detail).facts == [
         ("Like the question", f"1 earlier turn · by meaning · {similarity:.2f}")
     ]
 

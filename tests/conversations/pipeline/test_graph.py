@@ -3,29 +3,55 @@
 import asyncio
 import logging
 import re
+from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 
 from conversations.events import BlockStart, Delta, Event, StepEvent, plain_text
 from conversations.pipeline.graph import Context, Emit, Graph, GraphError, Node, NodeError, NodeFailed, When
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Past, State
 from ragsite.runtime.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
 async def test_a_node_that_is_skipped_leaves_nothing_half_done() -> None:
     async def half(state: State, emit: Emit) -> None:
-        state.rewrite = "half"
-        state.key_terms += ("half",)
-        state.memories.append("half")
+        state.plan.rewrite = "half"
+        state.plan.key_terms += ("half",)
+        state.past.memories.append("half")
         state.extra |= {"mine": "half", "new": "half"}
         raise ZeroDivisionError
 
-    state = make_state()
-    state.memories, state.extra = ["whole"], {"mine": "whole"}
-    writes = ("rewrite", "key_terms", "memories", "extra.mine", "extra.new")
+    state = make_state(past=Past(memories=["whole"]), extra={"mine": "whole"})
+    writes = ("plan.rewrite", "plan.key_terms", "past.memories", "extra.mine", "extra.new")
     await collect(Graph([make_node("a", half, on_error="skip", writes=writes), make_node("b")]), state)
-    assert (state.rewrite, state.key_terms, state.memories, state.extra) == ("", (), ["whole"], {"mine": "whole"})
+    kept = (state.plan.rewrite, state.plan.key_terms, state.past.memories, state.extra)
+    assert kept == ("", (), ["whole"], {"mine": "whole"})
+
+
+@pytest.mark.parametrize(
+    ("touch", "told"),
+    [
+        (lambda state: state.plan.queries, "'a' reads 'plan.queries'"),
+        (lambda state: state.past.conversation, "'a' reads 'past.turns'"),
+        (lambda state: state.details, "'a' reads 'details'"),
+        (lambda state: setattr(state.plan, "rewrite", "x"), "'a' writes 'plan.rewrite'"),
+        (lambda state: state.extra.get("theirs"), "'a' reads 'extra.theirs'"),
+        (lambda state: state.extra.update(theirs=1), "'a' writes 'extra.theirs'"),
+        (lambda state: (state.plan.k, state.extra.update(own=state.found.hits), state.request.question), ""),
+    ],
+)
+@pytest.mark.parametrize("on_error", ["skip", "fail"])
+async def test_a_node_touches_what_it_declares_alone(
+    touch: Callable[[State], object], told: str, on_error: str
+) -> None:
+    async def body(state: State, emit: Emit) -> None:
+        touch(state)
+
+    node = make_node("a", body, reads=("plan.k",), may_read=("found.hits",), writes=("extra.own",), on_error=on_error)
+    with pytest.raises(NodeFailed, match=re.escape(told)) if told else nullcontext():
+        await collect(Graph([node]), make_state())
 
 
 async def test_a_node_that_returns_something_is_told_so() -> None:
@@ -34,7 +60,7 @@ async def test_a_node_that_returns_something_is_told_so() -> None:
 
     with pytest.raises(NodeFailed) as failed:
         await collect(Graph([make_node("a", run=run)]), make_state())
-    assert isinstance(failed.value.cause, TypeError) and "'a' returned a State" in str(failed.value.cause)
+    assert isinstance(failed.value.cause, TypeError) and "'a' returned a DeclaredState" in str(failed.value.cause)
 
 
 async def test_nodes_run_in_the_order_of_the_list() -> None:
@@ -79,16 +105,16 @@ async def fail(state: State, emit: Emit) -> None:
 async def test_each_node_is_logged_for_who_looks_closely_and_no_text_is(caplog: pytest.LogCaptureFixture) -> None:
     nodes = [make_node("a"), make_node("b", wanted=lambda self, state: False), make_node("c", fail, on_error="skip"),
              make_node("d", after=(When("c", lambda state: False),)), make_node("e", fail, after=("c",))]  # fmt: skip
-    state = State(user_id=1, session_id=1, question="secret words")
+    state = make_state("secret words")
     caplog.handler.addFilter(RequestId())
-    with caplog.at_level(logging.DEBUG, "conversations.pipeline"), about_request(state.request_id):
+    with caplog.at_level(logging.DEBUG, "conversations.pipeline"), about_request(state.request.request_id):
         await Graph(nodes).run(state)
     lines = [re.sub(r"[\d.]+ ms", "# ms", record.message) for record in caplog.records if record.levelname == "DEBUG"]
     assert lines == [
         "Node a begins", "Node a ended: completed, # ms", "Node b ended: skipped, # ms", "Node c begins",
         "Node c ended: error, # ms", "Node d is not on this turn's way", "Node e begins", "Node e ended: error, # ms",
     ]  # fmt: skip
-    assert {record.__dict__["request_id"] for record in caplog.records} == {str(state.request_id)}
+    assert {record.__dict__["request_id"] for record in caplog.records} == {str(state.request.request_id)}
     assert "secret" not in caplog.text
     caplog.clear()
     await Graph(nodes).run(make_state())
@@ -106,8 +132,7 @@ async def test_a_failing_node_ends_the_turn_after_what_came_before() -> None:
     state = make_state()
     seen: list[Event] = []
     with pytest.raises(NodeFailed) as raised:
-        async for event in Graph([make_node("a", step=1), make_node("b", fail, step=2), make_node("c")]).stream(state):
-            seen.append(event)
+        await collect(Graph([make_node("a", step=1), make_node("b", fail, step=2), make_node("c")]), state, seen)
     assert raised.value.node == "b"
     assert [event.status for event in seen if isinstance(event, StepEvent)] == [
         "processing", "completed", "processing", "error"
@@ -127,7 +152,7 @@ async def test_a_slow_node_is_ended_by_its_timeout() -> None:
 async def test_a_failed_turn_ends_in_an_answer_that_keeps_what_came_and_says_what_went_wrong() -> None:
     async def write(state: State, emit: Emit) -> None:
         for event in (BlockStart(id="b1", kind="text"), Delta(id="b1", text="Half an ans")):
-            state.answer.apply(event)
+            await emit(event)
 
     async def refuse(state: State, emit: Emit) -> None:
         raise NodeError("The weather office is closed.", code="closed", retryable=False)
@@ -162,27 +187,28 @@ async def test_many_events_and_then_a_failure_all_arrive() -> None:
             await emit(Delta(id="b1", text=str(number)))
         raise RuntimeError("broken")
 
-    seen = []
+    seen: list[Event] = []
     with pytest.raises(NodeFailed):
         async with asyncio.timeout(20):
-            async for event in Graph([make_node("a", chatter)]).stream(make_state()):
-                seen.append(event)
+            await collect(Graph([make_node("a", chatter)]), make_state(), seen)
     assert len(seen) == 600
 
 
-async def test_closing_the_stream_cancels_the_running_node() -> None:
-    ended = asyncio.Event()
+async def test_a_turn_that_is_cancelled_cancels_the_running_node() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def forever(state: State, emit: Emit) -> None:
+        begun.set()
         try:
-            await emit(StepEvent(step=1, key="a", step_name="a", status="processing"))
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    stream = Graph([make_node("a", forever)]).stream(make_state())
-    await anext(stream)
-    await stream.aclose()  # type: ignore[attr-defined]
+    turn = asyncio.create_task(collect(Graph([make_node("a", forever)]), make_state()))
+    await begun.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
     assert ended.is_set()
 
 
@@ -211,10 +237,11 @@ async def test_a_node_that_always_runs_runs_again_when_a_stop_cut_it() -> None:
     async def ignore(event: Event) -> None: ...
 
     state, graph = make_state(), Graph([make_node("save", slow, always=True)])
-    stream = graph.stream(state)
-    await anext(stream)
+    turn = asyncio.create_task(collect(graph, state))
     await reached.wait()
-    await stream.aclose()  # type: ignore[attr-defined]
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
     await graph.finish(state, ignore)
     assert [entry.status for entry in state.trace] == ["stopped", "completed"]
 

@@ -10,7 +10,7 @@ from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
 def asks(state: State) -> bool:
-    return state.action == "retrieve_vector"
+    return state.plan.action == "retrieve_vector"
 
 
 def chats(state: State) -> bool:
@@ -33,17 +33,19 @@ def fork() -> Graph:
 )
 async def test_an_edge_is_taken_for_the_states_that_it_names(action: str, search: str, rank: str) -> None:
     state = make_state()
-    state.action = action
+    state.plan.action = action
     await collect(fork(), state)
     assert outcome(state) == {"understand": "completed", "search": search, "rank": rank, "answer": "completed"}
 
 
 async def test_the_condition_sees_what_the_node_before_it_did() -> None:
     async def decide(state: State, emit: Emit) -> None:
-        state.action = "answer_chat"
+        state.plan.action = "answer_chat"
 
     state = make_state()
-    graph = Graph([make_node("understand", decide), make_node("search", after=(When(PREVIOUS, asks),))])
+    graph = Graph(
+        [make_node("understand", decide, writes=("plan.action",)), make_node("search", after=(When(PREVIOUS, asks),))]
+    )
     await collect(graph, state)
     assert outcome(state)["search"] == "skipped"
 
@@ -58,7 +60,7 @@ class Choose(Node):
         pass
 
     def choose(self, state: State) -> Collection[str]:
-        return state.question.split()
+        return state.request.question.split()
 
 
 def crossroads() -> Graph:
@@ -78,23 +80,20 @@ def crossroads() -> Graph:
     ],
 )
 async def test_a_node_chooses_what_follows_and_what_always_runs_runs(chosen: str, ran: set[str]) -> None:
-    state = make_state()
-    state.question = chosen
+    state = make_state(chosen)
     await collect(crossroads(), state)
     assert {key for key, status in outcome(state).items() if status == "completed"} == ran
     assert len(outcome(state)) == 6
 
 
 async def test_what_is_no_branch_can_not_be_chosen() -> None:
-    state = make_state()
-    state.question = "nowhere"
+    state = make_state("nowhere")
     with pytest.raises(NodeFailed, match=r"'nowhere', which is none of its branches"):
         await collect(crossroads(), state)
 
 
 async def test_an_unwanted_node_still_lets_the_turn_through_its_branches() -> None:
-    state = make_state()
-    state.question = "right"
+    state = make_state("right")
     node = type("Unwanted", (Choose,), {"wanted": lambda self, state: False})()
     await collect(Graph([node, make_node("left"), make_node("right", after=("choose",)), make_node("end")]), state)
     assert outcome(state) == {"choose": "skipped", "left": "skipped", "right": "completed", "end": "completed"}

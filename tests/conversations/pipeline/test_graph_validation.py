@@ -10,7 +10,7 @@ from conversations.pipeline.validation import problems
 from ragsite.db import PATIENCE
 from tests.conversations.nodes import make_node
 
-FIRST = make_node("first", writes=("started", "answer"))
+FIRST = make_node("first", writes=("started", "answer.blocks"))
 HERE = "tests.conversations.pipeline.test_graph_validation"
 
 
@@ -51,17 +51,19 @@ def test_what_a_turn_needs_fails_it_and_what_only_helps_does_not() -> None:
 
 
 def test_an_input_that_nothing_gives_is_found() -> None:
-    [(kind, message, hint)] = found(make_node("rank", reads=("hits",)))
-    assert kind == "missing input" and "'rank' reads 'hits'" in message and "writes 'hits'" in hint
+    [(kind, message, hint)] = found(make_node("rank", reads=("found.hits",)))
+    assert kind == "missing input" and "'rank' reads 'found.hits'" in message and "writes 'found.hits'" in hint
 
 
 def test_an_input_that_comes_too_late_names_who_gives_it() -> None:
-    [(kind, _message, hint)] = found(make_node("rank", reads=("hits",)), make_node("metadata", writes=("hits",)))
+    [(kind, _message, hint)] = found(
+        make_node("rank", reads=("found.hits",)), make_node("metadata", writes=("found.hits",))
+    )
     assert kind == "missing input" and "Let 'rank' run after 'metadata'" in hint
 
 
 def test_what_is_given_with_the_question_or_may_be_missing_is_no_problem() -> None:
-    assert found(make_node("a", reads=("question", "session_id"), may_read=("hits",))) == []
+    assert found(make_node("a", reads=("request.question", "request.session_id"), may_read=("found.hits",))) == []
 
 
 def test_a_field_that_the_state_does_not_have_is_found() -> None:
@@ -80,16 +82,16 @@ def test_a_node_that_nothing_leads_to_is_found_and_so_are_those_behind_it() -> N
 
 
 def test_nodes_side_by_side_that_touch_the_same_field_are_found() -> None:
-    left = make_node("left", after=("first",), writes=("hits",))
-    right = make_node("right", after=("first",), may_read=("hits",))
+    left = make_node("left", after=("first",), writes=("found.hits",))
+    right = make_node("right", after=("first",), may_read=("found.hits",))
     [(kind, message, hint)] = found(left, right)
-    assert kind == "side by side" and "'left' and 'right'" in message and "'hits'" in message and "after" in hint
-    assert found(left, make_node("right", after=("left",), may_read=("hits",))) == []
+    assert kind == "side by side" and "'left' and 'right'" in message and "'found.hits'" in message and "after" in hint
+    assert found(left, make_node("right", after=("left",), may_read=("found.hits",))) == []
 
 
 def test_a_pipeline_that_never_begins_or_says_nothing_is_found() -> None:
     names = {problem.message.split("'")[1] for problem in problems(Graph([make_node("a")]))}
-    assert names == {"started", "answer"}
+    assert names == {"started", "answer.blocks"}
 
 
 class Nameless(Node):

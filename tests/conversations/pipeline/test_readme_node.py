@@ -72,9 +72,13 @@ async def test_the_node_of_the_readme_answers_a_question(
 
 
 @pytest.mark.usefixtures("mysite")
-async def test_it_is_skipped_where_it_is_not_wanted(owner: User, leave: KnowledgeBase, session: ChatSession) -> None:
+async def test_it_changes_nothing_where_it_knows_nothing(
+    owner: User, leave: KnowledgeBase, session: ChatSession
+) -> None:
     await run_turn(owner, session, "When does the kitchen close?")
-    assert (await TraceStep.objects.aget(key="glossary")).status == "skipped"
+    assert (await TraceStep.objects.aget(key="glossary")).detail == {"found": []}
+    search = await TraceStep.objects.aget(key="search")
+    assert {ranking["query"] for ranking in search.detail["rankings"]} == {"When does the kitchen close?"}
 
 
 def test_it_stands_before_the_search_in_the_graph(mysite: None) -> None:

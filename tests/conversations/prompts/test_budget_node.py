@@ -10,7 +10,11 @@ from django.test import AsyncClient
 from django.urls import reverse
 
 from conversations.models import ChatSession, Message, TraceStep, Turn
-from conversations.web.trace import memory_labels
+from conversations.pipeline.description import Description
+from conversations.pipeline.nodes.budget import Budget
+from conversations.pipeline.nodes.load_history import LoadHistory
+from conversations.pipeline.nodes.memory import Memory
+from conversations.pipeline.nodes.relevant_history import RelevantHistory
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests import factories
@@ -63,7 +67,7 @@ async def test_what_was_cut_is_told(
     page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
     told = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
     assert told in page
-    facts = dict(memory_labels.of_budget(detail))
+    facts = dict(Budget().describe(detail).facts)
     assert facts["Did not fit"] == told
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
@@ -102,7 +106,7 @@ async def test_where_everything_fits_nothing_is_told(
     fake_llm.enqueue("Nine [1].")
     await run_turn(owner, session, QUESTION)
     assert "window" not in (await Message.objects.aget(role="assistant")).usage
-    assert "Did not fit" not in dict(memory_labels.of_budget(await budget_of_last()))
+    assert "Did not fit" not in dict(Budget().describe(await budget_of_last()).facts)
 
 
 async def test_a_question_longer_than_the_window_reaches_no_model(
@@ -126,21 +130,15 @@ async def test_no_more_is_asked_for_than_was_kept_free(
 
 
 def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
-    words = (
-        memory_labels.of_history,
-        memory_labels.of_relevant_history,
-        memory_labels.of_memory,
-        memory_labels.of_budget,
-    )
-    assert [describe({}) for describe in words] == [[], [], [], []]
+    assert all(node.describe({}) == Description() for node in (LoadHistory(), RelevantHistory(), Memory(), Budget()))
 
 
 def test_what_was_recalled_in_words() -> None:
-    assert memory_labels.of_history({"turns": [1, 2], "summary": True}) == [
+    assert LoadHistory().describe({"turns": [1, 2], "summary": True}).facts == [
         ("Recalled", "2 earlier turns"),
         ("Before them", "a summary"),
     ]
-    assert memory_labels.of_relevant_history({"turns": [1], "by": "words"}) == [
+    assert RelevantHistory().describe({"turns": [1], "by": "words"}).facts == [
         ("Like the question", "1 earlier turn · by words")
     ]
-    assert memory_labels.of_memory({"facts": 2}) == [("Remembered", "2 facts")]
+    assert Memory().describe({"facts": 2}).facts == [("Remembered", "2 facts")]

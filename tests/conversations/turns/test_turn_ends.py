@@ -34,7 +34,7 @@ class Writes(Node):
     async def run(self, state: State, ctx: Context) -> None:
         await ctx.emit(BlockStart(id="b1", kind="text"))
         await ctx.emit(Delta(id="b1", text="Hello"))
-        state.later.append(self._later)
+        ctx.later.append(self._later)
         await self.end.wait()
 
     async def _later(self) -> None:

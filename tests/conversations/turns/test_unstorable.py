@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from conversations.events import StepEvent
 from conversations.json_safe import as_json
 from conversations.models import ChatSession, Message, TraceStep
-from conversations.pipeline.graph import Context, Emit, Node, NodeError
+from conversations.pipeline.graph import Context, Node, NodeError
 from conversations.pipeline.state import State
 from conversations.pipeline.writing.blocks import BlockWriter
 from conversations.turns import lifecycle
@@ -25,7 +25,7 @@ from tests.fakes.provider import FakeProvider
 pytestmark = pytest.mark.django_db(transaction=True)
 
 QUESTION = "How many ports does the switch have?"
-Body = Callable[[State, Emit], Awaitable[Any]]
+Body = Callable[[State, Context], Awaitable[Any]]
 
 
 class Odd(Node):
@@ -34,11 +34,11 @@ class Odd(Node):
     key = "odd"
     title = "Do something odd"
     on_error = "skip"
-    reads = ("question",)
+    may_read = ("answer.blocks",)
     body: Body
 
     async def run(self, state: State, ctx: Context) -> None:
-        await type(self).body(state, ctx.emit)
+        await type(self).body(state, ctx)
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def test_what_has_no_end_is_cut() -> None:
 
 
 async def test_a_note_of_anything_is_kept_with_the_answer(owner: User, session: ChatSession, odd: type[Odd]) -> None:
-    async def note(state: State, emit: Emit) -> None:
-        state.note("odd", found={"ports"}, at=datetime.now(UTC), score=math.nan, text="a\x00b")
+    async def note(state: State, ctx: Context) -> None:
+        ctx.note(found={"ports"}, at=datetime.now(UTC), score=math.nan, text="a\x00b")
 
     odd.body = note
     message = await asked(owner, session)
@@ -95,25 +95,25 @@ async def test_a_note_of_anything_is_kept_with_the_answer(owner: User, session: 
     assert detail["found"] == ["ports"] and detail["text"] == "ab"
 
 
-async def cancelled(state: State, emit: Emit) -> None:
+async def cancelled(state: State, ctx: Context) -> None:
     task = asyncio.create_task(asyncio.sleep(60))
     task.cancel()
     await task
 
 
-async def emit_text(state: State, emit: Emit) -> None:
-    await emit("hello")  # type: ignore[arg-type]
+async def emit_text(state: State, ctx: Context) -> None:
+    await ctx.emit("hello")  # type: ignore[arg-type]
 
 
-async def emit_nothing(state: State, emit: Emit) -> None:
-    await emit(None)  # type: ignore[arg-type]
+async def emit_nothing(state: State, ctx: Context) -> None:
+    await ctx.emit(None)  # type: ignore[arg-type]
 
 
-async def lazy_words(state: State, emit: Emit) -> None:
+async def lazy_words(state: State, ctx: Context) -> None:
     raise NodeError(gettext_lazy("Search"))  # type: ignore[arg-type]
 
 
-async def leave(state: State, emit: Emit) -> None:
+async def leave(state: State, ctx: Context) -> None:
     raise SystemExit
 
 
@@ -128,8 +128,8 @@ async def test_what_a_node_should_not_do_is_its_own_failure(
 
 
 async def test_text_of_a_node_is_made_storable(owner: User, session: ChatSession, odd: type[Odd]) -> None:
-    async def write(state: State, emit: Emit) -> None:
-        writer = BlockWriter(state, emit)
+    async def write(state: State, ctx: Context) -> None:
+        writer = BlockWriter(state, ctx.emit)
         await writer.table(["a\x00"], [["\ud83d", "b"]])
         for piece in ("An emoji in two: \ud83d", "\ude00, and half: \ud83d"):
             await writer.text(piece)
@@ -146,8 +146,8 @@ async def test_text_of_a_node_is_made_storable(owner: User, session: ChatSession
 async def test_an_answer_that_can_not_be_stored_fails_and_does_not_stay_open(
     owner: User, session: ChatSession, odd: type[Odd], seconds: float
 ) -> None:
-    async def emit_object(state: State, emit: Emit) -> None:
-        await emit(StepEvent(step=3, key="odd", step_name=object(), status="completed"))  # type: ignore[arg-type]
+    async def emit_object(state: State, ctx: Context) -> None:
+        await ctx.emit(StepEvent(step=3, key="odd", step_name=object(), status="completed"))  # type: ignore[arg-type]
         await asyncio.sleep(seconds)
 
     odd.body = emit_object

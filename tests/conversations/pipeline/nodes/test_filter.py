@@ -10,12 +10,13 @@ from pytest_django import Settings
 
 from conversations.events import Event, StepEvent
 from conversations.pipeline.nodes.filter import Filter, Verdict, read_verdict
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Found, Request, State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Reply, TextPiece, ThinkPiece
 from retrieval.search import Hit
 from tests.conversations.conftest import run_node
+from tests.conversations.nodes import make_state
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
@@ -54,7 +55,8 @@ def model(fake_llm: FakeLLM, settings: Settings) -> FakeLLM:
 
 async def filtered(*contents: str, **fields: Any) -> tuple[State, dict[str, Any], list[StepEvent]]:
     """Run the node, if it is wanted; return the state, what the trace is told, and the events."""
-    state = State(user_id=1, session_id=1, question="How do I reset the switch?", hits=hits(*contents), **fields)
+    request = Request(user_id=1, session_id=1, question="How do I reset the switch?", **fields)
+    state = State(request, found=Found(hits=hits(*contents)))
     events: list[Event] = []
 
     async def emit(event: Event) -> None:
@@ -66,7 +68,7 @@ async def filtered(*contents: str, **fields: Any) -> tuple[State, dict[str, Any]
 
 
 def kept(state: State) -> list[int]:
-    return [hit.chunk_id for hit in state.hits]
+    return [hit.chunk_id for hit in state.found.hits]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +102,8 @@ def test_hard_replies(reply: str, verdict: Verdict) -> None:
 async def test_only_what_answers_is_kept(model: FakeLLM) -> None:
     model.enqueue(no(), no(), yes("Hold the reset button"))
     state, detail, _events = await filtered()
-    assert kept(state) == [3] and state.key_passages == {3: "Hold the reset button"}
-    assert state.reasons == {3: "It answers."}
+    assert kept(state) == [3] and state.found.key_passages == {3: "Hold the reset button"}
+    assert state.found.reasons == {3: "It answers."}
     assert [(item["chunk_id"], item["keep"], item["reason"]) for item in detail["judged"]] == [
         (1, False, "Another subject."), (2, False, "Another subject."), (3, True, "It answers."),
     ]  # fmt: skip
@@ -120,15 +122,15 @@ async def test_each_passage_is_shown_fenced_with_the_question(model: FakeLLM) ->
 async def test_a_call_that_fails_keeps_its_hit(model: FakeLLM) -> None:
     model.enqueue(no(), ProviderError("boom"), "nonsense")
     state, detail, _events = await filtered()
-    assert kept(state) == [2, 3] and not state.reasons  # nobody said why they answer
+    assert kept(state) == [2, 3] and not state.found.reasons  # nobody said why they answer
     assert [item["reason"] for item in detail["judged"]] == ["Another subject.", "failed", "no verdict"]
-    assert Filter().message(state) == "0 of 3 passages answer directly · 2 not judged"
+    assert Filter().message(state, state.details["filter"]) == "0 of 3 passages answer directly · 2 not judged"
 
 
 async def test_where_nothing_answers_nothing_is_left(model: FakeLLM) -> None:
     model.enqueue(no(), no(), no())
     state, _detail, _events = await filtered()
-    assert (state.hits, state.answer_state) == ([], "nothing")
+    assert (state.found.hits, state.found.answer_state) == ([], "nothing")
 
 
 async def test_progress_is_told(model: FakeLLM) -> None:
@@ -137,7 +139,7 @@ async def test_progress_is_told(model: FakeLLM) -> None:
     assert [(event.key, event.status, event.message) for event in events] == [
         ("filter", "processing", f"{done} of 3 passages judged") for done in (1, 2, 3)
     ]
-    assert Filter().message(state) == "2 of 3 passages answer directly"
+    assert Filter().message(state, state.details["filter"]) == "2 of 3 passages answer directly"
 
 
 async def test_only_the_first_are_judged(model: FakeLLM, settings: Settings) -> None:
@@ -165,8 +167,8 @@ class TestWanted:
     async def test_without_a_model_all_stay(self, model: FakeLLM) -> None:
         model.serves = set()
         state, detail, _events = await filtered()
-        assert len(state.hits) == 3 and detail["note"] == "no model"
-        assert Filter().message(state) == "not judged"
+        assert len(state.found.hits) == 3 and detail["note"] == "no model"
+        assert Filter().message(state, state.details["filter"]) == "not judged"
 
 
 class Counting(FakeLLM):
@@ -200,7 +202,7 @@ class TestTime:
         async with asyncio.timeout(20):
             state, detail, _events = await filtered()
         assert [item["reason"] for item in detail["judged"]] == ["timed out", "paused", "paused"]
-        assert len(state.hits) == 3 and len(model.calls) == 1
+        assert len(state.found.hits) == 3 and len(model.calls) == 1
 
     async def test_calls_run_side_by_side_under_a_limit(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -213,12 +215,12 @@ class TestTime:
         monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
         settings.ENABLE_FILTER, settings.FILTER_CONCURRENCY = True, 3
         state, _detail, _events = await filtered(*(f"Passage {number}." for number in range(9)))
-        assert model.most == 3 and len(state.hits) == 9
+        assert model.most == 3 and len(state.found.hits) == 9
 
     async def test_tokens_spent_on_thinking(self, model: FakeLLM) -> None:
         model.enqueue([ThinkPiece("Hm."), FinishPiece("length")], [ThinkPiece("Hm."), TextPiece(no())])
         state, _detail, _events = await filtered("Lunch is at noon.")
-        assert state.hits == [] and model.calls[1].max_tokens
+        assert state.found.hits == [] and model.calls[1].max_tokens
 
 
 class TestProvider:
@@ -232,11 +234,11 @@ class TestProvider:
         settings.ENABLE_FILTER = True
         state, detail, _events = await filtered()
         assert kept(state) == [1, 3] and detail["model"] == "fake-model"
-        assert state.key_passages[3] == "Hold the reset button for ten seconds."
+        assert state.found.key_passages[3] == "Hold the reset button for ten seconds."
 
 
 async def test_it_may_be_run_without_anyone_listening(model: FakeLLM) -> None:
     model.enqueue(yes(), yes(), yes())
-    state = State(user_id=1, session_id=1, question="q", hits=hits())
+    state = make_state(found=Found(hits=hits()))
     await run_node(Filter(), state)
-    assert len(state.hits) == 3
+    assert len(state.found.hits) == 3

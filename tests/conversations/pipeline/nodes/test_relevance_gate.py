@@ -5,10 +5,11 @@ from pytest_django import Settings
 
 from conversations.pipeline.nodes import relevance_gate
 from conversations.pipeline.nodes.relevance_gate import RelevanceGate
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Found, Plan, State
 from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit
 from tests.conversations.conftest import run_node
+from tests.conversations.nodes import make_state
 
 SWITCH = "The TL-SE2109 switch has nine ports and a power supply of twelve volts."
 
@@ -34,9 +35,9 @@ async def looked(
     contents: tuple[str, ...] = (),
 ) -> State:
     hits = [hit(content) for content in contents or (SWITCH,)]
-    state = State(user_id=1, session_id=1, question=question, hits=hits, deferred_action=deferred_action)
-    state.ranking_query = f"How many ports has it?\n{question}"
-    state.rankings = [*rankings(near, question), *rankings(joined, state.ranking_query)]
+    state = make_state(question, found=Found(hits=hits), plan=Plan(deferred_action=deferred_action))
+    state.plan.ranking_query = f"How many ports has it?\n{question}"
+    state.found.rankings = [*rankings(near, question), *rankings(joined, state.plan.ranking_query)]
     if RelevanceGate().wanted(state):
         await run_node(RelevanceGate(), state)
     return state
@@ -55,27 +56,30 @@ async def looked(
 )
 async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: str, near: float, kept: bool) -> None:
     state = await looked(question, near)
-    assert (bool(state.hits), state.action) == (kept, "retrieve_vector")
-    assert (state.answer_state != "nothing") is kept
-    assert state.details["relevance_gate"]["state"] == state.answer_state
+    assert (bool(state.found.hits), state.plan.action) == (kept, "retrieve_vector")
+    assert (state.found.answer_state != "nothing") is kept
+    assert state.details["relevance_gate"]["state"] == state.found.answer_state
 
 
 async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_not_lean_on_it() -> None:
-    assert not (await looked("Who painted the Mona Lisa?", 0.1, joined=0.8)).hits
-    assert (await looked("How long does it take?", 0.1, joined=0.8)).hits
+    assert not (await looked("Who painted the Mona Lisa?", 0.1, joined=0.8)).found.hits
+    assert (await looked("How long does it take?", 0.1, joined=0.8)).found.hits
 
 
 async def test_a_rewritten_question_tells_too() -> None:
-    state = State(user_id=1, session_id=1, question="Who painted the Mona Lisa?", hits=[hit()])
-    state.rewrite, state.rankings = "Which ports?", [*rankings(0.1, state.question), *rankings(0.6, "Which ports?")]
+    state = make_state("Who painted the Mona Lisa?", found=Found(hits=[hit()]))
+    state.plan.rewrite, state.found.rankings = (
+        "Which ports?",
+        [*rankings(0.1, state.request.question), *rankings(0.6, "Which ports?")],
+    )
     await run_node(RelevanceGate(), state)
-    assert state.hits
+    assert state.found.hits
 
 
 async def test_it_can_be_switched_off(settings: Settings) -> None:
     settings.RELEVANCE_THRESHOLD = -100.0
-    assert (await looked("Who won the world cup in 2018?", -0.1)).hits
-    assert (await looked("世界杯冠军是谁？", None)).hits
+    assert (await looked("Who won the world cup in 2018?", -0.1)).found.hits
+    assert (await looked("世界杯冠军是谁？", None)).found.hits
 
 
 class TestAnotherLanguage:
@@ -99,7 +103,7 @@ class TestAnotherLanguage:
         self, question: str, contents: tuple[str, ...], kept: bool
     ) -> None:
         state = await looked(question, 0.05 if question.isascii() else None, contents=contents)
-        assert (state.answer_state, bool(state.hits)) == ("nearest" if kept else "nothing", kept)
+        assert (state.found.answer_state, bool(state.found.hits)) == ("nearest" if kept else "nothing", kept)
 
     @pytest.mark.parametrize("model", [None], indirect=True)
     @pytest.mark.parametrize(("question", "contents", "_kept"), FOREIGN)
@@ -107,13 +111,13 @@ class TestAnotherLanguage:
         self, question: str, contents: tuple[str, ...], _kept: bool
     ) -> None:
         state = await looked(question, 0.05 if question.isascii() else None, contents=contents)
-        assert (state.hits, state.answer_state) == ([], "nothing")
+        assert (state.found.hits, state.found.answer_state) == ([], "nothing")
 
     async def test_a_question_for_facts_is_not_left_to_a_chat(self) -> None:
         contents = ("保修期为三年。",)
-        assert (await looked("How long is the warranty?", 0.05, "answer_chat", contents=contents)).hits
+        assert (await looked("How long is the warranty?", 0.05, "answer_chat", contents=contents)).found.hits
         state = await looked("Tell me a joke.", 0.05, "answer_chat", contents=contents)
-        assert (state.action, state.hits) == ("answer_chat", [])
+        assert (state.plan.action, state.found.hits) == ("answer_chat", [])
 
 
 class TestOtherPlans:
@@ -133,37 +137,38 @@ class TestOtherPlans:
         self, question: str, near: float, deferred_action: str
     ) -> None:
         state = await looked(question, near, deferred_action)
-        assert (state.action, bool(state.hits)) == ("retrieve_vector", True)
+        assert (state.plan.action, bool(state.found.hits)) == ("retrieve_vector", True)
 
     @pytest.mark.parametrize("question", ["Tell me a joke.", "Make that shorter, please.", "Recommend me a film."])
     async def test_where_they_don_t_it_chats(self, question: str) -> None:
         state = await looked(question, 0.1, "answer_chat")
-        assert (state.action, state.hits) == ("answer_chat", [])
+        assert (state.plan.action, state.found.hits) == ("answer_chat", [])
 
     async def test_little_nearness_is_not_enough(self) -> None:
-        assert (await looked("Translate that into French.", 0.35, "answer_chat")).action == "answer_chat"
+        assert (await looked("Translate that into French.", 0.35, "answer_chat")).plan.action == "answer_chat"
 
     async def test_that_they_speak_of_what_came_before_is_no_proof(self) -> None:
-        assert (await looked("Say that more tersely, please.", 0.1, "answer_chat", joined=0.8)).action == "answer_chat"
+        state = await looked("Say that more tersely, please.", 0.1, "answer_chat", joined=0.8)
+        assert state.plan.action == "answer_chat"
 
     @pytest.mark.parametrize("question", ["What did I ask before?", "How did you find that out?", "我刚才问了什么？"])
     async def test_a_question_about_the_talk_is_chat(self, question: str) -> None:
-        assert (await looked(question, 0.1, "answer_chat")).action == "answer_chat"
+        assert (await looked(question, 0.1, "answer_chat")).plan.action == "answer_chat"
 
     async def test_a_question_about_what_was_said_is_chat(self) -> None:
-        assert (await looked("What does that mean?", 0.1, "answer_chat")).action == "answer_chat"
+        assert (await looked("What does that mean?", 0.1, "answer_chat")).plan.action == "answer_chat"
 
     async def test_a_question_for_facts_is_one_without_hits(self) -> None:
         state = await looked("Who won the world cup in 2018?", 0.1, "answer_chat")
-        assert (state.action, state.hits) == ("retrieve_vector", [])
+        assert (state.plan.action, state.found.hits) == ("retrieve_vector", [])
 
     @pytest.mark.parametrize("question", ["What about the thing we saw?", "Which colour has the sky?"])
     async def test_where_they_don_t_it_asks_back(self, question: str) -> None:
         state = await looked(question, 0.2, "clarify")
-        assert (state.action, state.hits) == ("clarify", [])
+        assert (state.plan.action, state.found.hits) == ("clarify", [])
 
     async def test_nothing_found_proves_it_right(self) -> None:
-        state = State(user_id=1, session_id=1, question="Tell me a joke.", deferred_action="answer_chat")
+        state = make_state("Tell me a joke.", plan=Plan(deferred_action="answer_chat"))
         assert RelevanceGate().wanted(state)
         await run_node(RelevanceGate(), state)
-        assert state.action == "answer_chat"
+        assert state.plan.action == "answer_chat"

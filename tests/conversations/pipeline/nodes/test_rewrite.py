@@ -10,12 +10,13 @@ from pytest_django import Settings
 from conversations.history import PastTurn
 from conversations.pipeline.nodes.rewrite import Rewrite
 from conversations.pipeline.nodes.understand import Understand
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Past, State
 from conversations.prompts import side_calls, templates
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError, Unauthorized
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
 from tests.conversations.conftest import run_node
+from tests.conversations.nodes import make_state
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
@@ -39,22 +40,22 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 
 async def rewritten(question: str = QUESTION, **fields: Any) -> tuple[State, dict[str, Any]]:
     """Understand a question by rules and rewrite it; return the state and what the trace is told."""
-    state = State(user_id=1, session_id=1, question=question, history=fields.pop("history", HISTORY))
+    state = make_state(question, past=Past(turns=fields.pop("history", HISTORY), summary=fields.pop("summary", "")))
     await run_node(Understand(), state)
     for name, value in fields.items():
-        setattr(state, name, value)
+        setattr(state.plan, name, value)
     if Rewrite().wanted(state):
         await run_node(Rewrite(), state)
-    assert state.question == question
+    assert state.request.question == question
     return state, state.details.get("rewrite", {})
 
 
 async def test_a_question_that_leans_is_rewritten_for_the_search(model: FakeLLM) -> None:
     model.enqueue(REWRITTEN)
     state, detail = await rewritten()
-    assert state.rewrite == state.ranking_query == state.retrieval_query == REWRITTEN
-    assert {REWRITTEN, QUESTION} <= {query.text for query in state.queries}
-    assert state.rewrite_reason == detail["reason"] == "pronoun" and detail["rewrite"] == REWRITTEN
+    assert state.plan.rewrite == state.plan.ranking_query == state.plan.retrieval_query == REWRITTEN
+    assert {REWRITTEN, QUESTION} <= {query.text for query in state.plan.queries}
+    assert state.plan.rewrite_reason == detail["reason"] == "pronoun" and detail["rewrite"] == REWRITTEN
     system, user = model.calls[0].messages
     assert "Rewrite" in system.content and HISTORY[0].question in user.content and user.content.endswith(QUESTION)
 
@@ -63,7 +64,7 @@ async def test_a_chinese_question_has_a_chinese_prompt(model: FakeLLM) -> None:
     model.enqueue("改写后的问题：“TL-SE2109 的保修期多长？”")
     history = [PastTurn(1, "TL-SE2109 有多少个端口？", "九个 [1]。")]
     state, _detail = await rewritten("它的保修期多长？", history=history)
-    assert state.rewrite == "TL-SE2109 的保修期多长？"
+    assert state.plan.rewrite == "TL-SE2109 的保修期多长？"
     assert "改写" in model.calls[0].messages[0].content
 
 
@@ -86,7 +87,7 @@ async def test_it_is_not_asked_in_vain(model: FakeLLM, fields: dict[str, Any]) -
 async def test_little_certainty_is_a_reason_too(model: FakeLLM) -> None:
     model.enqueue("What is the warranty period of the rack mounting kit of the TL-SE2109?")
     state, _detail = await rewritten("What is the warranty period of the rack mounting kit?", confidence=0.4)
-    assert state.rewrite_reason == "low confidence" and state.rewrite.endswith("TL-SE2109?")
+    assert state.plan.rewrite_reason == "low confidence" and state.plan.rewrite.endswith("TL-SE2109?")
 
 
 async def test_it_can_be_switched_off(model: FakeLLM, settings: Settings) -> None:
@@ -119,9 +120,9 @@ async def test_hard_replies_keep_the_question(model: FakeLLM, reply: Any, kept: 
     model.enqueue(reply, reply)
     by_rules, _detail = await rewritten(rewrite="-")
     state, detail = await rewritten()
-    assert (detail["kept"], state.rewrite) == (kept, "")
-    assert (state.queries, state.ranking_query) == (by_rules.queries, by_rules.ranking_query)
-    assert len(state.queries) == 2 and model.closed == 1
+    assert (detail["kept"], state.plan.rewrite) == (kept, "")
+    assert (state.plan.queries, state.plan.ranking_query) == (by_rules.plan.queries, by_rules.plan.ranking_query)
+    assert len(state.plan.queries) == 2 and model.closed == 1
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ async def test_hard_replies_keep_the_question(model: FakeLLM, reply: Any, kept: 
 )
 async def test_hard_replies_that_hold_a_question(model: FakeLLM, reply: Any) -> None:
     model.enqueue(reply)
-    assert (await rewritten())[0].rewrite == REWRITTEN
+    assert (await rewritten())[0].plan.rewrite == REWRITTEN
 
 
 async def test_thirty_seconds_of_silence(model: FakeLLM, settings: Settings) -> None:
@@ -144,7 +145,7 @@ async def test_thirty_seconds_of_silence(model: FakeLLM, settings: Settings) -> 
     model.enqueue([30.0, TextPiece(REWRITTEN)])
     async with asyncio.timeout(20):
         state, detail = await rewritten()
-    assert (detail["kept"], state.rewrite) == ("timed out", "") and model.stopped == model.closed == 1
+    assert (detail["kept"], state.plan.rewrite) == ("timed out", "") and model.stopped == model.closed == 1
 
 
 async def test_a_model_that_was_silent_when_it_should_understand_is_not_asked_to_rewrite(
@@ -160,7 +161,7 @@ async def test_a_model_that_was_silent_when_it_should_understand_is_not_asked_to
 async def test_without_a_model_the_rules_stay(fake_llm: FakeLLM) -> None:
     fake_llm.serves = set()
     state, detail = await rewritten()
-    assert detail["kept"] == "no model" and len(state.queries) == 2
+    assert detail["kept"] == "no model" and len(state.plan.queries) == 2
 
 
 class TestCache:
@@ -170,7 +171,7 @@ class TestCache:
         model.enqueue(REWRITTEN)
         await rewritten()
         state, detail = await rewritten()
-        assert state.rewrite == REWRITTEN and detail["cached"] and len(model.calls) == 1
+        assert state.plan.rewrite == REWRITTEN and detail["cached"] and len(model.calls) == 1
 
     @pytest.mark.parametrize(
         "fields",
@@ -208,7 +209,7 @@ class TestCache:
         model.enqueue(ProviderError("boom"), "I'm sorry.", REWRITTEN)
         for _ in range(3):
             state, _detail = await rewritten()
-        assert state.rewrite == REWRITTEN
+        assert state.plan.rewrite == REWRITTEN
 
 
 class TestProvider:
@@ -227,7 +228,7 @@ class TestProvider:
     async def test_fifty_tokens_eaten_by_thinking(self, served: FakeProvider, style: Any) -> None:
         served.reply("", "“It” may be", finish="length", style=style, purpose="rewrite")
         served.reply(REWRITTEN, "“It” is the reset.", style=style, purpose="rewrite")
-        assert (await rewritten())[0].rewrite == REWRITTEN
+        assert (await rewritten())[0].plan.rewrite == REWRITTEN
         assert [request["max_tokens"] for request in served.requests] == [50, 50 + side_calls.THINKING_ROOM]
 
     async def test_silence(self, served: FakeProvider, settings: Settings) -> None:

@@ -7,11 +7,12 @@ from pytest_django import Settings
 from conversations.events import StepEvent
 from conversations.models import ChatSession, TraceStep, Turn
 from conversations.pipeline.nodes.select import Select
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Found
 from conversations.web.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
+from tests.conversations.nodes import make_state
 from tests.conversations.pipeline.writing.test_extractive import hit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,8 +25,8 @@ async def test_each_step_says_what_its_passages_are_for(
     events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     told = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
     assert (told["fusion"], told["budget"]) == ("4 passages to look through", "4 passages given")
-    state = State(user_id=1, session_id=1, question="q", hits=[hit("a"), hit("b")])
-    assert Select().message(state) == "2 passages given on"
+    state = make_state(found=Found(hits=[hit("a"), hit("b")]))
+    assert Select().message(state, {}) == "2 passages given on"
 
 
 async def selection() -> list[dict[str, object]]:
@@ -65,7 +66,7 @@ async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
 ) -> None:
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     turn = await Turn.objects.aget()
-    rows = await in_database(steps.steps, turn, owner)
+    rows = await in_database(steps, turn, owner)
     (order,) = [step.lists[0] for step in rows if step.name == "Order the passages"]
     (chosen,) = [step.lists[0] for step in rows if step.name == "Join neighbouring passages"]
     assert [hit.sources for hit in order.hits][:1] == ["was number 1"]

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from conversations.history import PastTurn
 from conversations.pipeline.nodes import understand
 from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Past, State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.prompts import side_calls
 from ragsite.llm.chat import ChatClient
@@ -19,6 +19,7 @@ from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited,
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
 from retrieval.engine.fulltext import Frequencies
 from tests.conversations.conftest import run_node
+from tests.conversations.nodes import make_state
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, chat, clarify, plan
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
@@ -38,14 +39,14 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 
 async def understood(question: str = QUESTION, history: list[PastTurn] | None = None) -> tuple[State, dict[str, Any]]:
     """Run the node; return the state and what the trace is told."""
-    state = State(user_id=1, session_id=1, question=question, history=HISTORY if history is None else history)
+    state = make_state(question, past=Past(turns=HISTORY if history is None else history))
     await run_node(Understand(), state)
-    assert state.question == question
+    assert state.request.question == question
     return state, state.details["understand"]
 
 
 def texts(state: State) -> list[str]:
-    return [query.text for query in state.queries]
+    return [query.text for query in state.plan.queries]
 
 
 class TestReplies:
@@ -57,21 +58,21 @@ class TestReplies:
         state, detail = await understood()
         assert not model.left and model.closed == 1
         if action in UNUSABLE:
-            assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", action)
+            assert (state.plan.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", action)
             assert texts(state)[0] == QUESTION
         else:
             assert detail["by"] == "model" and "fallback" not in detail
-            assert state.action == "retrieve_vector"  # where the model would not search, what is found decides
-            assert state.deferred_action == ("" if action == "retrieve_vector" else action)
+            assert state.plan.action == "retrieve_vector"  # where the model would not search, what is found decides
+            assert state.plan.deferred_action == ("" if action == "retrieve_vector" else action)
 
     async def test_a_good_plan_is_followed(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan()))
         state, detail = await understood()
-        assert (state.action, state.intent, state.confidence, state.followup) == (
+        assert (state.plan.action, state.plan.intent, state.plan.confidence, state.plan.followup) == (
             "retrieve_vector", "kb_retrieval", 0.9, True,
         )  # fmt: skip
-        assert state.rewrite == REWRITE == state.ranking_query == state.retrieval_query
-        assert state.rewrite_reason == "understanding"
+        assert state.plan.rewrite == REWRITE == state.plan.ranking_query == state.plan.retrieval_query
+        assert state.plan.rewrite_reason == "understanding"
         assert {REWRITE, QUESTION} <= set(texts(state))
         assert detail["key_terms"] == ["TL-SE2109", "port isolation"] and detail["model"] == "fake-model"
 
@@ -85,8 +86,8 @@ class TestReplies:
 
     async def test_what_came_before_is_told_in_short(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan()))
-        state = State(user_id=1, session_id=1, question=QUESTION, summary="They compare switches.")
-        state.history = [PastTurn(1, "Which one has fans?", "None. " + "It is cooled by air. " * 500)]
+        state = make_state(QUESTION, past=Past(summary="They compare switches."))
+        state.past.turns = [PastTurn(1, "Which one has fans?", "None. " + "It is cooled by air. " * 500)]
         await run_node(Understand(), state)
         told = model.calls[0].messages[1].content
         assert "They compare switches." in told and "None. It is cooled" in told and len(told) < 2500
@@ -94,21 +95,24 @@ class TestReplies:
     async def test_key_terms_are_searched_each_by_itself(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109", "the", "tl-se2109?"])))
         state, _detail = await understood()
-        assert [(query.text, query.weight) for query in state.queries] == [
+        assert [(query.text, query.weight) for query in state.plan.queries] == [
             (REWRITE, 1.0), (QUESTION, 0.5), ("VLAN segregation", TERMS_WEIGHT / 2), ("tl-se2109?", TERMS_WEIGHT / 2),
         ]  # fmt: skip
 
     async def test_what_documents_call_the_thing_is_searched_too(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[], rewrite="", followup=False)))
         state, _detail = await understood("How much does the TL-SE2109 cost?", [])
-        assert texts(state) == [state.question, "TL-SE2109 price 价格"] and state.ranking_query == state.question
+        assert (
+            texts(state) == [state.request.question, "TL-SE2109 price 价格"]
+            and state.plan.ranking_query == state.request.question
+        )
 
     @pytest.mark.parametrize("count", [1, 3, 5])
     async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:
         found = ["VLAN", "isolation", "port", "switch", "TL-SE2109"][:count]
         model.enqueue(json.dumps(plan(queries=found)))
         state, _detail = await understood()
-        weights = [query.weight for query in state.queries if query.text in found]
+        weights = [query.weight for query in state.plan.queries if query.text in found]
         assert len(weights) == count and sum(weights) == pytest.approx(TERMS_WEIGHT)
 
     async def test_what_is_a_query_already_is_not_one_again(self, model: FakeLLM) -> None:
@@ -122,16 +126,16 @@ class TestReplies:
         rewrite = "What does the guarantee say about a broken fan?"
         model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite, followup=False)))
         state, _detail = await understood(question, [])
-        assert [(query.text, query.weight) for query in state.queries] == [(rewrite, 1.0), (question, 0.5)]
-        assert (state.rewrite, state.rewrite_reason) == (rewrite, "understanding")
-        assert state.ranking_query == state.retrieval_query == rewrite
+        assert [(query.text, query.weight) for query in state.plan.queries] == [(rewrite, 1.0), (question, 0.5)]
+        assert (state.plan.rewrite, state.plan.rewrite_reason) == (rewrite, "understanding")
+        assert state.plan.ranking_query == state.plan.retrieval_query == rewrite
 
     async def test_one_that_has_none_is_searched_as_it_stands(self, model: FakeLLM) -> None:
         question = "What is the warranty of the rack mounting kit?"
         for rewrite in ("", question, "What is the warranty of the TL-SE2109 kit?"):
             model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite)))
             state, _detail = await understood(question, [])
-            assert texts(state) == [question] and not state.rewrite
+            assert texts(state) == [question] and not state.plan.rewrite
 
     async def test_a_question_that_stands_alone_is_not_mixed_with_the_conversation(self, model: FakeLLM) -> None:
         question = "Which power supplies fit?"
@@ -139,7 +143,7 @@ class TestReplies:
             json.dumps(plan(queries=[], followup=False)), json.dumps(plan(queries=[], followup=None, rewrite=""))
         )
         state, _detail = await understood(question)
-        assert texts(state) == [question] == [state.ranking_query] and not state.rewrite
+        assert texts(state) == [question] == [state.plan.ranking_query] and not state.plan.rewrite
         state, _detail = await understood(question)  # where the model doesn't say, the rules do
         assert len(texts(state)) == 2 and question in texts(state)
 
@@ -150,14 +154,14 @@ class TestReplies:
         ):
             model.enqueue(json.dumps(plan(queries=[], followup=False, rewrite="", **changed)))
             state, _detail = await understood(question)
-            assert texts(state) != [question] and state.queries
+            assert texts(state) != [question] and state.plan.queries
 
     @pytest.mark.parametrize(
         ("k", "given"), [(1, 1), (3, 3), (5, 5), (6, None), (8, 8), (500, 10), (0, None), ("nine", None)]
     )
     async def test_as_many_passages_as_a_plan_wants(self, model: FakeLLM, k: Any, given: int | None) -> None:
         model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
-        assert (await understood())[0].k == given
+        assert (await understood())[0].plan.k == given
 
     @pytest.mark.parametrize(("usual", "k", "given"), [(2, 4, 2), (8, 7, 8), (8, 4, 4), (12, 500, 12)])
     async def test_within_what_the_site_is_set_to(
@@ -165,12 +169,12 @@ class TestReplies:
     ) -> None:
         settings.DEFAULT_TOP_K = usual
         model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
-        assert (await understood())[0].k == given
+        assert (await understood())[0].plan.k == given
 
     async def test_a_contradiction_is_noted(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(intent="chat")))
         state, detail = await understood()
-        assert state.action == "retrieve_vector" and not state.deferred_action
+        assert state.plan.action == "retrieve_vector" and not state.plan.deferred_action
         assert detail["notes"] == ["contradiction"]
 
 
@@ -180,13 +184,17 @@ class TestNotSearching:
     async def test_an_unsure_one_is_not_followed(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(chat(confidence=0.4)))
         state, detail = await understood()
-        assert (state.action, state.deferred_action, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
+        assert (state.plan.action, state.plan.deferred_action, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
 
     @pytest.mark.parametrize("question", ["Make that shorter, please.", "I had a long day at work", "给我讲个笑话吧"])
     async def test_a_sure_one_is_followed_where_nothing_is_asked(self, model: FakeLLM, question: str) -> None:
         model.enqueue(json.dumps(chat(confidence=0.8)))
         state, detail = await understood(question)
-        assert (state.action, state.intent, state.deferred_action) == ("answer_chat", "chat", "") and not state.queries
+        assert (state.plan.action, state.plan.intent, state.plan.deferred_action) == (
+            "answer_chat",
+            "chat",
+            "",
+        ) and not state.plan.queries
         assert (detail["action"], detail["by"]) == ("answer_chat", "model")
 
     @pytest.mark.parametrize(
@@ -195,17 +203,17 @@ class TestNotSearching:
     async def test_else_it_has_to_prove_it(self, model: FakeLLM, question: str, confidence: float) -> None:
         model.enqueue(json.dumps(chat(confidence=confidence)))
         state, detail = await understood(question)
-        assert (state.action, state.deferred_action, detail["deferred_action"]) == (
+        assert (state.plan.action, state.plan.deferred_action, detail["deferred_action"]) == (
             "retrieve_vector",
             "answer_chat",
             "answer_chat",
         )
-        assert state.queries
+        assert state.plan.queries
 
     async def test_a_first_question_that_points_at_nothing_is_asked_back(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(clarify()))
         state, _detail = await understood("How long does it take?", [])
-        assert (state.action, state.deferred_action, state.queries) == ("clarify", "", [])
+        assert (state.plan.action, state.plan.deferred_action, state.plan.queries) == ("clarify", "", [])
 
     @pytest.mark.parametrize(
         ("reply", "action", "queries"),
@@ -219,7 +227,7 @@ class TestNotSearching:
     ) -> None:
         model.enqueue(reply)
         state, _detail = await understood("How long does it take?", [])
-        assert (state.action, [query.text for query in state.queries]) == (action, queries)
+        assert (state.plan.action, [query.text for query in state.plan.queries]) == (action, queries)
 
     @pytest.mark.parametrize(
         ("question", "action"), [("Hello!", "answer_chat"), ("谢谢", "answer_chat"), ("???", "clarify")]
@@ -228,7 +236,7 @@ class TestNotSearching:
         self, model: FakeLLM, question: str, action: str
     ) -> None:
         state, detail = await understood(question, [])
-        assert state.action == action and detail["by"] == "rules" and not model.calls
+        assert state.plan.action == action and detail["by"] == "rules" and not model.calls
 
 
 class TestTranslations:
@@ -248,11 +256,11 @@ class TestTranslations:
         state, detail = await understood()
         system = model.calls[0].messages[0].content
         assert '"translations": {"zh"' in system and system.startswith("You decide how a site")
-        assert state.translations == detail["translations"] == {"zh": translated}
-        assert [(query.text, query.weight) for query in state.queries] == [
+        assert state.plan.translations == detail["translations"] == {"zh": translated}
+        assert [(query.text, query.weight) for query in state.plan.queries] == [
             (REWRITE, 1.0), (QUESTION, 0.5), (translated, 1.0), ("交换机", TERMS_WEIGHT),
         ]  # fmt: skip
-        assert state.ranking_query == REWRITE
+        assert state.plan.ranking_query == REWRITE
 
     @pytest.mark.usefixtures("chinese")
     async def test_a_chinese_question_is_asked_for_in_english(self, model: FakeLLM) -> None:
@@ -266,13 +274,13 @@ class TestTranslations:
     async def test_a_reply_without_them_is_as_good_as_before(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[])))
         state, _detail = await understood()
-        assert texts(state) == [REWRITE, QUESTION] and not state.translations
+        assert texts(state) == [REWRITE, QUESTION] and not state.plan.translations
 
     async def test_nothing_is_asked_where_all_documents_are_in_the_questions_language(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[], translations={"zh": "端口隔离如何配置？"})))
         state, _detail = await understood()
         assert "translations" not in model.calls[0].messages[0].content
-        assert texts(state) == [REWRITE, QUESTION] and not state.translations
+        assert texts(state) == [REWRITE, QUESTION] and not state.plan.translations
 
 
 class TestFailures:
@@ -285,7 +293,7 @@ class TestFailures:
     async def test_errors(self, model: FakeLLM, error: LLMError) -> None:
         model.enqueue(error)
         state, detail = await understood()
-        assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "failed")
+        assert (state.plan.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "failed")
         assert detail["fallback_detail"] and model.closed == 1
 
     async def test_an_answer_that_breaks_off(self, model: FakeLLM) -> None:
@@ -300,7 +308,7 @@ class TestFailures:
         model.enqueue([30.0, TextPiece(json.dumps(chat()))])
         async with asyncio.timeout(20):
             state, detail = await understood()
-        assert (state.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "timed out")
+        assert (state.plan.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "timed out")
         assert "0.1 s" in detail["fallback_detail"]
         assert model.stopped == 1 and model.closed == 1
 
@@ -341,7 +349,7 @@ class TestThinking:
     async def test_what_it_thinks_does_not_count(self, model: FakeLLM) -> None:
         model.enqueue([ThinkPiece(json.dumps(chat())), TextPiece(json.dumps(plan()))])
         state, _detail = await understood()
-        assert state.intent == "kb_retrieval"
+        assert state.plan.intent == "kb_retrieval"
 
     @pytest.mark.parametrize(
         "spent",
@@ -379,7 +387,7 @@ class TestProvider:
 
     async def test_a_plan_by_itself(self, served: FakeProvider) -> None:
         state, detail = await understood()
-        assert detail["by"] == "model" and state.confidence == 0.9
+        assert detail["by"] == "model" and state.plan.confidence == 0.9
         assert served.requests[0]["stream"] and served.paths == ["/v1/chat/completions"]
 
     @pytest.mark.parametrize("style", ["openai", "deepseek", "ollama"])
@@ -388,7 +396,7 @@ class TestProvider:
             f"```json\n{json.dumps(plan())}\n```\nDone.", json.dumps(chat()), style=style, purpose="understand"
         )
         state, _detail = await understood()
-        assert state.rewrite == REWRITE
+        assert state.plan.rewrite == REWRITE
 
     async def test_tokens_spent_on_thinking(self, served: FakeProvider) -> None:
         served.reply("", "Let me think about it", finish="length", purpose="understand")
@@ -422,7 +430,7 @@ class TestProvider:
         served.missing_paths.add("/v1/chat/completions")
         served.reply(f"{json.dumps(plan())}\nUser: another\n", purpose="")
         state, _detail = await understood()
-        assert state.rewrite == REWRITE and served.paths[-1] == "/v1/completions"
+        assert state.plan.rewrite == REWRITE and served.paths[-1] == "/v1/completions"
 
 
 def _overloaded() -> Any:

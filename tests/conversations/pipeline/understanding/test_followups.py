@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 
 from conversations.history import PastTurn
 from conversations.models import ChatSession, Turn
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Past, Request, State
 from conversations.pipeline.understanding.scope import known_words, searchable
-from conversations.web.trace import steps as tracing
+from conversations.web.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval.engine import fulltext
@@ -23,9 +23,9 @@ FIRST = "How do I restore the factory settings of the switch?"
 
 def facts(turn_id: int, owner: User) -> dict[str, list[str]]:
     """Return what the trace's page tells of a turn's understanding."""
-    steps = tracing.steps(Turn.objects.get(pk=turn_id), owner)
+    shown = steps(Turn.objects.get(pk=turn_id), owner)
     found: dict[str, list[str]] = {}
-    for label, value in next(step for step in steps if step.name == "Understand the question").facts:
+    for label, value in next(step for step in shown if step.name == "Understand the question").facts:
         found.setdefault(label, []).append(value)
     return found
 
@@ -79,7 +79,7 @@ async def test_words_are_counted_in_the_bases_of_the_session_alone(
         return mine
 
     mine = await in_database(others)
-    state = State(owner.pk, session.pk, "Which?", history=[PastTurn(1, "Which switch?", "")])
+    state = State(Request(owner.pk, session.pk, "Which?"), past=Past(turns=[PastTurn(1, "Which switch?", "")]))
     known = (await known_words(state)).frequencies
     assert (known.size, known.holding["switch"]) == (6, 4)
     await session.knowledge_bases.aadd(mine)
@@ -89,7 +89,7 @@ async def test_words_are_counted_in_the_bases_of_the_session_alone(
 
 async def test_a_first_question_asks_for_no_frequencies(owner: User, session: ChatSession, monkeypatch: Any) -> None:
     monkeypatch.setattr(fulltext, "frequencies", None)
-    known = await known_words(State(owner.pk, session.pk, "Which switch?"))
+    known = await known_words(State(Request(owner.pk, session.pk, "Which switch?")))
     assert (known.frequencies.size, known.passages) == (0, ())
 
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from conversations.events import Event, fold
 from conversations.models import ChatSession, Message
-from conversations.pipeline.state import PictureInfo, State
+from conversations.pipeline.state import PictureInfo
 from conversations.pipeline.writing.blocks import BlockWriter, PartWriter
 from conversations.pipeline.writing.dialects.parts import (
     CodeHead,
@@ -23,6 +23,7 @@ from conversations.pipeline.writing.dialects.parts import (
 )
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
+from tests.conversations.nodes import make_state
 from tests.conversations.pipeline.writing.test_extractive import hit
 from tests.fakes.llm import FakeLLM
 
@@ -31,14 +32,17 @@ QUESTION = "How many ports does the TL-SE2109 have?"
 
 async def blocks_of(*parts: Part, pictures: tuple[int, ...] = ()) -> list[dict[str, Any]]:
     """Write the parts to an answer with two passages, those of the numbers with a picture, and return its blocks."""
-    state = State(user_id=1, session_id=1, question="q")
-    state.evidence = [hit("one", chunk_id=1), hit("two", chunk_id=2)]
-    state.citations = [{"index": 1}, {"index": 2}]
-    state.pictures = {number: PictureInfo(f"/pictures/{number}/", f"Picture {number}", 4, 3) for number in pictures}
+    state = make_state()
+    state.prompt.evidence = [hit("one", chunk_id=1), hit("two", chunk_id=2)]
+    state.prompt.citations = [{"index": 1}, {"index": 2}]
+    state.found.pictures = {
+        number: PictureInfo(f"/pictures/{number}/", f"Picture {number}", 4, 3) for number in pictures
+    }
     events: list[Event] = []
 
     async def emit(event: Event) -> None:
         events.append(event)
+        state.answer.apply(event)
 
     writer = PartWriter(state, BlockWriter(state, emit))
     for part in parts:

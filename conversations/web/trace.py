@@ -1,0 +1,121 @@
+"""A turn's trace as the page shows it: what ran, how long, and what each node saw, in words."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from conversations.models import TraceStep, Turn
+from conversations.pipeline.description import Passage
+from conversations.turns import redaction
+from conversations.turns.lifecycle import pipeline
+from conversations.web.progress import duration
+from knowledge import access
+from knowledge.models import Chunk
+
+_LISTED_HITS = 10
+# What is shown of any node's detail in its own way.
+_APART = ("error", "error_detail", "messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in a list of hits. `sources` says why it stands there, such as where each retriever ranked it."""
+
+    rank: int
+    score: float | None
+    chunk_id: int
+    title: str
+    filename: str
+    page: int | None
+    excerpt: str
+    sources: str = ""
+
+
+@dataclass(slots=True)
+class HitList:
+    """The hits of one retriever for one query, or of the fusion."""
+
+    title: str
+    note: str
+    hits: list[Found]
+    more: int
+
+
+@dataclass(slots=True)
+class Step:
+    """One node's run. `offset` and `width` place it on the turn's time line, in percent."""
+
+    name: str
+    status: str
+    duration: str
+    offset: int
+    width: int
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    lists: list[HitList] = field(default_factory=list)
+    messages: list[redaction.Sent] = field(default_factory=list)
+    raw: str = ""
+
+
+def steps(turn: Turn, user: Any) -> list[Step]:
+    """Return what ran for a turn, in order. Passages that the user may not read (any more) are not quoted."""
+    rows = list(turn.trace.all())
+    if not rows:
+        return []
+    begin = min(row.started_at for row in rows)
+    total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
+    chunks = _chunks(rows, user)
+    sight = redaction.sight_of(turn, rows, user)
+    made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
+    for step, row in zip(made, rows, strict=True):
+        step.messages = redaction.messages(row.detail, sight)
+        if sight.servers and row.detail.get("error_detail"):
+            step.facts.append((_("Details"), str(row.detail["error_detail"])))
+    return made
+
+
+def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) -> Step:
+    """Show a run as its node describes it; as it is where the pipeline has no such node, or that has no words."""
+    node = pipeline().nodes.get(row.key)
+    step = Step(
+        name=str(node.title if node is not None and node.title else row.key.replace("_", " ")),
+        status=row.status,
+        duration=duration(row.ms),
+        offset=min(99, round(100 * start / total)),
+        width=max(1, round(100 * row.ms / total)),
+    )
+    told = node.describe(row.detail) if node is not None else None
+    if told is not None:
+        step.facts += told.facts
+        for each in told.lists:
+            hits = [_found(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
+            note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
+            step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))
+    elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
+        step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
+    if row.detail.get("error"):
+        step.facts.append((_("Error"), str(row.detail["error"])))
+    return step
+
+
+def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
+    """Return the passages that a trace names, in one query, without those out of the user's reach."""
+    return access.chunks(user).select_related("document").in_bulk(redaction.named_passages(rows, _LISTED_HITS))
+
+
+def _found(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> Found:
+    chunk = chunks.get(hit.chunk_id)
+    if chunk is None:
+        return Found(rank, hit.score, hit.chunk_id, _("not available"), "", None, "")
+    return Found(
+        rank,
+        hit.score,
+        chunk.pk,
+        chunk.document.name,
+        chunk.document.original_filename,
+        chunk.page,
+        hit.quote or chunk.content[:160],
+        hit.words,
+    )

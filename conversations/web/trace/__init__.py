@@ -1,1 +1,0 @@
-"""A turn's trace as the page shows it."""
