@@ -31,3 +31,16 @@ def pipeline_is_a_graph(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
         else:
             found.append(Warning(problem.message, hint=problem.hint, id="conversations.W001"))
     return found
+
+
+@register()
+def verifier_can_be_made(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Make the verifier that `CITATION_VERIFIER` names."""
+    from conversations.citations.verifiers import configured
+
+    try:
+        configured()
+    except (ImportError, TypeError) as error:
+        hint = "Give the dotted path of a class with a `verify`, such as conversations.citations.verifiers.rules.Rules."
+        return [Error(f"The setting CITATION_VERIFIER can't be used: {error}", hint=hint, id="conversations.E006")]
+    return []

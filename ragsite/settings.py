@@ -301,6 +301,12 @@ FILTER_TIMEOUT = env.decimal("FILTER_TIMEOUT", 20.0, minimum=0.1)
 # where it was measured; -100 takes whatever is found.
 RELEVANCE_THRESHOLD = env.decimal("RELEVANCE_THRESHOLD", 0.0, minimum=-100.0, maximum=100.0)
 ANSWER_THRESHOLD = env.decimal("ANSWER_THRESHOLD", 0.0, minimum=-100.0, maximum=100.0)
+# Who judges the citations of an answer that is complete; models judge so many sentences, in so many seconds.
+CITATION_VERIFIER = env.text("CITATION_VERIFIER", "conversations.citations.verifiers.rules.Rules")
+CITATION_ENTAILMENT_MODEL = env.text("CITATION_ENTAILMENT_MODEL", "")
+CITATION_ENTAILMENT_THRESHOLD = env.decimal("CITATION_ENTAILMENT_THRESHOLD", 0.5, minimum=0.0, maximum=1.0)
+CITATION_MODEL_CLAIMS = env.integer("CITATION_MODEL_CLAIMS", 20, minimum=1, maximum=200)
+CITATION_MODEL_TIMEOUT = env.decimal("CITATION_MODEL_TIMEOUT", 10.0, minimum=0.1, maximum=20.0)
 PIPELINE_NODES = [
     "conversations.pipeline.nodes.system_context.SystemContext",
     "conversations.pipeline.nodes.save_question.SaveQuestion",

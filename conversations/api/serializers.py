@@ -147,17 +147,21 @@ class ProblemSerializer(serializers.Serializer[Any]):
     """
 
     kind = serializers.ChoiceField(
-        choices=["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
+        choices=["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
     )
     what = serializers.CharField()
+    says = serializers.CharField(default="", help_text="What the source says in its place, where that is sure.")
 
 
 class CheckSerializer(serializers.Serializer[Any]):
-    """How the sources of a cited sentence bear it out. `coverage` is the share of its words found there, 0 to 1."""
+    """How the sources of a sentence bear it out. `coverage` is the share of its words found there, 0 to 1.
+
+    A sentence that is `uncited` names none, and states what stands in none.
+    """
 
     text = serializers.CharField()
     sources = serializers.ListField(child=serializers.IntegerField())
-    status = serializers.ChoiceField(choices=["supported", "partly", "not_found"])
+    status = serializers.ChoiceField(choices=["supported", "partly", "not_found", "contradicted", "uncited"])
     coverage = serializers.FloatField()
     problems = ProblemSerializer(many=True)
 

@@ -16,6 +16,7 @@ _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _MARKUP = re.compile(
     r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|\d{1,3}[.)]\s+)|\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)", re.MULTILINE
 )
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _LINK = re.compile(r"\[([^\]\d][^\]]*)\]\([^)\s]*\)")
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~$#])")
 
@@ -32,17 +33,20 @@ class Claim:
 
 
 def claims(markdown: str) -> Iterator[Claim]:
-    """Yield the sentences of an answer that carry markers, in order.
+    """Yield the sentences of an answer that carry markers, in order."""
+    return (claim for claim in statements(markdown) if claim.sources)
+
+
+def statements(markdown: str) -> Iterator[Claim]:
+    """Yield the sentences of an answer, in order, but for headings and questions that carry no marker.
 
     A marker stands for the sentence that it ends or stands in; code is not looked into.
     """
     for paragraph in re.split(r"\n\s*\n|\n(?=\s{0,3}(?:[-*+]|\d{1,3}[.)])\s)", _FENCE.sub("\n\n", markdown)):
-        yield from _in_paragraph(paragraph)
-
-
-def _in_paragraph(paragraph: str) -> Iterator[Claim]:
-    for sentence in sentences(paragraph):
-        yield from _claim(sentence)
+        for sentence in sentences(paragraph):
+            sources, said = tuple(numbers_in(_CODE.sub(" ", sentence))), plain(sentence)
+            if re.search(r"\w", said) and (sources or not (_HEADING.match(sentence) or said.endswith(("?", "？")))):
+                yield Claim(said, sources)
 
 
 def sentences(paragraph: str) -> Iterator[str]:
@@ -61,13 +65,6 @@ def sentences(paragraph: str) -> Iterator[str]:
             yield text
         text = sentence
     yield text
-
-
-def _claim(text: str) -> Iterator[Claim]:
-    sources = tuple(numbers_in(_CODE.sub(" ", text)))
-    said = plain(text)
-    if sources and re.search(r"\w", said):
-        yield Claim(said, sources)
 
 
 def plain(markdown: str) -> str:

@@ -1,13 +1,14 @@
 """What the check of an answer's citations found, in words for a reader."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conversations.citations.facts import squeezed
 from conversations.citations.underline import Verdict
 
 # Reasons that stand beside a sentence; the list of all has the rest.
@@ -27,7 +28,13 @@ class Doubt:
 
 def label(status: str) -> str:
     """Return a verdict's name."""
-    names = {"supported": _("Supported"), "partly": _("Partly supported"), "not_found": _("Not found in the source")}
+    names = {
+        "supported": _("Supported"),
+        "partly": _("Partly supported"),
+        "not_found": _("Not found in the source"),
+        "contradicted": _("Contradicted"),
+        "uncited": _("Uncited"),
+    }
     return names.get(status, status)
 
 
@@ -38,7 +45,7 @@ def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
             item["text"],
             item["status"],
             label(item["status"]),
-            _first_reasons(item["problems"]),
+            _first_reasons(item),
             tuple(dict.fromkeys(item["sources"])),
         )
         for item in checks
@@ -53,14 +60,19 @@ def rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
             label(item["status"]),
             item["text"],
             "".join(f"[{number}]" for number in dict.fromkeys(item["sources"])),
-            " ".join(reason(problem["kind"], problem["what"]) for problem in item["problems"]),
+            " ".join(reason(problem, item["status"]) for problem in item["problems"]),
         )
         for item in checks
     ]
 
 
-def reason(kind: str, what: str) -> str:
-    """Return why a sentence is doubted."""
+def reason(problem: Mapping[str, str], status: str = "") -> str:
+    """Return why a sentence of a status is doubted."""
+    kind, what, says = problem["kind"], problem["what"], problem.get("says", "")
+    if says:
+        return _("“%(what)s” is contradicted: the source says %(says)s.") % {"what": what, "says": says}
+    if status == "uncited":
+        return _("“%(what)s” stands in none of the sources, and none is named.") % {"what": what}
     match kind:
         case "quotation":
             return _("The source does not say “%(what)s” in these words.") % {"what": what}
@@ -68,6 +80,10 @@ def reason(kind: str, what: str) -> str:
             return _("“%(what)s” does not stand so in the source.") % {"what": what}
         case "polarity":
             return _("The source seems to say the opposite.")
+        case "model":
+            if what:
+                return _("A model does not find “%(what)s” in the source.") % {"what": what}
+            return _("A model does not find it in the source.")
         case "language":
             return _("The source is in another language and could not be compared.")
         case "source":
@@ -76,8 +92,9 @@ def reason(kind: str, what: str) -> str:
             return _("Little of it stands in the source.")
 
 
-def _first_reasons(problems: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    reasons = (reason(problem["kind"], problem["what"]) for problem in problems[:_SHOWN])
+def _first_reasons(item: Mapping[str, Any]) -> tuple[str, ...]:
+    problems = item["problems"]
+    reasons = (reason(problem, item["status"]) for problem in problems[:_SHOWN])
     return (*reasons, "…") if len(problems) > _SHOWN else tuple(reasons)
 
 
@@ -94,7 +111,13 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
             total,
         )
         return text % {"n": total}
-    parts = (("supported", _("%(n)d supported")), ("partly", _("%(n)d partly")), ("not_found", _("%(n)d not found")))
+    parts = (
+        ("supported", _("%(n)d supported")),
+        ("partly", _("%(n)d partly")),
+        ("not_found", _("%(n)d not found")),
+        ("contradicted", _("%(n)d contradicted")),
+        ("uncited", _("%(n)d uncited")),
+    )
     return _("Citations checked: %(counts)s") % {
         "counts": " · ".join(text % {"n": counts[status]} for status, text in parts if counts[status])
     }
@@ -104,10 +127,16 @@ def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[Verdict]]:
     """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
     found: dict[int, list[Verdict]] = defaultdict(list)
     for item in checks:
-        name = label(item["status"])
-        verdict = Verdict(
-            item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item["problems"])))))
-        )
         for number in item["sources"]:
-            found[number].append(verdict)
+            found[number].append(_verdict(item))
     return found
+
+
+def uncited(checks: Iterable[dict[str, Any]]) -> dict[str, Verdict]:
+    """Return the verdicts on sentences without a source, by their letters and digits."""
+    return {squeezed(item["text"]): _verdict(item) for item in checks if item["status"] == "uncited"}
+
+
+def _verdict(item: Mapping[str, Any]) -> Verdict:
+    name = label(item["status"])
+    return Verdict(item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item))))))

@@ -1,12 +1,14 @@
 """The sentences of an answer that their sources don't fully bear out, underlined where they stand. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
 
 from conversations.citations.claims import sentences
+from conversations.citations.facts import squeezed
+from conversations.citations.markers import MARKER
 
 # A full stop after a marker is not worth a line of its own.
 _WORDS = re.compile(r"\w")
@@ -14,7 +16,7 @@ _WORDS = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the check made of a sentence: "supported", "partly" or "not_found", that in words, and why it is doubted."""
+    """What the check made of a sentence (`verdict.Status`), that in words, and why it is doubted."""
 
     status: str = ""
     label: str = ""
@@ -23,18 +25,21 @@ class Verdict:
     @property
     def doubtful(self) -> bool:
         """Whether the sentence is not fully borne out."""
-        return self.status in ("partly", "not_found")
+        return self.status in ("partly", "not_found", "contradicted", "uncited")
 
 
-def underlined(tokens: Sequence[Token], verdict: Callable[[int], Verdict]) -> list[Token]:
+def underlined(
+    tokens: Sequence[Token], verdict: Callable[[int], Verdict], uncited: Mapping[str, Verdict]
+) -> list[Token]:
     """Return the tokens of a line of Markdown with doubted sentences within `doubt_open` and `doubt_close`.
 
-    `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`.
+    `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`. `uncited` has the
+    sentences without any by their letters and digits (`squeezed`); `doubt_end` follows them.
     """
     for token in tokens:
         if token.type == "citation":
             token.meta["verdict"] = verdict(token.meta["number"])
-    doubts = list(_doubts(tokens))
+    doubts = list(_doubts(tokens, uncited))
     if not doubts:
         return list(tokens)
     result: list[Token] = []
@@ -45,7 +50,7 @@ def underlined(tokens: Sequence[Token], verdict: Callable[[int], Verdict]) -> li
     return result
 
 
-def _doubts(tokens: Sequence[Token]) -> Iterator[tuple[int, int, Verdict]]:
+def _doubts(tokens: Sequence[Token], uncited: Mapping[str, Verdict]) -> Iterator[tuple[int, int, Verdict]]:
     """Yield where doubted sentences start and end in the text of the tokens."""
     found: list[tuple[int, Verdict]] = []
     text = ""
@@ -54,11 +59,13 @@ def _doubts(tokens: Sequence[Token]) -> Iterator[tuple[int, int, Verdict]]:
             found.append((len(text), token.meta["verdict"]))
         text += _text_of(token)
     end = 0
-    for sentence in sentences(text) if found else ():
+    for sentence in sentences(text) if found or uncited else ():
         start, end = end, end + len(sentence)
         verdict = next((verdict for at, verdict in found if start <= at < end), None)
+        if verdict is None and uncited and not MARKER.search(sentence):
+            verdict = uncited.get(squeezed(sentence))
         if verdict is not None:
-            yield start, end, verdict
+            yield start, start + len(sentence.rstrip()), verdict
 
 
 def _text_of(token: Token) -> str:
@@ -82,7 +89,14 @@ def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, Verdict]]) -
     end = 0
     for first, last, verdict in doubts:
         begin, until = max(0, first - start), min(len(token.content), last - start)
-        if begin >= until or not _WORDS.search(token.content, begin, until):
+        if begin >= until:
+            continue
+        ends = verdict.status == "uncited" and until == last - start
+        if not _WORDS.search(token.content, begin, until):
+            if ends:
+                yield from _part(token, end, until)
+                yield Token("doubt_end", "", 0, meta={"verdict": verdict})
+                end = until
             continue
         if token.type == "code_inline":
             begin, until = 0, len(token.content)
@@ -90,6 +104,8 @@ def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, Verdict]]) -
         yield Token("doubt_open", "span", 1, meta={"verdict": verdict})
         yield from _part(token, begin, until)
         yield Token("doubt_close", "span", -1)
+        if ends:
+            yield Token("doubt_end", "", 0, meta={"verdict": verdict})
         end = until
     yield from _part(token, end, len(token.content))
 

@@ -7,22 +7,22 @@ polarity, and nothing else in a word's place; and enough of its other words must
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from conversations.citations.claims import Claim, claims
+from conversations.citations.claims import Claim, statements
 from conversations.citations.facts import is_named, is_quoted, names, quotations
 from conversations.citations.quantities import fold, is_rough, quantities
-from conversations.citations.rules.attribution import misplaced
+from conversations.citations.rules.attribution import counterpart, misplaced
 from conversations.citations.rules.derived import is_worked_out
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, content_terms, split_clauses
 from ragsite.language import language_of
 
-Status = Literal["supported", "partly", "not_found"]
-Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source"]
+Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
+Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
 
 # Share of a claim's words that its passages must hold to be supported, and to be found at all.
 ENOUGH, SOME = 0.35, 0.25
@@ -32,10 +32,10 @@ LONGEST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a sentence stands to its sources.
+    """How a sentence stands to its sources; one that is `uncited` names none, and stands in none that were given.
 
-    `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `coverage` is the share of its
-    words found there, from 0 to 1.
+    `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `says` has what the source says in
+    its place where that is sure, by what is missing. `coverage` is the share of its words found there, from 0 to 1.
     """
 
     text: str
@@ -43,6 +43,7 @@ class Verdict:
     status: Status
     coverage: float
     problems: tuple[tuple[Problem, str], ...] = ()
+    says: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as it is stored and as the API shows it."""
@@ -51,16 +52,25 @@ class Verdict:
             "sources": list(self.sources),
             "status": self.status,
             "coverage": round(self.coverage, 3),
-            "problems": [{"kind": kind, "what": what} for kind, what in self.problems],
+            "problems": [{"kind": kind, "what": what, "says": self.says.get(what, "")} for kind, what in self.problems],
         }
 
 
-def check(markdown: str, passages: Mapping[int, str]) -> Iterator[Verdict]:
-    """Judge every sentence of an answer that carries markers by the passages of these numbers, one after the other."""
+def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | None = None) -> Iterator[Verdict]:
+    """Judge the sentences of an answer that carry markers by the passages of these numbers, one after the other.
+
+    Of the others yield those that state a number, name or quotation that stands in no passage, nor in what is `known`
+    without one, such as the question; none of them where `known` is None.
+    """
     source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
-    for claim in claims(markdown):
-        cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
-        yield _judge(claim, source_of(cited))
+    for claim in statements(markdown):
+        if claim.sources:
+            cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
+            yield _judge(claim, source_of(cited))
+        elif known is not None and passages:
+            problems = _unfounded(fold(_beginning(claim.text)), source_of((*passages.values(), *known)))
+            if problems:
+                yield Verdict(claim.text, (), "uncited", 0.0, problems)
 
 
 def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
@@ -89,7 +99,20 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if covered < ENOUGH:
         problems.append(("words", ""))
     status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
-    return Verdict(claim.text, claim.sources, status, covered, tuple(problems))
+    says = {}
+    if {kind for kind, _what in problems} == {"number"}:  # it is right otherwise
+        says = {what: instead for _kind, what in problems if (instead := counterpart(said, what, source))}
+        if len(set(says.values())) < len(says):
+            says = {}
+    return Verdict(claim.text, claim.sources, "contradicted" if says else status, covered, tuple(problems), says)
+
+
+def _unfounded(said: str, everything: Source) -> tuple[tuple[Problem, str], ...]:
+    """Return the numbers, names and quotations of a sentence that stand nowhere; of a foreign one numbers alone."""
+    missing = dict.fromkeys(_missing(said, everything))
+    if everything.is_foreign(language_of(said)):
+        return tuple(problem for problem in missing if problem[0] == "number")
+    return tuple(missing)
 
 
 def _found(said: str, source: Source) -> int:

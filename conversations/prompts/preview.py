@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from conversations.citations import claims
 from conversations.history import PastTurn, branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
@@ -59,6 +60,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
             question=side_calls.quoted(question),
             history=side_calls.transcript(past, language),
             evidence=evidence,
+            claim=_claim(turn),
         )
         return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
     branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
@@ -95,6 +97,12 @@ def _question_of(turn: Turn) -> str:
     return found or ""
 
 
+def _claim(turn: Turn) -> str:
+    """Return the first sentence of the turn's answer that carries a marker, as a judge of citations is given it."""
+    content = turn.messages.filter(role=Message.Role.ASSISTANT).values_list("content", flat=True).first() or ""
+    return next((claim.text for claim in claims(content)), "-")
+
+
 def _past(turn: Turn) -> list[PastTurn]:
     branch = branch_of(turn.session_id, turn.parent_turn_id)
     return past_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS)
@@ -102,7 +110,7 @@ def _past(turn: Turn) -> list[PastTurn]:
 
 def _evidence(purpose: str, turn: Turn, reader: Any) -> str:
     """Return the passages as a judge of them is given them: all, or, to filter, the first."""
-    hits = _hits(turn, reader)[: 1 if purpose == "filter" else None]
+    hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
     return "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1)) or _("(no passages)")
 
 

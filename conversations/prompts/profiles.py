@@ -42,6 +42,7 @@ MANNERS: dict[str, Manner] = {
     "clarify": Manner(0.3, 512),
     "rerank": Manner(0.0),
     "filter": Manner(0.0, 1024),
+    "judge": Manner(0.0, 512),
     "summary": Manner(0.3, 1024),
     "title": Manner(0.3, 50),
 }

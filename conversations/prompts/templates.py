@@ -21,6 +21,7 @@ VARIABLES: dict[str, set[str]] = {
     "clarify": {"question"},
     "rerank": {"question", "evidence"},
     "filter": {"question", "evidence"},
+    "judge": {"claim", "evidence"},
     "summary": {"history"},
     "title": {"question", "history"},
     "blocks": set(),

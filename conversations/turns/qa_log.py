@@ -42,7 +42,8 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
         "hits": _hits(state),
         "citations": len(state.prompt.citations),
         "cited": len(state.prompt.cited),
-        "unsupported": sum(check.get("status") != "supported" for check in state.answer.checks),
+        "unsupported": sum(check.get("status") not in ("supported", "uncited") for check in state.answer.checks),
+        "uncited": sum(check.get("status") == "uncited" for check in state.answer.checks),
     }
     if settings.LOG_TEXTS:
         answer = plain_text(state.answer.blocks)

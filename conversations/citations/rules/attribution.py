@@ -7,6 +7,7 @@ from typing import Literal
 from conversations.citations.facts import are_alike, is_named, names
 from conversations.citations.quantities import Quantity, is_rough, quantities
 from conversations.citations.source import Clause, Source, content_terms, split_clauses
+from conversations.citations.words import spelled
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
@@ -18,6 +19,8 @@ MISPLACED = 0.7
 MOST_NUMBERS, MOST_CLAUSES = 20, 50
 # A claim speaks of one of two parallel clauses from this share on of the words that the other doesn't have.
 TOLD = 0.6
+# From this share on a clause may speak of the same as a claim, if the same words stand within so many characters.
+SPEAKS_OF_IT, _BESIDE = 0.3, 30
 # Numbers no farther apart than this are parts of one date. In characters.
 PART_OF_A_DATE = 3
 
@@ -32,6 +35,48 @@ def misplaced(said: str, source: Source) -> Iterator[tuple[Literal["number", "na
             yield from (("number", number) for number in _misplaced_numbers(unit, source, whole))
             yield from (("name", name.strip("“”")) for name in _misplaced_names(unit, said, source, whole))
     yield from _told_apart(said, source)
+
+
+def counterpart(said: str, what: str, source: Source) -> str:
+    """Return what the source says in place of a number of a claim, as it writes it; empty where that is not sure.
+
+    The clause or the sentence that the claim rests on must have one number of the kind that the claim hasn't, or one
+    that stands beside the same words.
+    """
+    mine = quantities(said)
+    wrong = next((quantity for quantity in mine if said[quantity.start : quantity.end].strip() == what), None)
+    if wrong is None:
+        return ""
+    beside = _words_beside(said, wrong)
+    unit = next((clause for clause in split_clauses(said) if what in clause), said)
+    for whole, wanted in ((False, content_terms(unit)), (True, content_terms(unit)), (True, content_terms(said))):
+        basis = source.basis(wanted, whole)
+        if basis is None or source.share(wanted, basis) < SPEAKS_OF_IT:
+            continue
+        rivals = {
+            _written(basis.text, other): len(beside & _words_beside(basis.text, other))
+            for other in basis.quantities
+            if other.kind == wrong.kind and not other.spelled and not _among(other, mine)
+        }
+        best = [text for text, alike in rivals.items() if alike == max(rivals.values())]
+        if len(best) == 1 and (rivals[best[0]] or _basis(wanted, source, whole)):
+            return best[0]
+        if rivals:
+            return ""
+    return ""
+
+
+def _written(text: str, quantity: Quantity) -> str:
+    """Return a number as a text writes it, with the sign of its currency."""
+    start = quantity.start - (text[max(quantity.start - 1, 0) : quantity.start] in tuple("¥￥€$£"))
+    return text[max(start, 0) : quantity.end].strip(" .,，。")
+
+
+def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
+    """Return the words that tell right before and after a number, with their sides."""
+    before = [word.key for word in spelled(text[: quantity.start][-_BESIDE:]) if word.tells]
+    after = [word.key for word in spelled(text[quantity.end :][:_BESIDE]) if word.tells]
+    return {("before", word) for word in before[-1:]} | {("after", word) for word in after[:1]}
 
 
 def _basis(wanted: Set[str], source: Source, whole: bool) -> Clause | None:

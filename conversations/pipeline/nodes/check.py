@@ -1,23 +1,18 @@
-"""After the answer: each cited sentence is held against its passages, without a model."""
+"""After the answer: each of its sentences is held against the passages."""
 
-import asyncio
-import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.citations import check
-from conversations.pipeline.description import Description
+from conversations.citations.verifiers import Verifier, Written, configured, texts_of
+from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from ragsite.runtime import caches
 from retrieval.search import Hit
-
-# One answer is checked after the other: several threads would take turns with the one that streams the others.
-_thread = ThreadPoolExecutor(1, thread_name_prefix="check")
 
 
 class Check(Node):
@@ -25,59 +20,65 @@ class Check(Node):
 
     key = "check"
     title = gettext_lazy("Check the citations")
-    timeout = 10.0
+    timeout = 30.0  # verifiers have bounds of their own
     on_error = "skip"
     always = True
-    reads = ("answer.blocks", "prompt.cited", "prompt.evidence")
+    reads = ("answer.blocks", "prompt.evidence")
+    may_read = ("past.turns", "past.unanswered")
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
-        """Something must be cited."""
-        return bool(state.prompt.cited and state.answer.blocks)
+        """There must be an answer, and passages that it may rest on."""
+        return bool(state.prompt.evidence and state.answer.blocks)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `checks`, in the order in which the markers stand in the answer."""
-        passages = {number: _passage(hit) for number, hit in enumerate(state.prompt.evidence, 1)}
-        given_up = threading.Event()  # a thread doesn't end with who waits for it
-        try:
-            loop = asyncio.get_running_loop()
-            state.answer.checks = await loop.run_in_executor(_thread, _check, state.answer.blocks, passages, given_up)
-        finally:
-            given_up.set()
-        ctx.note(checks=state.answer.checks)
+        """Fill `checks`, in the order of the sentences; of those without markers, what stands in no passage."""
+        earlier = [text for turn in state.past.conversation for text in (turn.question, turn.answer)]
+        written = Written(
+            texts=list(texts_of(state.answer.blocks)),
+            passages={number: _passage(hit) for number, hit in enumerate(state.prompt.evidence, 1)},
+            known=[state.request.question, *earlier],
+            language=state.request.question_language,
+        )
+        verified = await verifier().verify(written)
+        state.answer.checks = [verdict.to_dict() for verdict in verified.verdicts]
+        ctx.note(checks=state.answer.checks, **verified.facts)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count the sentences that their sources bear out."""
-        supported = sum(item["status"] == "supported" for item in state.answer.checks)
-        total = len(state.answer.checks)
+        cited = [item for item in state.answer.checks if item["status"] != "uncited"]
+        supported = sum(item["status"] == "supported" for item in cited)
         text = ngettext(
             "%(supported)d of %(total)d cited sentence supported",
             "%(supported)d of %(total)d cited sentences supported",
-            total,
+            len(cited),
         )
-        return text % {"supported": supported, "total": total}
+        return text % {"supported": supported, "total": len(cited)}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Count the sentences that their sources bear out."""
+        """Count the sentences that their sources bear out, and those without any; say which model judged."""
         checks = detail.get("checks", [])
-        supported = sum(check.get("status") == "supported" for check in checks)
-        words = _("%(supported)d of %(total)d sentences with sources") % {"supported": supported, "total": len(checks)}
-        return Description([(_("Supported"), words)])
+        cited = [check for check in checks if check.get("status") != "uncited"]
+        supported = sum(check.get("status") == "supported" for check in cited)
+        words = _("%(supported)d of %(total)d sentences with sources") % {"supported": supported, "total": len(cited)}
+        facts = [(_("Supported"), words)]
+        if len(cited) < len(checks):
+            facts.append((_("Uncited"), str(len(checks) - len(cited))))
+        if detail.get("by") not in (None, "rules"):
+            facts.append((_("Judged by"), str(detail["by"])))
+        if detail.get("note"):
+            facts.append((_("Not by a model"), reason(str(detail["note"]))))
+        return Description(facts)
+
+
+@cache
+def verifier() -> Verifier:
+    """Return the process's one verifier."""
+    return configured()
 
 
 def _passage(hit: Hit) -> str:
     return "\n".join(part for part in (hit.filename, hit.heading, hit.content) if part)
 
 
-def _check(blocks: list[dict[str, Any]], passages: dict[int, str], given_up: threading.Event) -> list[dict[str, Any]]:
-    verdicts = (verdict.to_dict() for text in _texts(blocks) for verdict in check(text, passages))
-    return list(takewhile(lambda _verdict: not given_up.is_set(), verdicts))
-
-
-def _texts(blocks: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what may carry markers, in the order of the page: running text, and tables row by row."""
-    for block in blocks:
-        if block["kind"] == "table":
-            yield from (" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])
-        elif block["kind"] == "text":
-            yield block["text"]
+caches.register(verifier.cache_clear)

@@ -227,7 +227,7 @@ class AnswerPage:
         """Return what is said of a source: the sentences that name it and were found there, or all that is quoted."""
         if self.model == QUOTING:
             return quotations(self.answer.blocks, number)
-        checks = (item for item in self.answer.checks if item["status"] != "not_found")
+        checks = (item for item in self.answer.checks if item["status"] not in ("not_found", "contradicted"))
         return [item["text"] for item in checks if number in item["sources"]]
 
     def citation_url(self, number: int) -> str:
@@ -254,7 +254,7 @@ class AnswerPage:
             told = tuple(verdicts.get(number, ()))
             markers[number] = markdown.Marker(self.citation_url(number), label, told, names.get(number, ""))
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
-        return markdown.Context(markers, trusted)
+        return markdown.Context(markers, trusted, labels.uncited(self.answer.checks))
 
     def blocks_html(self) -> SafeString:
         """Return all blocks as they stand."""

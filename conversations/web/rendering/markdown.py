@@ -59,11 +59,14 @@ class Marker:
 class Context:
     """What rendering needs beside the text: the known citations by number, and the text that may lend links.
 
+    `uncited` has the verdicts on sentences that name no source, though they state what stands in none, by `squeezed`.
+
     A context serves one reading of an answer from its beginning, since it counts how often each number came.
     """
 
     markers: Mapping[int, Marker] = field(default_factory=dict)
     trusted_text: str = ""
+    uncited: Mapping[str, Verdict] = field(default_factory=dict)
     _seen: Counter[int] = field(default_factory=Counter)
 
     def verdict(self, number: int) -> Verdict:
@@ -133,7 +136,8 @@ class Incremental:
         self._tail = ""
         self._held = ""
         self._open = mark_safe("")
-        self._judged = any(marker.verdicts for marker in self._context.markers.values())
+        markers = self._context.markers.values()
+        self._judged = bool(self._context.uncited) or any(marker.verdicts for marker in markers)
 
     def feed(self, text: str) -> Change:
         """Take a piece of text."""
@@ -263,7 +267,7 @@ class _Renderer(RendererHTML):
     """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
 
     def renderInline(self, tokens: Sequence[Token], options: Any, env: Any) -> str:
-        return super().renderInline(underlined(tokens, env["context"].verdict), options, env)
+        return super().renderInline(underlined(tokens, env["context"].verdict, env["context"].uncited), options, env)
 
     def citation(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         meta = tokens[index].meta
@@ -271,6 +275,10 @@ class _Renderer(RendererHTML):
 
     def doubt_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return _doubt(tokens[index].meta["verdict"])
+
+    def doubt_end(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        verdict = tokens[index].meta["verdict"]
+        return f' <span class="uncited" title="{escape(verdict.why)}">{escape(verdict.label)}</span>'
 
     def doubt_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return "</span>"

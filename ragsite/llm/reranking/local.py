@@ -35,6 +35,9 @@ class LocalReranker:
     run from 0 to 1 as those of endpoints do. Raises `LocalModelNotFound` for what can't be found or loaded.
     """
 
+    # How many numbers the model gives for a pair.
+    labels = 1
+
     def __init__(self, model: str) -> None:
         self.model = model
         self._folder = _folder_of(model)
@@ -76,7 +79,7 @@ class LocalReranker:
         """Return the model's (texts,) numbers for one batch."""
         try:
             logits = np.fromiter(model.rerank(query, texts, batch_size=len(texts)), np.float64, len(texts))
-        except _failures() as error:
+        except failures() as error:
             raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
         if not np.isfinite(logits).all():
             raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
@@ -86,7 +89,7 @@ class LocalReranker:
         if self._loaded is None:
             self._loading_since = time.monotonic()
             try:
-                self._loaded = _load(self.model, self._folder)
+                self._loaded = _load(self.model, self._folder, self.labels)
             except LLMError as error:
                 self._failure = (time.monotonic() + _RETRY_AFTER, error)
                 raise
@@ -111,7 +114,7 @@ def _folder_of(model: str) -> Path | None:
     return None
 
 
-def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
+def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
     try:
@@ -125,16 +128,16 @@ def _load(model: str, folder: Path | None) -> "TextCrossEncoder":
         )
         loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
         loaded.model.load_onnx_model()  # type: ignore[attr-defined]
-    except _failures() as error:
+    except failures() as error:
         hint = (
             "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
         )
         raise LocalModelNotFound(f"{model}: {error}{hint}") from error
-    _limit(loaded, model)
+    _limit(loaded, model, labels)
     return loaded
 
 
-def _failures() -> tuple[type[Exception], ...]:
+def failures() -> tuple[type[Exception], ...]:
     """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
     from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
@@ -143,12 +146,13 @@ def _failures() -> tuple[type[Exception], ...]:
             onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
 
 
-def _limit(loaded: "TextCrossEncoder", model: str) -> None:
-    """Cap what is read of a pair, and refuse a model that gives more than one score for it."""
+def _limit(loaded: "TextCrossEncoder", model: str, labels: int) -> None:
+    """Cap what is read of a pair, and refuse a model that gives another number of scores for it."""
     inner = loaded.model
     shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
-    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != 1):
-        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; a reranker gives one score.")
+    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != labels):
+        wanted = "a reranker gives one score" if labels == 1 else f"one for entailment gives {labels}"
+        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; {wanted}.")
     tokenizer = inner.tokenizer  # type: ignore[attr-defined]
     if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
         tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conversations.citations import Verdict
+from conversations.citations.verifiers import rules
 from conversations.pipeline.nodes import check
 from tests.conversations.conftest import run_node
 from tests.conversations.nodes import make_state
@@ -17,7 +18,7 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
     judged = 0
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
-    def slowly(text: str, passages: dict[int, str]) -> Iterator[Verdict]:
+    def slowly(text: str, passages: dict[int, str], known: list[str]) -> Iterator[Verdict]:
         nonlocal judged
         try:
             while judged < 99:
@@ -28,7 +29,7 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
         finally:
             ended.set()
 
-    monkeypatch.setattr(check, "check", slowly)
+    monkeypatch.setattr(rules, "check", slowly)
     state: Any = make_state()
     state.answer.blocks = [{"kind": "text", "text": "Nine ports [1]."}]
     running = asyncio.create_task(run_node(check.Check(), state))

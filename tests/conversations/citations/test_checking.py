@@ -141,9 +141,9 @@ def test_the_sentences_with_markers_are_found(text: str, expected: list[tuple[st
     [
         ("The TL-SE2109 has 9 ports.", "supported", None),
         ("It costs 1600 euros.", "supported", None),
-        ("The TL-SE2109 has twelve ports.", "partly", ("number", "twelve")),
+        ("The TL-SE2109 has twelve ports.", "contradicted", ("number", "twelve")),
         ("The TL-SE2106 has nine ports.", "partly", ("name", "TL-SE2106")),
-        ("The warranty of the fan lasts 24 months.", "partly", ("number", "24 months")),
+        ("The warranty of the fan lasts 24 months.", "contradicted", ("number", "24 months")),
         ("The case has a warranty of two years.", "supported", None),
         ("Paid leave is carried over.", "partly", ("polarity", "")),
         ('It says that "the fan is loud at night".', "partly", ("quotation", "the fan is loud at night")),
@@ -264,7 +264,7 @@ def test_what_stands_in_the_place_of_another_is_found_and_a_paraphrase_let_be(
     sentence: str, problem: tuple[str, str] | None
 ) -> None:
     status, problems = judged(sentence, SWAPS)
-    assert (status, problems[:1]) == (("partly", [problem]) if problem else ("supported", []))
+    assert (status in ("partly", "contradicted"), problems[:1]) == ((True, [problem]) if problem else (False, []))
 
 
 LAW = (
@@ -321,7 +321,7 @@ def test_facts_are_worked_out_and_told_from_those_of_other_things(
     sentence: str, problem: tuple[str, str] | None
 ) -> None:
     status, problems = judged(sentence, LAW)
-    assert (status, problems[:1]) == (("partly", [problem]) if problem else ("supported", []))
+    assert (status in ("partly", "contradicted"), problems[:1]) == ((True, [problem]) if problem else (False, []))
 
 
 def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:

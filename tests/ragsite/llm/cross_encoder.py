@@ -11,10 +11,13 @@ WORDS = ["switch", "reset", "button", "ports", "warranty", "lunch", "the", "is",
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 
-def write(folder: Path, *, classes: int = 1, max_length: int = 64) -> Path:
-    """Write model and tokenizer into a folder and return it. The logit is twice the pairs of equal words, less 1."""
+def write(folder: Path, *, classes: int = 1, max_length: int = 64, weights: tuple[float, ...] = ()) -> Path:
+    """Write model and tokenizer into a folder and return it.
+
+    The logit is twice the pairs of equal words, less 1; with `weights` so many times them for each class.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    onnx.save(_model(classes), folder / "model.onnx")
+    onnx.save(_model(weights or (2.0,) * classes), folder / "model.onnx")
     _tokenizer().save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": max_length, "pad_token": "[PAD]"}))
     (folder / "special_tokens_map.json").write_text(json.dumps({"pad_token": "[PAD]", "sep_token": "[SEP]"}))
@@ -32,11 +35,11 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _model(classes: int) -> onnx.ModelProto:
+def _model(weights: tuple[float, ...]) -> onnx.ModelProto:
     """Return a graph that compares each word of the first segment with each of the second, special tokens left out."""
     ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "length"])
     types = helper.make_tensor_value_info("token_type_ids", TensorProto.INT64, ["batch", "length"])
-    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", classes])
+    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", len(weights)])
     nodes = [
         helper.make_node("Greater", ["input_ids", "last_special"], ["word"]),
         helper.make_node("Cast", ["token_type_ids"], ["second"], to=TensorProto.BOOL),
@@ -61,7 +64,7 @@ def _model(classes: int) -> onnx.ModelProto:
         helper.make_tensor("axis_1", TensorProto.INT64, [1], [1]),
         helper.make_tensor("axis_2", TensorProto.INT64, [1], [2]),
         helper.make_tensor("both", TensorProto.INT64, [2], [1, 2]),
-        helper.make_tensor("two", TensorProto.FLOAT, [1, classes], [2.0] * classes),
+        helper.make_tensor("two", TensorProto.FLOAT, [1, len(weights)], weights),
         helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
     ]
     graph = helper.make_graph(nodes, "counts_shared_words", [ids, types], [logits], constants)

@@ -28,7 +28,7 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Loading fails; the names that were tried are kept."""
     tried: list[str] = []
 
-    def load(model: str, folder: Path | None) -> None:
+    def load(model: str, folder: Path | None, labels: int) -> None:
         tried.append(model)
         raise LocalModelNotFound("no hub")
 
@@ -147,10 +147,10 @@ async def test_nobody_waits_for_a_model_that_is_being_fetched(folder: Path, monk
     loading, go_on = threading.Event(), threading.Event()
     load = local._load
 
-    def slow(model: str, folder: Path | None) -> object:
+    def slow(model: str, folder: Path | None, labels: int) -> object:
         loading.set()
         go_on.wait(60)
-        return load(model, folder)
+        return load(model, folder, labels)
 
     monkeypatch.setattr(local, "_load", slow)
     monkeypatch.setattr(local, "_PATIENCE", 0.0)

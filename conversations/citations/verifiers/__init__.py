@@ -1,0 +1,57 @@
+"""Who judges an answer's citations: the setting `CITATION_VERIFIER` names one of these, or another's `Verifier`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from conversations.citations.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer that is complete: its texts in the order of the page, and its passages by their numbers.
+
+    `known` is what it may say without a passage, such as the question; None where it need not stand in passages at all.
+    `language` ("en", "zh") is that of the question.
+    """
+
+    texts: Sequence[str]
+    passages: Mapping[int, str]
+    known: Sequence[str] | None = None
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The verdicts in the order of the sentences, and JSON-safe facts about how they were reached, for the trace."""
+
+    verdicts: list[Verdict]
+    facts: Mapping[str, Any]
+
+
+class Verifier(Protocol):
+    """Judges the citations of an answer. It is made once, without arguments, and bounds its own time."""
+
+    async def verify(self, written: Written) -> Verified:
+        """Return a verdict on each sentence that carries markers, and on those that lack one."""
+
+
+def configured() -> Verifier:
+    """Return the verifier that the settings name; raises `ImportError`, `TypeError` for what is none."""
+    found = import_string(settings.CITATION_VERIFIER)
+    if not hasattr(found, "verify"):
+        raise TypeError(f"{settings.CITATION_VERIFIER} has no method `verify`.")
+    made: Verifier = found()
+    return made
+
+
+def texts_of(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what of an answer's blocks may carry markers: running text, and tables row by row."""
+    for block in blocks:
+        if block["kind"] == "table":
+            yield from (" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])
+        elif block["kind"] == "text":
+            yield block["text"]

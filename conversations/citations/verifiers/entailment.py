@@ -1,0 +1,74 @@
+"""Judging citations by a cross-encoder for entailment, which runs in this process."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+from django.conf import settings
+
+from conversations.citations.verdict import SOME, Status, Verdict
+from conversations.citations.verifiers import Verified, Written
+from conversations.citations.verifiers.rules import Rules
+from knowledge.chunking.sentences import split_sentences
+from ragsite.llm.errors import LLMError
+from ragsite.llm.reranking.entailment import Relation, local_entailment
+from ragsite.llm.tokens import count_tokens
+
+# Tokens of a passage that are read with a sentence: most such models read 512 of both.
+WINDOW = 320
+
+
+class Entailment(Rules):
+    """What a model says of each cited sentence and its passages, in the place of the rules' verdict.
+
+    `CITATION_ENTAILMENT_MODEL` names the model. Sentences beyond `CITATION_MODEL_CLAIMS`, and all of them where it
+    fails or `CITATION_MODEL_TIMEOUT` is over, keep the verdicts of the rules.
+    """
+
+    async def verify(self, written: Written) -> Verified:
+        """Judge by rules, then by the model."""
+        verdicts = await self.by_rules(written)
+        cited = [place for place, verdict in enumerate(verdicts) if verdict.sources][: settings.CITATION_MODEL_CLAIMS]
+        pairs = [
+            (place, window, verdicts[place].text)
+            for place in cited
+            for window in _windows("\n".join(filter(None, map(written.passages.get, set(verdicts[place].sources)))))
+        ]
+        model = settings.CITATION_ENTAILMENT_MODEL
+        try:
+            async with asyncio.timeout(settings.CITATION_MODEL_TIMEOUT):
+                relations = await local_entailment(model).relations([(window, text) for _place, window, text in pairs])
+        except (LLMError, TimeoutError) as error:
+            note = str(error) if isinstance(error, LLMError) else "timed out"
+            return Verified(verdicts, {"by": "rules", "note": note})
+        for place in cited:
+            found = [relation for (at, _window, _text), relation in zip(pairs, relations, strict=True) if at == place]
+            if found:
+                verdicts[place] = _judged(verdicts[place], found)
+        return Verified(verdicts, {"by": model, "judged": len(cited)})
+
+
+def _windows(passage: str) -> Iterator[str]:
+    """Yield a passage in pieces of whole sentences that the model reads at once; the last sentence is read twice."""
+    piece: list[str] = []
+    size = 0
+    for sentence in split_sentences(passage):
+        tokens = count_tokens(sentence)
+        if piece and size + tokens > WINDOW:
+            yield "".join(piece)
+            piece, size = piece[-1:], count_tokens(piece[-1])
+        piece.append(sentence)
+        size += tokens
+    if "".join(piece).strip():
+        yield "".join(piece)
+
+
+def _judged(verdict: Verdict, relations: list[Relation]) -> Verdict:
+    """Return a verdict of the rules as the model sees it: one piece that bears a sentence out is enough."""
+    least = settings.CITATION_ENTAILMENT_THRESHOLD
+    if max(relation.entails for relation in relations) >= least:
+        return replace(verdict, status="supported", problems=(), says={})
+    if max(relation.contradicts for relation in relations) >= least:
+        return replace(verdict, status="contradicted", problems=verdict.problems or (("polarity", ""),))
+    status: Status = "partly" if verdict.coverage >= SOME else "not_found"
+    return replace(verdict, status=status, problems=verdict.problems or (("model", ""),))

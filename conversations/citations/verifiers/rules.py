@@ -1,0 +1,36 @@
+"""Judging citations by rules, without a model."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
+
+from conversations.citations.verdict import Verdict, check
+from conversations.citations.verifiers import Verified, Written
+
+# Seconds for an answer: far more than an answer of usual length takes.
+SECONDS = 10.0
+# One answer is checked after the other: several threads would take turns with the one that streams the others.
+_thread = ThreadPoolExecutor(1, thread_name_prefix="check")
+
+
+class Rules:
+    """The default: numbers, names, quotations, polarity and words; milliseconds, and the same each time."""
+
+    async def verify(self, written: Written) -> Verified:
+        """Judge every sentence; raises `TimeoutError` where that takes too long."""
+        return Verified(await self.by_rules(written), {})
+
+    async def by_rules(self, written: Written) -> list[Verdict]:
+        """Return the verdicts of the rules."""
+        given_up = threading.Event()  # a thread doesn't end with who waits for it
+
+        def judge() -> list[Verdict]:
+            found = (verdict for text in written.texts for verdict in check(text, written.passages, written.known))
+            return list(takewhile(lambda _verdict: not given_up.is_set(), found))
+
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await asyncio.get_running_loop().run_in_executor(_thread, judge)
+        finally:
+            given_up.set()
