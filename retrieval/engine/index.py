@@ -8,7 +8,7 @@ size; each by rising key. So workers wait for each other, at most for one batch,
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -96,13 +96,11 @@ def index(rows: Iterable[IndexRow]) -> int:
     Each batch is one transaction. Chunks that are indexed already or are gone meanwhile are passed over, so that work
     cut off anywhere is simply done again.
     """
-    return sum(_index_batch(batch) for batch in _batches(rows))
-
-
-def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:
     remaining = iter(rows)
+    indexed = 0
     while batch := list(islice(remaining, BATCH)):
-        yield batch
+        indexed += _index_batch(batch)
+    return indexed
 
 
 def _index_batch(rows: Sequence[IndexRow]) -> int:

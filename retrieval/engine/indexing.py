@@ -146,22 +146,18 @@ class _Pipeline:
                 window.vectors.cancel()
             else:
                 with guarded(window.held):
-                    _store(window)
-
-
-def _store(window: _Window) -> None:
-    held = window.held
-    try:
-        vectors.store(window.space, window.chunk_ids, window.vectors.result())
-    except vectors.SpaceChanged:
-        pause(held, 0)  # until its next turn, in the new space
-        return
-    if not window.last:
-        report(held, window.percent)
-    elif window.left:
-        pause(held, window.percent)
-    else:
-        finish(held)
+                    held = window.held
+                    try:
+                        vectors.store(window.space, window.chunk_ids, window.vectors.result())
+                    except vectors.SpaceChanged:
+                        pause(held, 0)  # until its next turn, in the new space
+                        continue
+                    if not window.last:
+                        report(held, window.percent)
+                    elif window.left:
+                        pause(held, window.percent)
+                    else:
+                        finish(held)
 
 
 def _threads() -> int:

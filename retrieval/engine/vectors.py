@@ -8,7 +8,7 @@ import numpy as np
 import psycopg.errors
 from django.conf import settings
 from django.db import ProgrammingError, connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
@@ -102,7 +102,8 @@ def fill(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.fl
 
 def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
     """Return the ids of a document's indexed chunks that have no vector of this space yet, in order."""
-    entries = IndexEntry.objects.filter(~Exists(_vectors(space)), document_id=document_id)
+    stored = Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
+    entries = IndexEntry.objects.filter(~Exists(stored), document_id=document_id)
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
 
 
@@ -124,7 +125,12 @@ def search(
     if not knowledge_base_ids:
         return []
     with transaction.atomic(savepoint=False), _space_may_go():
-        wanted, total = _sizes(space, knowledge_base_ids)
+        with connection.cursor() as cursor:
+            cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
+            row = cursor.fetchone()
+        if row is None:
+            raise SpaceChanged
+        wanted, total = int(row[0]), int(row[1])
         if not wanted:
             return []
         asked = _Question(space, literal(vector), list(knowledge_base_ids), k)
@@ -184,21 +190,6 @@ class _Question:
 def literal(vector: NDArray[np.float32]) -> str:
     """Write a vector as pgvector reads it."""
     return "[" + ",".join(f"{value:.5g}" for value in vector.tolist()) + "]"
-
-
-def _vectors(space: EmbeddingSpace) -> QuerySet[Vector]:
-    """Return the vectors of a space that belong to the entry of the query around."""
-    return Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
-
-
-def _sizes(space: EmbeddingSpace, knowledge_base_ids: Sequence[int]) -> tuple[int, int]:
-    """Return how many vectors the bases have, and the whole space. Raises `SpaceChanged`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
-        row = cursor.fetchone()
-    if row is None:
-        raise SpaceChanged
-    return int(row[0]), int(row[1])
 
 
 @contextmanager
