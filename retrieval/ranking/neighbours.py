@@ -24,7 +24,17 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     merged: dict[int, Hit] = {}
     for hit in hits:
         run = runs[hit.chunk_id]
-        merged.setdefault(run[0].chunk_id, _joined(hit, run) if len(run) > 1 else hit)
+        if run[0].chunk_id in merged:
+            continue
+        if len(run) > 1:
+            best_first = (hit, *(other for other in run if other is not hit))
+            hit = replace(
+                hit,
+                content="\n\n".join(each.content for each in run),
+                sources=[source for each in best_first for source in each.sources],
+                merged=tuple(each.chunk_id for each in run),
+            )
+        merged[run[0].chunk_id] = hit
     return list(merged.values())
 
 
@@ -57,12 +67,3 @@ def _runs(hits: Sequence[Hit]) -> list[list[Hit]]:
             else:
                 runs.append([hit])
     return runs
-
-
-def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
-    return replace(
-        best,
-        content="\n\n".join(hit.content for hit in run),
-        sources=[source for hit in (best, *(hit for hit in run if hit is not best)) for source in hit.sources],
-        merged=tuple(hit.chunk_id for hit in run),
-    )

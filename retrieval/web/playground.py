@@ -142,13 +142,23 @@ def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
     ranks = [_ranks(side.result.hits if side.result else ()) for side in sides]
     for side, others in zip(sides, reversed(ranks), strict=True):
         if side.result is not None:
-            side.hits = _shown(query, side.result, others)
+            lists = {
+                stage.name: {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(stage.hits, 1)}
+                for stage in side.result.stages
+            }
+            side.hits = [
+                ShownHit(
+                    rank=rank,
+                    hit=hit,
+                    snippet=excerpt(hit.content, query, SNIPPET),
+                    places=_places_of(hit, lists),
+                    other=min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None),
+                )
+                for rank, hit in enumerate(side.result.hits, 1)
+            ]
     if any(side.result is None for side in sides):
         return None
-    return _agreement(ranks[0], ranks[1])
-
-
-def _agreement(first: dict[int, int], second: dict[int, int]) -> Agreement:
+    first, second = ranks
     common = first.keys() & second.keys()
     same = sum(first[chunk_id] == second[chunk_id] for chunk_id in common)
     return Agreement(len(common), len(first.keys() | second.keys()), same)
@@ -157,24 +167,6 @@ def _agreement(first: dict[int, int], second: dict[int, int]) -> Agreement:
 def _ranks(hits: Iterable[Hit]) -> dict[int, int]:
     """Return the rank of every chunk, those of a merged hit alike."""
     return {chunk_id: rank for rank, hit in enumerate(hits, 1) for chunk_id in (hit.merged or (hit.chunk_id,))}
-
-
-def _shown(query: str, result: SearchResult, others: dict[int, int]) -> list[ShownHit]:
-    lists = {stage.name: _places(stage.hits) for stage in result.stages}
-    return [
-        ShownHit(
-            rank=rank,
-            hit=hit,
-            snippet=excerpt(hit.content, query, SNIPPET),
-            places=_places_of(hit, lists),
-            other=min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None),
-        )
-        for rank, hit in enumerate(result.hits, 1)
-    ]
-
-
-def _places(hits: Iterable[tuple[int, float]]) -> dict[int, tuple[int, float]]:
-    return {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(hits, 1)}
 
 
 def _places_of(hit: Hit, lists: dict[str, dict[int, tuple[int, float]]]) -> list[Place]:
