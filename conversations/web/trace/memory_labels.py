@@ -49,28 +49,24 @@ def of_budget(detail: dict[str, Any]) -> Facts:
     if "limit" not in detail:
         return []
     used = _("%(tokens)s of %(limit)s tokens") % {name: _number(detail[name]) for name in ("tokens", "limit")}
-    facts = [(_("Used"), used), (_("Kept"), _kept(detail.get("kept", {})))]
+    kept = detail.get("kept", {})
+    passages, remembered = kept.get("evidence", 0), kept.get("facts", 0)
+    parts = [
+        ngettext("%(count)d passage", "%(count)d passages", passages) % {"count": passages},
+        _("the summary") if kept.get("summary") else "",
+        ngettext("%(count)d remembered fact", "%(count)d remembered facts", remembered) % {"count": remembered}
+        if remembered
+        else "",
+        _turns(kept.get("relevant", 0) + kept.get("recent", 0)),
+    ]
+    facts = [(_("Used"), used), (_("Kept"), _(", ").join(filter(None, parts)))]
     if detail.get("factor", 1) != 1:
         facts.append((_("Counted"), _("× %(factor).2f, as this model counts") % {"factor": detail["factor"]}))
     if "window" in detail:
         told = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5 %% for safety")
         facts.append((_("Window"), told % {name: _number(detail[name]) for name in ("window", "reserve")}))
-    left_out = truncation.sentence(detail.get("left_out", {}))
-    return [*facts, *([(_("Did not fit"), left_out)] if left_out else []), *map(_cut, detail.get("cuts", []))]
-
-
-def _kept(kept: dict[str, int]) -> str:
-    passages, facts = kept.get("evidence", 0), kept.get("facts", 0)
-    parts = [
-        ngettext("%(count)d passage", "%(count)d passages", passages) % {"count": passages},
-        _("the summary") if kept.get("summary") else "",
-        ngettext("%(count)d remembered fact", "%(count)d remembered facts", facts) % {"count": facts} if facts else "",
-        _turns(kept.get("relevant", 0) + kept.get("recent", 0)),
-    ]
-    return _(", ").join(filter(None, parts))
-
-
-def _cut(cut: dict[str, Any]) -> tuple[str, str]:
+    if left_out := truncation.sentence(detail.get("left_out", {})):
+        facts.append((_("Did not fit"), left_out))
     names = {
         "evidence": _("passage %(number)d"),
         "summary": _("summary"),
@@ -78,9 +74,11 @@ def _cut(cut: dict[str, Any]) -> tuple[str, str]:
         "relevant": _("similar turn %(number)d"),
         "recent": _("recent turn %(number)d"),
     }
-    what = names.get(cut["kind"], str(cut["kind"])) % {"number": cut["position"] + 1}
-    sizes = {"what": what, "tokens": _number(cut["tokens"]), "left": _number(cut["left"])}
-    return _("Left out"), _("%(what)s: %(tokens)s tokens, and %(left)s were left") % sizes
+    for cut in detail.get("cuts", []):
+        what = names.get(cut["kind"], str(cut["kind"])) % {"number": cut["position"] + 1}
+        sizes = {"what": what, "tokens": _number(cut["tokens"]), "left": _number(cut["left"])}
+        facts.append((_("Left out"), _("%(what)s: %(tokens)s tokens, and %(left)s were left") % sizes))
+    return facts
 
 
 def _turns(count: int) -> str:
