@@ -48,11 +48,13 @@ class Coalescer:
                     event = await anext(self._events, None)  # nothing is held back that could fall due meanwhile
                 else:
                     upcoming = upcoming or asyncio.ensure_future(anext(self._events))
-                    arrived, _waiting = await asyncio.wait({upcoming}, timeout=self._patience())
+                    patience = None if self.pending is None else max(0.0, self._due - time.monotonic())
+                    arrived, _waiting = await asyncio.wait({upcoming}, timeout=patience)
                     if not arrived:
                         yield self._give_due()
                         continue
-                    event, failure = _outcome(upcoming)
+                    failure = upcoming.exception()
+                    event = upcoming.result() if failure is None else None
                     upcoming = None
                 if event is None:
                     break
@@ -61,14 +63,14 @@ class Coalescer:
                 if self.pending is not None and time.monotonic() >= self._due:
                     yield self._give_due()
         finally:
-            await _cancel(upcoming)
+            if upcoming is not None:  # a step of the source, which is waited for until it has let go
+                upcoming.cancel()
+                with suppress(asyncio.CancelledError, StopAsyncIteration):
+                    await upcoming
         if self.pending is not None:
             yield self._give()
-        if failure is not None:
+        if failure is not None and not isinstance(failure, StopAsyncIteration):
             raise failure
-
-    def _patience(self) -> float | None:
-        return None if self.pending is None else max(0.0, self._due - time.monotonic())
 
     def _take(self, event: Event) -> list[Event]:
         """Take an event; return what has to be passed on before more is taken."""
@@ -92,19 +94,3 @@ class Coalescer:
         given, self.pending = self.pending, None
         assert given is not None
         return given
-
-
-def _outcome(future: "asyncio.Future[Event]") -> tuple[Event | None, BaseException | None]:
-    """Return the event that a future holds, or None and the error that ended the source (None at its end)."""
-    failure = future.exception()
-    if failure is None:
-        return future.result(), None
-    return None, None if isinstance(failure, StopAsyncIteration) else failure
-
-
-async def _cancel(future: "asyncio.Future[Event] | None") -> None:
-    """Cancel a step of the source and wait until it has let go."""
-    if future is not None:
-        future.cancel()
-        with suppress(asyncio.CancelledError, StopAsyncIteration):
-            await future

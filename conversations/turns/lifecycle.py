@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
 from conversations.history import PastTurn, joined
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import State
 from conversations.prompts import active
@@ -70,7 +70,13 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
     with active.looked_at_once():  # by the turn, which is a task begun within
-        return await _launch(await in_database(_prepare, user, ask))
+        runner = TurnRunner(pipeline(), await in_database(_prepare, user, ask), on_end=_ended)
+        _runners.add(runner)
+        try:
+            # Whoever asked may leave at this moment; the turn goes on.
+            return await asyncio.shield(runner.started)
+        except turn_store.AlreadyAsked as asked:
+            return asked.started
 
 
 async def stop_turn(user: Any, message_id: int) -> bool:
@@ -159,37 +165,29 @@ async def _sibling(
     return await start_turn(user, ask)
 
 
-async def _launch(state: State) -> Started:
-    runner = TurnRunner(pipeline(), state, on_end=_ended)
-    _runners.add(runner)
-    try:
-        # Whoever asked may leave at this moment; the turn goes on.
-        return await asyncio.shield(runner.started)
-    except turn_store.AlreadyAsked as asked:
-        return asked.started
-
-
 def _ended(runner: TurnRunner) -> None:
+    async def after() -> None:
+        await runner.do_later()
+        if runner.completed:
+            await titles.improve(runner.state)
+
     _runners.discard(runner)
-    task = asyncio.create_task(_after(runner))
+    task = asyncio.create_task(after())
     _afterwards.add(task)
     task.add_done_callback(_afterwards.discard)
-
-
-async def _after(runner: TurnRunner) -> None:
-    await runner.do_later()
-    if runner.completed:
-        await titles.improve(runner.state)
 
 
 def _prepare(user: Any, ask: Ask) -> State:
     session = access.get_session(user, ask.session_id)
     active.setup()  # the turn will need it, and this is a database thread already
+    parent = None if ask.as_root else ask.parent_turn_id
+    if parent is not None and not session.turns.filter(pk=parent).exists():
+        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
     return State(
         user_id=user.pk,
         session_id=session.pk,
         question=checked(ask.question),
-        parent_turn_id=_parent(session, ask),
+        parent_turn_id=parent,
         from_newest=ask.parent_turn_id is None and not ask.as_root,
         request_id=ask.request_id,
         language=ask.language,
@@ -212,14 +210,6 @@ def checked(question: str) -> str:
             % {"length": len(question), "limit": limit},
         )
     return question
-
-
-def _parent(session: ChatSession, ask: Ask) -> int | None:
-    if ask.as_root or ask.parent_turn_id is None:
-        return None
-    if not session.turns.filter(pk=ask.parent_turn_id).exists():
-        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
-    return ask.parent_turn_id
 
 
 def _cut_answer(user: Any, message_id: int) -> Message:

@@ -23,6 +23,10 @@ def write(state: State, done: DoneEvent, error: ErrorEvent | None) -> None:
 def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str, Any]:
     """Return the line's members; times in milliseconds, `nodes` only of those that ran."""
     started = state.started
+    # The passages that each retriever found.
+    found: dict[str, set[int]] = {}
+    for ranking in state.rankings:
+        found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)
     line: dict[str, Any] = {
         "request_id": str(state.request_id),
         "user_id": state.user_id,
@@ -39,7 +43,12 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
         "ms": done.ms,
         "nodes": {entry.key: entry.ms for entry in state.trace if entry.status != "skipped"},
         "failed_nodes": [entry.key for entry in state.trace if entry.status == "error"],
-        "hits": _hits(state),
+        "hits": {
+            **{kind: len(ids) for kind, ids in found.items()},
+            "fused": len(state.fused),
+            "kept": len(state.hits),
+            "given": len(state.evidence),
+        },
         "citations": len(state.citations),
         "cited": len(state.cited),
         "unsupported": sum(check.get("status") != "supported" for check in state.checks),
@@ -47,15 +56,3 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
     if settings.LOG_TEXTS:
         line |= {"question": state.question, "query": state.retrieval_query, "answer": plain_text(state.answer.blocks)}
     return line
-
-
-def _hits(state: State) -> dict[str, int]:
-    """Count the passages that each retriever found, that were fused, left at the end, and given to the answer."""
-    found: dict[str, set[int]] = {}
-    for ranking in state.rankings:
-        found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)
-    return {kind: len(ids) for kind, ids in found.items()} | {
-        "fused": len(state.fused),
-        "kept": len(state.hits),
-        "given": len(state.evidence),
-    }
