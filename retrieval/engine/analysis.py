@@ -143,13 +143,6 @@ def _chinese(run: str) -> Iterator[str]:
     return (word for word in rjieba.cut_for_search(run, False) if word not in CHINESE_STOP_WORDS)
 
 
-def _bigrams(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for index in range(len(run) - 1):
-        yield run[index : index + 2]
-
-
 def _word(word: str) -> Iterator[str]:
     """A plain word: its stem, with and without its accents; an abbreviation in capitals is never a stop word."""
     lower = word.lower()
@@ -254,7 +247,7 @@ _KINDS: dict[str, Callable[[str], Iterator[str]]] = {
     "url": _address,
     "email": _address,
     "han": _chinese,
-    "unspaced": _bigrams,
+    "unspaced": lambda run: (run[start : start + 2] for start in range(max(1, len(run) - 1))),  # bigrams
     "emoji": lambda token: iter((token,)),
     "number": lambda token: _code(token.replace(",", "")),  # without its thousands separators
     "word": _apostrophe,

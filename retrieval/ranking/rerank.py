@@ -78,10 +78,27 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
         return Reranked(list(hits))
     began = time.perf_counter()
     judged = list(hits[: options.input_top_n])
-    scores, failures = await _judge(query, judged, options)
+    weights = options.weights
+    methods = [name for name in weights if name != FUSED]
+    asked, texts = await asyncio.to_thread(_fitted, query, judged)
+    outcomes = await asyncio.gather(*(_ask(name, asked, texts, options.timeout) for name in methods))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    lists = [
+        (weights[name], outcome)
+        for name, outcome in zip(methods, outcomes, strict=True)
+        if not isinstance(outcome, str)
+    ]
     ms = round((time.perf_counter() - began) * 1000, 2)
-    if scores is None:
+    if not lists:
         return Reranked(list(hits), {}, ms, " ".join([*failures, _("The order stays as it was.")]))
+    if FUSED in weights:
+        best = max(hit.score for hit in judged) or 1.0
+        lists.append((weights[FUSED], [hit.score / best for hit in judged]))
+    scores: list[float | None] = []
+    for place in range(len(judged)):  # the weighted mean of those that there are
+        given = [(weight, score) for weight, each in lists if (score := each[place]) is not None]
+        total = sum(weight for weight, _score in given)
+        scores.append(sum(weight * score for weight, score in given) / total if total else None)
     # Best first; equal ones, and those without a score, keep their order.
     scored = [replace(hit, rerank_score=score) for hit, score in zip(judged, scores, strict=True)]
     ordered = sorted(scored, key=lambda hit: float("inf") if hit.rerank_score is None else -hit.rerank_score)
@@ -95,31 +112,6 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
         kept += hits[options.input_top_n :]
     named = {hit.chunk_id: score for hit, score in zip(judged, scores, strict=True) if score is not None}
     return Reranked(kept[: options.top_k], named, ms, " ".join(failures))
-
-
-async def _judge(query: str, hits: Sequence[Hit], options: RerankOptions) -> tuple[Scores | None, list[str]]:
-    """Return each hit's score, blended where several are asked, and words on those that failed; None when all did."""
-    weights = options.weights
-    methods = [name for name in weights if name != FUSED]
-    asked, texts = await asyncio.to_thread(_fitted, query, hits)
-    outcomes = await asyncio.gather(*(_ask(name, asked, texts, options.timeout) for name in methods))
-    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    lists = [
-        (weights[name], outcome)
-        for name, outcome in zip(methods, outcomes, strict=True)
-        if not isinstance(outcome, str)
-    ]
-    if not lists:
-        return None, failures
-    if FUSED in weights:
-        best = max(hit.score for hit in hits) or 1.0
-        lists.append((weights[FUSED], [hit.score / best for hit in hits]))
-    means: list[float | None] = []
-    for place in range(len(hits)):
-        given = [(weight, score) for weight, scores in lists if (score := scores[place]) is not None]
-        total = sum(weight for weight, _score in given)
-        means.append(sum(weight * score for weight, score in given) / total if total else None)
-    return means, failures
 
 
 async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) -> Scores | str:

@@ -44,7 +44,9 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
         if request.mode == "hybrid":
             # What is wrong with the model is told by the search by meaning.
             with suppress(LLMError):
-                space = spaces.seen() or await asked(spaces.active_space)
+                space = spaces.seen()
+                if space is None:
+                    space = await asked(spaces.active_space)
                 unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
         groups = await asyncio.gather(*(_ask_sides(query, request, unknown) for query in queries))
         if not any(ranking.hits for group in groups for ranking in group):
