@@ -211,24 +211,24 @@ class Answer:
         self.last_seq = max(self.last_seq, event.seq)
         match event:
             case BlockStart():
-                block: dict[str, Any] | None = {"id": event.id, "kind": event.kind}
+                begun: dict[str, Any] = {"id": event.id, "kind": event.kind}
                 match event.kind:
                     case "table":
-                        block |= {"columns": list(event.columns or []), "rows": []}
+                        begun |= {"columns": list(event.columns or []), "rows": []}
                     case "image":
-                        block |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
+                        begun |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
                     case "code":
-                        block |= {"language": event.language or "", "text": ""}
+                        begun |= {"language": event.language or "", "text": ""}
                     case _:
-                        block |= {"text": ""}
-                self.blocks.append(block)
+                        begun |= {"text": ""}
+                self.blocks.append(begun)
                 self.open.add(event.id)
             case Delta():
-                block = self.block(event.id) or {}
-                if event.row is not None and "rows" in block:
-                    block["rows"].append(list(event.row))
-                if event.text is not None and "text" in block:
-                    block["text"] += event.text
+                begun = self.block(event.id) or {}
+                if event.row is not None and "rows" in begun:
+                    begun["rows"].append(list(event.row))
+                if event.text is not None and "text" in begun:
+                    begun["text"] += event.text
             case BlockUpdate():
                 if (block := self.block(event.id)) is not None:
                     block |= {"url": event.url, "width": event.width, "height": event.height}

@@ -116,13 +116,12 @@ async def _ask(endpoint: Endpoint, purpose: str) -> str:
     if purpose == ModelProfile.Purpose.RERANK and settings.RERANK_METHOD != "llm":
         from ragsite.llm.reranking.remote import RemoteReranker
 
-        client = RemoteReranker(endpoint, settings.RERANK_STYLE)
+        reranker = RemoteReranker(endpoint, settings.RERANK_STYLE)
+        passages = ["The switch has nine ports.", "Lunch is at noon."]
         try:
-            good, bad = await client.score(
-                "How many ports has the switch?", ["The switch has nine ports.", "Lunch is at noon."]
-            )
+            good, bad = await reranker.score("How many ports has the switch?", passages)
         finally:
-            await client.aclose()
+            await reranker.aclose()
         return _("a passage that answers scored %(good).2f, another one %(bad).2f") % {"good": good, "bad": bad}
     if purpose == ModelProfile.Purpose.EMBEDDING:
         vector = await asyncio.to_thread(lambda: OpenAIEmbedder(endpoint).embed_query("ready"))

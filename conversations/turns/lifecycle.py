@@ -183,6 +183,17 @@ def _prepare(user: Any, ask: Ask) -> State:
     parent = None if ask.as_root else ask.parent_turn_id
     if parent is not None and not session.turns.filter(pk=parent).exists():
         raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
+    continued = None
+    if ask.continues and ask.parent_turn_id:
+        # The turn in which the cut answer began, with all that came of it, also in those that went on with it.
+        turn, came = Turn.objects.get(pk=ask.parent_turn_id), ""
+        while continued is None:
+            part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+            came = joined(part, came) if part and came else part or came
+            if turn.continues and turn.parent_turn is not None:
+                turn = turn.parent_turn
+            else:
+                continued = PastTurn(turn.pk, _question_of(turn.pk), came)
     return State(
         user_id=user.pk,
         session_id=session.pk,
@@ -193,7 +204,7 @@ def _prepare(user: Any, ask: Ask) -> State:
         language=ask.language,
         use_filter=ask.use_filter,
         top_n=ask.top_n,
-        continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
+        continued=continued,
     )
 
 
@@ -221,17 +232,6 @@ def _cut_answer(user: Any, message_id: int) -> Message:
     if not message.content:
         raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
     return message
-
-
-def _continued(parent_turn_id: int) -> PastTurn:
-    """Return the turn in which a cut answer began, with all that came of it, also in those that went on with it."""
-    turn, came = Turn.objects.get(pk=parent_turn_id), ""
-    while True:
-        part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
-        came = joined(part, came) if part and came else part or came
-        if not turn.continues or turn.parent_turn is None:
-            return PastTurn(turn.pk, _question_of(turn.pk), came)
-        turn = turn.parent_turn
 
 
 def _question_of(turn_id: int) -> str:
