@@ -211,9 +211,24 @@ class Answer:
         self.last_seq = max(self.last_seq, event.seq)
         match event:
             case BlockStart():
-                self._start(event)
+                begun: dict[str, Any] = {"id": event.id, "kind": event.kind}
+                match event.kind:
+                    case "table":
+                        begun |= {"columns": list(event.columns or []), "rows": []}
+                    case "image":
+                        begun |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
+                    case "code":
+                        begun |= {"language": event.language or "", "text": ""}
+                    case _:
+                        begun |= {"text": ""}
+                self.blocks.append(begun)
+                self.open.add(event.id)
             case Delta():
-                self._extend(event)
+                begun = self.block(event.id) or {}
+                if event.row is not None and "rows" in begun:
+                    begun["rows"].append(list(event.row))
+                if event.text is not None and "text" in begun:
+                    begun["text"] += event.text
             case BlockUpdate():
                 if (block := self.block(event.id)) is not None:
                     block |= {"url": event.url, "width": event.width, "height": event.height}
@@ -239,29 +254,6 @@ class Answer:
         """Return the block with the id; the last ones are looked at first, since they are what grows."""
         return next((block for block in reversed(self.blocks) if block["id"] == block_id), None)
 
-    def _start(self, event: BlockStart) -> None:
-        block: dict[str, Any] = {"id": event.id, "kind": event.kind}
-        match event.kind:
-            case "table":
-                block |= {"columns": list(event.columns or []), "rows": []}
-            case "image":
-                block |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
-            case "code":
-                block |= {"language": event.language or "", "text": ""}
-            case _:
-                block |= {"text": ""}
-        self.blocks.append(block)
-        self.open.add(event.id)
-
-    def _extend(self, event: Delta) -> None:
-        block = self.block(event.id)
-        if block is None:
-            return
-        if event.row is not None and "rows" in block:
-            block["rows"].append(list(event.row))
-        if event.text is not None and "text" in block:
-            block["text"] += event.text
-
 
 def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
     """Fold events, or their dictionaries, into the answer that they make."""
@@ -276,19 +268,18 @@ def plain_text(blocks: list[dict[str, Any]]) -> str:
 
     Tables and pictures are what Markdown has for them, so that a reader tells a header from a row.
     """
-    return "\n\n".join(part for part in map(_block_text, blocks) if part)
-
-
-def _block_text(block: dict[str, Any]) -> str:
-    match block["kind"]:
-        case "table":
-            header = [block["columns"], ["---"] * len(block["columns"])] if block["columns"] else []
-            return "\n".join(" | ".join(map(str, line)) for line in [*header, *block["rows"]])
-        case "image" if block["url"]:
-            return f"![{block['alt']}]({block['url']})"
-        case "image":
-            return f"[{block['alt']}]" if block["alt"] else ""
-        case "code":
-            return f"```{block['language']}\n{block['text'].rstrip()}\n```"
-        case _:
-            return str(block["text"]).strip()
+    parts = []
+    for block in blocks:
+        match block["kind"]:
+            case "table":
+                header = [block["columns"], ["---"] * len(block["columns"])] if block["columns"] else []
+                parts.append("\n".join(" | ".join(map(str, line)) for line in [*header, *block["rows"]]))
+            case "image" if block["url"]:
+                parts.append(f"![{block['alt']}]({block['url']})")
+            case "image":
+                parts.append(f"[{block['alt']}]" if block["alt"] else "")
+            case "code":
+                parts.append(f"```{block['language']}\n{block['text'].rstrip()}\n```")
+            case _:
+                parts.append(str(block["text"]).strip())
+    return "\n\n".join(filter(None, parts))

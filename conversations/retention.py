@@ -5,7 +5,7 @@ Of a conversation the oldest turns go first, so what is left is whole: the child
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -43,50 +43,33 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
     turn_store.interrupt_stale()
     expire_days = settings.CONVERSATION_EXPIRE_DAYS if days is None else days
     if expire_days is not None:
-        _expire(now - timedelta(days=expire_days), removed, dry_run=dry_run)
-    purged = _deleted(now - timedelta(days=settings.PURGE_AFTER_DAYS))
+        before = now - timedelta(days=expire_days)
+        running = Message.objects.filter(status=Message.Status.STREAMING).values("turn_id")
+        turns = Turn.objects.filter(created_at__lt=before, session__pinned=False).exclude(pk__in=running)
+        # Deleted chats can be taken back until they are purged; others may go with their last turn.
+        emptied = ChatSession.objects.filter(
+            pinned=False, status=ChatSession.Status.ACTIVE, last_activity_at__lt=before, created_at__lt=before
+        )
+        if dry_run:
+            removed.turns = turns.count()
+            left = Turn.objects.exclude(pk__in=turns).values("session_id")
+            removed.sessions = emptied.exclude(pk__in=left).count()
+        else:
+            removed.turns = sum(_in_batches(turns))
+            removed.sessions = sum(_in_batches(emptied.filter(turns=None)))
+    purged = ChatSession.objects.filter(
+        status=ChatSession.Status.DELETED, deleted_at__lt=now - timedelta(days=settings.PURGE_AFTER_DAYS)
+    )
     removed.purged = purged.count() if dry_run else sum(_in_batches(purged))
     if settings.TRACE_EXPIRE_DAYS is not None:
         before = now - timedelta(days=settings.TRACE_EXPIRE_DAYS)
         traces = TraceStep.objects.filter(started_at__lt=before)
         removed.traces = traces.count() if dry_run else traces.delete()[0]
-    logs = _logs(now - LOG_KEPT)
+    logs = Message.objects.filter(Q(heartbeat_at__lt=now - LOG_KEPT), ~Q(status=Message.Status.STREAMING))
     removed.logs = logs.count() if dry_run else logs.update(stream_log=[], heartbeat_at=None)
     sign_ins = Session.objects.filter(expire_date__lt=now)
     removed.sign_ins = sign_ins.count() if dry_run else sign_ins.delete()[0]
     return removed
-
-
-def _expire(before: datetime, removed: Removed, *, dry_run: bool) -> None:
-    turns = _old_turns(before)
-    emptied = _emptied(before)
-    if dry_run:
-        removed.turns = turns.count()
-        left = Turn.objects.exclude(pk__in=turns).values("session_id")
-        removed.sessions = emptied.exclude(pk__in=left).count()
-    else:
-        removed.turns = sum(_in_batches(turns))
-        removed.sessions = sum(_in_batches(emptied.filter(turns=None)))
-
-
-def _old_turns(before: datetime) -> QuerySet[Turn]:
-    running = Message.objects.filter(status=Message.Status.STREAMING).values("turn_id")
-    return Turn.objects.filter(created_at__lt=before, session__pinned=False).exclude(pk__in=running)
-
-
-def _emptied(before: datetime) -> QuerySet[ChatSession]:
-    """Return the chats that may go with their last turn; deleted ones can be taken back until they are purged."""
-    return ChatSession.objects.filter(
-        pinned=False, status=ChatSession.Status.ACTIVE, last_activity_at__lt=before, created_at__lt=before
-    )
-
-
-def _deleted(before: datetime) -> QuerySet[ChatSession]:
-    return ChatSession.objects.filter(status=ChatSession.Status.DELETED, deleted_at__lt=before)
-
-
-def _logs(before: datetime) -> QuerySet[Message]:
-    return Message.objects.filter(Q(heartbeat_at__lt=before), ~Q(status=Message.Status.STREAMING))
 
 
 def _in_batches(rows: QuerySet[Turn] | QuerySet[ChatSession]) -> Iterator[int]:

@@ -25,11 +25,16 @@ def create_session(user: Any, title: str = "", knowledge_base_ids: Iterable[int]
     Knowledge bases that the user may not read are left out.
     """
     title = _cleaned(title)[:TITLE_LENGTH]
+    automatic = not title
+    if automatic:
+        _hold(user.pk)
+        base = _("New chat")
+        space = "" if base[-1] > "\u2e7f" else " "  # 新会话, 新会话1, …
+        taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
+        numbered = (f"{base}{space}{number}" for number in count(1))
+        title = next(each for each in chain([base], numbered) if each not in taken)
     session = ChatSession.objects.create(
-        owner=user,
-        title=title or _unique_title(user),
-        title_is_automatic=not title,
-        last_activity_at=timezone.now(),
+        owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
     set_knowledge_bases(user, session, knowledge_base_ids)
     return session
@@ -128,16 +133,6 @@ def note_answer(session_id: int, title: str = "") -> None:
 def _cleaned(text: str) -> str:
     """Return a text as the database takes it, without space around."""
     return text.replace("\x00", "").strip()
-
-
-def _unique_title(user: Any) -> str:
-    """Return the first of "New chat", "New chat 1", … (新会话, 新会话1, …) that none of the user's sessions has."""
-    _hold(user.pk)
-    base = _("New chat")
-    space = "" if base[-1] > "\u2e7f" else " "
-    taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
-    numbered = (f"{base}{space}{number}" for number in count(1))
-    return next(title for title in chain([base], numbered) if title not in taken)
 
 
 def _hold(user_id: int) -> None:

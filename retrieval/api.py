@@ -42,7 +42,11 @@ class SearchView(APIView):
         form = SearchRequestSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
-        sought = form.to_request(self._bases(request, wanted.get("knowledge_bases")))
+        if (named := wanted.get("knowledge_bases")) is None:
+            bases = sorted(access.readable(request.user).values_list("pk", flat=True))
+        else:
+            bases = access.readable_ids(request.user, named)
+        sought = form.to_request(tuple(bases))
         try:
             result = async_to_sync(search)(sought)
         except SearchOverloaded as error:
@@ -51,8 +55,3 @@ class SearchView(APIView):
             raise SearchUnavailable(str(error)) from error
         hits = [hit.to_dict() for hit in result.hits]
         return Response({"hits": hits, "query": wanted["query"], "took_ms": result.took_ms, "notes": result.notes})
-
-    def _bases(self, request: Request, wanted: list[int] | None) -> tuple[int, ...]:
-        if wanted is None:
-            return tuple(sorted(access.readable(request.user).values_list("pk", flat=True)))
-        return tuple(access.readable_ids(request.user, wanted))

@@ -123,7 +123,27 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     if not fused:
         return []
     chunks = await asked(_load, [chunk.chunk_id for chunk in fused])
-    return [_hit(chunks[found.chunk_id], found) for found in fused if found.chunk_id in chunks]
+    return [
+        Hit(
+            chunk_id=chunk.pk,
+            document_id=chunk.document_id,
+            knowledge_base_id=chunk.document.knowledge_base_id,
+            content=chunk.content,
+            kind=chunk.kind,
+            filename=chunk.document.original_filename,
+            heading=chunk.heading,
+            page=chunk.page,
+            score=found.score,
+            sources=found.sources,
+            columns=chunk.table_columns,
+            rows=chunk.table_rows,
+            picture=chunk.picture,
+            ordinal=chunk.ordinal,
+            title=chunk.document.name,
+        )
+        for found in fused
+        if (chunk := chunks.get(found.chunk_id)) is not None
+    ]
 
 
 async def reordered(
@@ -176,7 +196,7 @@ def _reorders(request: SearchRequest) -> bool:
     return bool(settings.ENABLE_REORDER) if request.reorder is None else request.reorder
 
 
-# What `_hit` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
+# What `describe` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
 _SHOWN = (
     "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "ordinal",
     "picture__alt", "picture__width", "picture__height",
@@ -186,26 +206,6 @@ _SHOWN = (
 
 def _load(chunk_ids: list[int]) -> dict[int, Chunk]:
     return Chunk.objects.select_related("document", "picture").only(*_SHOWN).in_bulk(chunk_ids)
-
-
-def _hit(chunk: Chunk, found: FusedChunk) -> Hit:
-    return Hit(
-        chunk_id=chunk.pk,
-        document_id=chunk.document_id,
-        knowledge_base_id=chunk.document.knowledge_base_id,
-        content=chunk.content,
-        kind=chunk.kind,
-        filename=chunk.document.original_filename,
-        heading=chunk.heading,
-        page=chunk.page,
-        score=found.score,
-        sources=found.sources,
-        columns=chunk.table_columns,
-        rows=chunk.table_rows,
-        picture=chunk.picture,
-        ordinal=chunk.ordinal,
-        title=chunk.document.name,
-    )
 
 
 def _ms_since(started: float) -> float:

@@ -29,12 +29,6 @@ class Offered:
     label: str
 
 
-def _newest_turns() -> list[Offered]:
-    asked = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER).values("content")[:1]
-    rows = Turn.objects.order_by("-created_at", "-pk").annotate(asked=Subquery(asked)).values_list("pk", "asked")
-    return [Offered(pk, f"#{pk} {shortened(question or '', 90)}") for pk, question in rows[:_OFFERED]]
-
-
 @admin.register(PromptTemplate)
 class PromptTemplateAdmin(ModelAdmin):
     """Saving an edit adds a version and makes it the one in use; old versions stay and can be taken up again."""
@@ -73,7 +67,12 @@ class PromptTemplateAdmin(ModelAdmin):
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Offer the newest turns to preview the prompt with, to those who may read them."""
-        turns = _newest_turns() if request.user.has_perm("conversations.view_turn") else None
+        turns = None
+        if request.user.has_perm("conversations.view_turn"):
+            asked = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER).values("content")[:1]
+            newest = Turn.objects.order_by("-created_at", "-pk").annotate(asked=Subquery(asked))
+            rows = newest.values_list("pk", "asked")[:_OFFERED]
+            turns = [Offered(pk, f"#{pk} {shortened(question or '', 90)}") for pk, question in rows]
         return super().render_change_form(request, context | {"preview_turns": turns}, *args, **kwargs)
 
     def preview(self, request: HttpRequest) -> HttpResponse:

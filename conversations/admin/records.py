@@ -21,33 +21,6 @@ from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedbac
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
 
 
-def _entries_found(word: str) -> Q:
-    """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
-    said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
-    told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
-    return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
-
-
-def _citations_found(word: str) -> Q:
-    said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
-    return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
-
-
-def _steps_found(word: str) -> Q:
-    named = Q(key__icontains=word)
-    return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
-
-
-def _feedback_found(word: str) -> Q:
-    own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
-    return own | Q(message__in=messages_found(word))
-
-
-def _links_found(word: str) -> Q:
-    named = Q(session__in=sessions_named(word).values("pk"))
-    return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
-
-
 @admin.register(ContextEntry)
 class ContextEntryAdmin(WordSearch, RecordAdmin):
     """What models were given."""
@@ -57,11 +30,17 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
-    found_by = staticmethod(_entries_found)
     actions = ["clear_summaries"]
     fields = readonly_fields = (
         "session", "turn", "covers_from", "type", "role", "content", "tokens", "edited_at", "created_at",
     )  # fmt: skip
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
+        said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
+        told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
+        return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
 
     @admin.action(description=gettext_lazy("Clear the chosen summaries"), permissions=["clear"])
     def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
@@ -92,11 +71,16 @@ class CitationAdmin(WordSearch, RecordAdmin):
     list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
-    found_by = staticmethod(_citations_found)
     fields = readonly_fields = (
         "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "reason", "score",
         "retrievers", "request_id",
     )  # fmt: skip
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By what was cited, or the request of its turn."""
+        said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
+        return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
 
     @admin.display(description=gettext_lazy("message"))
     def message_page(self, citation: Citation) -> str:
@@ -118,8 +102,13 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
     list_filter = ["key", "status", "started_at"]
     list_select_related = ["turn"]
     search_fields = ["key", "turn__request_id"]
-    found_by = staticmethod(_steps_found)
     fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By the node, or the request of its turn."""
+        named = Q(key__icontains=word)
+        return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
 
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, step: TraceStep) -> str:
@@ -140,9 +129,14 @@ class FeedbackAdmin(WordSearch, RecordAdmin):
     list_filter = ["value", "reason", "created_at"]
     list_select_related = ["user", "message"]
     search_fields = ["comment", "reason", "user__username", "message__content"]
-    found_by = staticmethod(_feedback_found)
     date_hierarchy = "created_at"
     fields = readonly_fields = ("message_page", "turn_page", "user", "value", "reason", "comment", "created_at")
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By what was said, who said it, or the text of the answer."""
+        own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
+        return own | Q(message__in=messages_found(word))
 
     @admin.display(description=gettext_lazy("answer"))
     def said(self, feedback: Feedback) -> str:
@@ -168,9 +162,14 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["session"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
-    found_by = staticmethod(_links_found)
     fields = readonly_fields = ("uuid", "session", "last_turn", "created_at", "revoked_at")
     actions = ["revoke"]
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By the session, or the link's own id."""
+        named = Q(session__in=sessions_named(word).values("pk"))
+        return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ShareLink]) -> None:

@@ -21,22 +21,6 @@ from retrieval.types import AnswerState
 NEWEST_TURNS = 50
 
 
-def _sessions_found(word: str) -> Q:
-    return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=messages_found(word, "turn__session_id"))
-
-
-def _turns_found(word: str) -> Q:
-    said = Q(pk__in=messages_found(word, "turn_id"))
-    named = Q(session__in=ChatSession.objects.filter(title__icontains=word).values("pk"))
-    return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
-
-
-def _messages_found(word: str) -> Q:
-    named = Turn.objects.filter(session__in=sessions_named(word).values("pk"))
-    turns = Q(turn__in=named.values("pk")) | Q(turn__in=turns_requested(word).values("pk"))
-    return turns | Q(pk__in=messages_found(word))
-
-
 class TurnInline(RecordInline):
     """The newest turns of a session."""
 
@@ -96,7 +80,6 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
     list_filter = ["status", "pinned", "last_activity_at", "created_at"]
     list_select_related = ["owner"]
     search_fields = ["title", "owner__username", "turns__messages__content"]
-    found_by = staticmethod(_sessions_found)
     search_help_text = gettext_lazy("Title, owner, or words of any message")
     date_hierarchy = "last_activity_at"
     inlines = [TurnInline]
@@ -104,6 +87,11 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         "title", "owner", "status", "pinned", "knowledge_bases", "settings", "last_activity_at", "created_at",
         "deleted_at", "all_turns",
     )  # fmt: skip
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By title or messages."""
+        return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=messages_found(word, "turn__session_id"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
         """Count the turns along, only of the sessions that are shown."""
@@ -138,7 +126,6 @@ class TurnAdmin(WordSearch, RecordAdmin):
     list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
-    found_by = staticmethod(_turns_found)
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
     date_hierarchy = "created_at"
     inlines = [MessageInline, TraceInline]
@@ -146,6 +133,13 @@ class TurnAdmin(WordSearch, RecordAdmin):
         "request_id", "session_page", "parent_turn", "retrieval_query", "action", "model", "token_count", "created_at",
         "citations",
     )  # fmt: skip
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By title, messages, the query it was searched with, or request."""
+        said = Q(pk__in=messages_found(word, "turn_id"))
+        named = Q(session__in=ChatSession.objects.filter(title__icontains=word).values("pk"))
+        return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
 
     def view_on_site(self, turn: Turn) -> str:
         """Lead to the page that tells how the answer came about."""
@@ -205,13 +199,19 @@ class MessageAdmin(WordSearch, RecordAdmin):
     list_display = ["id", "role", "status", "answer_state", "said", "error_code", "duration_ms", "created_at"]
     list_filter = ["role", "status", "answer_state", "feedback__value", "error_code", "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
-    found_by = staticmethod(_messages_found)
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (
         "turn_page", "role", "status", "answer_state", "content", "checked", "blocks_json", "thinking", "error_code",
         "error_message", "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
+
+    @staticmethod
+    def found_by(word: str) -> Q:
+        """By text, the session's title, or the turn's request."""
+        named = Turn.objects.filter(session__in=sessions_named(word).values("pk"))
+        turns = Q(turn__in=named.values("pk")) | Q(turn__in=turns_requested(word).values("pk"))
+        return turns | Q(pk__in=messages_found(word))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         """Leave the event log out, which can be long."""

@@ -1,6 +1,6 @@
 """What OpenAPI is told of the streams: their frames, and the events within."""
 
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 from drf_spectacular.plumbing import resolve_type_hint
@@ -34,17 +34,14 @@ def _name(kind: type[Event]) -> str:
 def _event(kind: type[Event]) -> dict[str, Any]:
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.names()}
     properties = {name: resolve_type_hint(hint) for name, hint in hints.items()}  # type: ignore[no-untyped-call]
+    required = [item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING]
     kinds = {name: {"type": "string", "enum": [kind.type]} for name in ("t", "type")}
     return {
         "type": "object",
         "description": kind.__doc__,
         "properties": kinds | properties,
-        "required": ["type", "seq", *(item.name for item in fields(kind) if not _has_default(item))],
+        "required": ["type", "seq", *required],
     }
-
-
-def _has_default(item: Field[Any]) -> bool:
-    return item.default is not MISSING or item.default_factory is not MISSING
 
 
 def add_frames(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:

@@ -42,25 +42,22 @@ def step_frame(event: Event) -> str:
     end `{"step": "done"}` with the final status; all else (blocks, thinking, sources) is step 8. The `message` of
     these is the event's JSON as a string, its kind under `t` as well as under `type`.
     """
-    return frame(_json(_step(event)), event.seq)
-
-
-def _step(event: Event) -> dict[str, Any]:
     match event:
         case StepEvent():
-            return _body(event.step, event.step_name, event.status, event.message)
+            body = _body(event.step, event.step_name, event.status, event.message)
         case ErrorEvent():
-            return {"step": "error", "status": "error", "message": event.message}
+            body = {"step": "error", "status": "error", "message": event.message}
         case SessionEvent():
-            return _body(0, _("Session"), "completed", _payload(event))
+            body = _body(0, _("Session"), "completed", _payload(event))
         case DoneEvent():
-            return _body("done", _("Done"), event.status, _payload(event))
+            body = _body("done", _("Done"), event.status, _payload(event))
         case ThinkEvent():
-            return _body(8, _("Thinking"), "processing", _payload(event))
+            body = _body(8, _("Thinking"), "processing", _payload(event))
         case SourcesEvent():
-            return _body(8, _("Sources"), "processing", _payload(event))
+            body = _body(8, _("Sources"), "processing", _payload(event))
         case _:
-            return _body(8, _("Answer"), "processing", _payload(event))
+            body = _body(8, _("Answer"), "processing", _payload(event))
+    return frame(_json(body), event.seq)
 
 
 def _body(step: int | str, step_name: str, status: str, message: str) -> dict[str, Any]:
@@ -86,32 +83,32 @@ class PrefixFrames:
 
     def feed(self, event: Event) -> list[str]:
         """Return the frames of one event, none for most."""
-        if isinstance(event, StepEvent):
-            return [f": step {event.key}\n\n"] if event.status == "processing" else []
-        texts = [text for text in self._texts(event) if text not in ("CONTENT:", "THINK:")]
-        return [frame(text, event.seq) for text in texts]
-
-    def _texts(self, event: Event) -> list[str]:
         match event:
+            case StepEvent():
+                return [f": step {event.key}\n\n"] if event.status == "processing" else []
             case SessionEvent():
-                return [f"SESSION:{event.session_id}", f"MESSAGE:{event.assistant_message_id}"]
+                texts = [f"SESSION:{event.session_id}", f"MESSAGE:{event.assistant_message_id}"]
             case ThinkEvent():
-                return [f"THINK:{event.text}"] if self.thinking else []
+                texts = [f"THINK:{event.text}"] if self.thinking else []
             case SourcesEvent():
                 state = {"answer_state": event.answer_state}
-                return [f"SOURCE:{_json(citation | state)}" for citation in event.citations]
+                texts = [f"SOURCE:{_json(citation | state)}" for citation in event.citations]
             case ErrorEvent():
-                return [f"ERROR:{event.message}"]
+                texts = [f"ERROR:{event.message}"]
             case DoneEvent():
-                return ["DONE:"]
+                texts = ["DONE:"]
             case _:
-                return [f"CONTENT:{self._markdown(event)}"]
+                texts = [f"CONTENT:{self._markdown(event)}"]
+        return [frame(text, event.seq) for text in texts if text not in ("CONTENT:", "THINK:")]
 
     def _markdown(self, event: Event) -> str:
         match event:
             case BlockStart():
                 self._blocks[event.id] = event
-                return ("\n\n" if len(self._blocks) > 1 else "") + _opening(event)
+                gap = "\n\n" if len(self._blocks) > 1 else ""
+                if event.kind == "table" and event.columns:
+                    return gap + table_row(event.columns) + table_row(["---"] * len(event.columns))
+                return gap + (f"```{event.language or ''}\n" if event.kind == "code" else "")
             case Delta() if event.row is not None:
                 return table_row(event.row)
             case Delta():
@@ -122,13 +119,3 @@ class PrefixFrames:
                 return "\n```"
             case _:
                 return ""
-
-
-def _opening(start: BlockStart) -> str:
-    match start.kind:
-        case "table" if start.columns:
-            return table_row(start.columns) + table_row(["---"] * len(start.columns))
-        case "code":
-            return f"```{start.language or ''}\n"
-        case _:
-            return ""

@@ -128,15 +128,13 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
         session = access.get_session(request.user, pk)
         turn_store.interrupt_stale(session_id=session.pk)
         listed = queries.message_list(Message.objects.filter(turn__session=session))
-        page = self.paginate_queryset(listed.reverse() if _newest_first(request) else listed)
+        ordering = request.query_params.get("ordering", _ORDERINGS[0])
+        if ordering not in _ORDERINGS:
+            raise ValidationError(
+                {"ordering": [_("This takes one of: {values}.").format(values=", ".join(_ORDERINGS))]}
+            )
+        page = self.paginate_queryset(listed.reverse() if ordering == "-created_at" else listed)
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
-
-
-def _newest_first(request: Request) -> bool:
-    ordering = request.query_params.get("ordering", _ORDERINGS[0])
-    if ordering not in _ORDERINGS:
-        raise ValidationError({"ordering": [_("This takes one of: {values}.").format(values=", ".join(_ORDERINGS))]})
-    return ordering == "-created_at"
 
 
 class ContentStream(AsyncAPIView):
@@ -156,7 +154,10 @@ class ContentStream(AsyncAPIView):
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
         """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
         message = await sync_to_async(self._answer)(request.user, pk, message_id)
-        after_seq = _last_event_id(request)
+        given = request.headers.get("Last-Event-ID", "").strip()
+        if not re.fullmatch(_EVENT_ID, given):
+            raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
+        after_seq = int(given or 0)
         if message.status != Message.Status.STREAMING and after_seq:
             if turn_store.was_told_all(message, after_seq):
                 return HttpResponse(status=204)
@@ -169,13 +170,6 @@ class ContentStream(AsyncAPIView):
         if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
             raise Http404(_("There is no such answer."))
         return message
-
-
-def _last_event_id(request: Request) -> int:
-    given = request.headers.get("Last-Event-ID", "").strip()
-    if not re.fullmatch(_EVENT_ID, given):
-        raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
-    return int(given or 0)
 
 
 class Conversation(AsyncAPIView):

@@ -91,16 +91,14 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
     turns = _turns(_rows(messages, _LOOKED_THROUGH))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
-    weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
+    weights = {}
+    for word in words:  # inverse document frequency as BM25 has it (Robertson and Spärck Jones, never below 0)
+        count = sum(word in text for text in texts)
+        weights[word] = math.log(1 + (len(texts) - count + 0.5) / (count + 0.5))
     whole = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & text) / whole for text in texts]
     found = [(share, turn) for share, turn in zip(shares, turns, strict=True) if share > 0]
     return sorted(found, key=lambda item: -item[0])
-
-
-def _rarity(count: int, total: int) -> float:
-    """Return a word's inverse document frequency as BM25 has it (Robertson and Spärck Jones, never below 0)."""
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 def _rows(messages: QuerySet[Message], limit: int, *more: str) -> list[dict[str, Any]]:

@@ -123,7 +123,21 @@ def compose(material: Material, window: Window) -> Composed:
         if composed.tokens <= window.limit:
             return composed
         if composed.is_bare:
-            raise _too_long(material, window)
+            # The question is to blame, or a window that not even the instructions fit.
+            instructions = sum(map(window.measure, material.prompt.fill(question="", evidence="")))
+            left = window.limit - instructions
+            if left < LEAST_PASSAGE:
+                text = _(
+                    "The language model's window of %(window)d tokens is too small for this site's instructions. "
+                    "An administrator has to set a larger context window, or fewer tokens for the answer."
+                )
+                raise PromptTooLong(text % {"window": window.size}, "window_too_small")
+            text = _(
+                "Your question is about %(tokens)d tokens long, and the language model can read %(left)d. "
+                "Please shorten it, or ask in several steps."
+            )
+            told = {"tokens": window.measure(material.question), "left": left}
+            raise PromptTooLong(text % told, "question_too_long")
         limit -= composed.tokens - window.limit
 
 
@@ -148,7 +162,26 @@ def _composed(material: Material, window: Window, limit: int) -> Composed:
         material = _with_less_history(material, window, fitted, shortened)
         fitted = _fit(material, window, limit)
     evidence = [material.hits[position] for position in fitted.evidence]
-    messages = _messages(material, fitted, evidence)
+    relevant = [material.relevant[position] for position in fitted.relevant]
+    recent = [(turn.question, turn.answer) for turn in (material.recent[position] for position in fitted.recent)]
+    passages = "\n\n".join(numbered_passage(number, hit) for number, hit in enumerate(evidence, 1))
+    # Without what came of a cut answer the question is asked anew.
+    question = material.asked if recent else replace(material, continues=False).asked
+    # Instructions hold no passages: what documents say is no system's word.
+    system, _user = material.prompt.fill(recent, question=question, evidence="")
+    _system, user = material.prompt.fill(recent, question=question, evidence=passages)
+    parts = [system]
+    if fitted.facts:
+        parts.append(_facts(material.language, [f"- {material.facts[position]}" for position in fitted.facts]))
+    if fitted.summary:
+        parts.append(_section(_SUMMARY[material.language], "summary", material.summary))
+    messages = [ChatMessage("system", "\n\n".join(parts))]
+    pairs = [(_earlier(turn, material.language), turn.answer) for turn in relevant]
+    if not material.prompt.loops:  # one that does tells them by itself
+        pairs += recent
+    for asked, answered in pairs:
+        messages += [ChatMessage("user", asked), ChatMessage("assistant", answered)]
+    messages.append(ChatMessage("user", user))
     tokens = fitted.tokens
     if tokens > _NEAR * window.limit or material.prompt.repeats or material.prompt.loops:
         tokens = sum(window.measure(message.content) for message in messages)
@@ -211,29 +244,6 @@ def _with_less_history(material: Material, window: Window, fitted: Fitted, short
     return replace(material, recent=[*material.recent[:-1], replace(newest, question=question, answer=answer)])
 
 
-def _messages(material: Material, fitted: Fitted, evidence: Sequence[Hit]) -> list[ChatMessage]:
-    relevant = [material.relevant[position] for position in fitted.relevant]
-    recent = [(turn.question, turn.answer) for turn in (material.recent[position] for position in fitted.recent)]
-    passages = "\n\n".join(numbered_passage(number, hit) for number, hit in enumerate(evidence, 1))
-    # Without what came of a cut answer the question is asked anew.
-    question = material.asked if recent else replace(material, continues=False).asked
-    # Instructions hold no passages: what documents say is no system's word.
-    system, _user = material.prompt.fill(recent, question=question, evidence="")
-    _system, user = material.prompt.fill(recent, question=question, evidence=passages)
-    parts = [system]
-    if fitted.facts:
-        parts.append(_facts(material.language, [f"- {material.facts[position]}" for position in fitted.facts]))
-    if fitted.summary:
-        parts.append(_section(_SUMMARY[material.language], "summary", material.summary))
-    messages = [ChatMessage("system", "\n\n".join(parts))]
-    pairs = [(_earlier(turn, material.language), turn.answer) for turn in relevant]
-    if not material.prompt.loops:  # one that does tells them by itself
-        pairs += recent
-    for asked, answered in pairs:
-        messages += [ChatMessage("user", asked), ChatMessage("assistant", answered)]
-    return [*messages, ChatMessage("user", user)]
-
-
 def _earlier(turn: PastTurn, language: str) -> str:
     """Return the question of a turn that was found by its likeness, marked as that."""
     return f"{_RELEVANT[language]}\n{turn.question}"
@@ -247,21 +257,3 @@ def _section(heading: str, tag: str, text: str) -> str:
     """Return a text under its heading, fenced so that its end can't be forged from within."""
     closed = text.replace(f"</{tag}", f"<​/{tag}")
     return f"{heading}\n<{tag}>\n{closed}\n</{tag}>"
-
-
-def _too_long(material: Material, window: Window) -> PromptTooLong:
-    """Say whose fault it is that nothing fits: the question's, or a window that not even the instructions fit."""
-    instructions = sum(map(window.measure, material.prompt.fill(question="", evidence="")))
-    left = window.limit - instructions
-    if left < LEAST_PASSAGE:
-        text = _(
-            "The language model's window of %(window)d tokens is too small for this site's instructions. "
-            "An administrator has to set a larger context window, or fewer tokens for the answer."
-        )
-        return PromptTooLong(text % {"window": window.size}, "window_too_small")
-    text = _(
-        "Your question is about %(tokens)d tokens long, and the language model can read %(left)d. "
-        "Please shorten it, or ask in several steps."
-    )
-    told = {"tokens": window.measure(material.question), "left": left}
-    return PromptTooLong(text % told, "question_too_long")

@@ -15,7 +15,8 @@ def numbered_passage(number: int, hit: Hit) -> str:
 def fenced(number: int, content: str, place: str = "") -> str:
     """Return a text as a numbered passage; `place` says where it is from."""
     content = content.replace("</passage", "<​/passage")
-    source = f' from="{_attribute(place)}"' if place else ""
+    place = place.replace('"', "'").replace("\n", " ")
+    source = f' from="{place}"' if place else ""
     return f'<passage number="{number}"{source}>\n{content}\n</passage>'
 
 
@@ -38,7 +39,3 @@ def citation(number: int, hit: Hit, question: str, key_passage: str = "", reason
         "score": hit.score,
         "sources": [source.to_dict() for source in hit.sources],
     }
-
-
-def _attribute(text: str) -> str:
-    return text.replace('"', "'").replace("\n", " ")

@@ -1,6 +1,6 @@
 """A prompt filled with a stored turn, as it would be sent now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from conversations.citations import claims
-from conversations.history import PastTurn, branch_of, past_turns, recent_turns
+from conversations.history import branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
 from conversations.prompts import calibration, endpoints, side_calls
@@ -51,15 +51,22 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
 
     Of somebody else's turn, passages that the reader may not read are left out.
     """
-    window = _window(purpose)
-    question = _question_of(turn)
+    endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
+    if endpoint is None:
+        window = Window.of(settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS)
+    else:
+        window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
+    question = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first() or ""
     if purpose not in _WRITES:
-        past, evidence = _past(turn), _evidence(purpose, turn, reader)
+        past = past_turns(turn.session_id, branch_of(turn.session_id, turn.parent_turn_id), settings.MAX_RECENT_TURNS)
+        # As a judge of them is given them: all, or, one by one, the first.
+        hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
+        evidence = "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1))
         system, user = prompt.fill(
             side_calls.spoken(past, language) if purpose in LOOPING else (),
             question=side_calls.quoted(question),
             history=side_calls.transcript(past, language),
-            evidence=evidence,
+            evidence=evidence or _("(no passages)"),
             claim=_claim(turn),
         )
         return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
@@ -84,34 +91,10 @@ def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -
     return Preview(shown, sum(message.tokens for message in shown), window.limit, left_out)
 
 
-def _window(purpose: str) -> Window:
-    """Return the window of the model that serves a purpose, that of the settings where there is none."""
-    endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
-    if endpoint is None:
-        return Window.of(settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS)
-    return Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
-
-
-def _question_of(turn: Turn) -> str:
-    found = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first()
-    return found or ""
-
-
 def _claim(turn: Turn) -> str:
     """Return the first sentence of the turn's answer that carries a marker, as a judge of citations is given it."""
     content = turn.messages.filter(role=Message.Role.ASSISTANT).values_list("content", flat=True).first() or ""
     return next((claim.text for claim in claims(content)), "-")
-
-
-def _past(turn: Turn) -> list[PastTurn]:
-    branch = branch_of(turn.session_id, turn.parent_turn_id)
-    return past_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS)
-
-
-def _evidence(purpose: str, turn: Turn, reader: Any) -> str:
-    """Return the passages as a judge of them is given them: all, or, to filter, the first."""
-    hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
-    return "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1)) or _("(no passages)")
 
 
 def _hits(turn: Turn, reader: Any) -> list[Hit]:
@@ -121,26 +104,24 @@ def _hits(turn: Turn, reader: Any) -> list[Hit]:
         citations = citations.filter(chunk__in=access.chunks(reader))
     merged = Chunk.objects.filter(pk__in=[chunk_id for citation in citations for chunk_id in citation.joined])
     contents = dict(merged.values_list("pk", "content"))
-    return [
-        Hit(
-            chunk_id=citation.chunk_id or 0,
-            document_id=citation.document_id or 0,
-            knowledge_base_id=citation.document.knowledge_base_id if citation.document else 0,
-            content=_content(citation, contents),
-            kind=citation.chunk.kind if citation.chunk else "text",
-            filename=citation.filename,
-            heading=citation.heading,
-            page=citation.page,
-            score=citation.score,
-            sources=[],
-            picture=citation.chunk.picture if citation.chunk else None,
+    hits = []
+    for citation in citations.order_by("index"):
+        chunk, content = citation.chunk, citation.snippet
+        if chunk is not None:
+            content = "\n\n".join(contents[pk] for pk in citation.joined if pk in contents) or chunk.content
+        hits.append(
+            Hit(
+                chunk_id=citation.chunk_id or 0,
+                document_id=citation.document_id or 0,
+                knowledge_base_id=citation.document.knowledge_base_id if citation.document else 0,
+                content=content,
+                kind=chunk.kind if chunk else "text",
+                filename=citation.filename,
+                heading=citation.heading,
+                page=citation.page,
+                score=citation.score,
+                sources=[],
+                picture=chunk.picture if chunk else None,
+            )
         )
-        for citation in citations.order_by("index")
-    ]
-
-
-def _content(citation: Citation, contents: Mapping[int, str]) -> str:
-    """Return what a citation stands on, `contents` being those of joined passages by chunk id."""
-    if citation.chunk is None:
-        return citation.snippet
-    return "\n\n".join(contents[pk] for pk in citation.joined if pk in contents) or citation.chunk.content
+    return hits

@@ -96,7 +96,16 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     """Ask the profile's model for one word, or to judge two passages; an embedding model gets a word to compute."""
     began = time.monotonic()
     try:
-        reply = await _ask(_hurried(endpoint_of(profile)), profile.purpose)
+        endpoint = endpoint_of(profile)
+        reply = await _ask(
+            replace(
+                endpoint,
+                connect_timeout=min(endpoint.connect_timeout, PATIENCE),
+                idle_timeout=min(endpoint.idle_timeout, PATIENCE),
+                total_timeout=min(endpoint.total_timeout, PATIENCE),
+            ),
+            profile.purpose,
+        )
     except LLMError as error:
         return Outcome(False, f"{profile}: {error}")
     seconds = time.monotonic() - began
@@ -104,20 +113,20 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
 
 
-def _hurried(endpoint: Endpoint) -> Endpoint:
-    return replace(
-        endpoint,
-        connect_timeout=min(endpoint.connect_timeout, PATIENCE),
-        idle_timeout=min(endpoint.idle_timeout, PATIENCE),
-        total_timeout=min(endpoint.total_timeout, PATIENCE),
-    )
-
-
 async def _ask(endpoint: Endpoint, purpose: str) -> str:
     if purpose == ModelProfile.Purpose.RERANK and settings.RERANK_METHOD != "llm":
-        return await _judge(endpoint)
+        from ragsite.llm.reranking.remote import RemoteReranker
+
+        reranker = RemoteReranker(endpoint, settings.RERANK_STYLE)
+        passages = ["The switch has nine ports.", "Lunch is at noon."]
+        try:
+            good, bad = await reranker.score("How many ports has the switch?", passages)
+        finally:
+            await reranker.aclose()
+        return _("a passage that answers scored %(good).2f, another one %(bad).2f") % {"good": good, "bad": bad}
     if purpose == ModelProfile.Purpose.EMBEDDING:
-        return await asyncio.to_thread(_embed, endpoint)
+        vector = await asyncio.to_thread(lambda: OpenAIEmbedder(endpoint).embed_query("ready"))
+        return _("a vector of %(count)d numbers") % {"count": len(vector)}
     from ragsite.llm.chat import ChatClient  # HTTP is loaded when it is wanted, not with the admin
 
     client = ChatClient(endpoint)
@@ -126,21 +135,3 @@ async def _ask(endpoint: Endpoint, purpose: str) -> str:
         return " ".join(reply.text.split()) or _("(an empty reply)")
     finally:
         await client.aclose()
-
-
-def _embed(endpoint: Endpoint) -> str:
-    vector = OpenAIEmbedder(endpoint).embed_query("ready")
-    return _("a vector of %(count)d numbers") % {"count": len(vector)}
-
-
-async def _judge(endpoint: Endpoint) -> str:
-    from ragsite.llm.reranking.remote import RemoteReranker
-
-    client = RemoteReranker(endpoint, settings.RERANK_STYLE)
-    try:
-        good, bad = await client.score(
-            "How many ports has the switch?", ["The switch has nine ports.", "Lunch is at noon."]
-        )
-    finally:
-        await client.aclose()
-    return _("a passage that answers scored %(good).2f, another one %(bad).2f") % {"good": good, "bad": bad}

@@ -32,7 +32,8 @@ _TAGS = 16
 async def endpoint() -> Reranker:
     """Return the rerank endpoint of the profile, else of the settings. Raises `NotConfigured` when there is none."""
     found = None if profile_chats() else await in_database(profile_endpoint, "rerank")
-    found = found or _settings_endpoint()
+    if found is None and settings.RERANK_BASE_URL:
+        found = Endpoint(settings.RERANK_BASE_URL, settings.RERANK_API_KEY, settings.RERANK_MODEL)
     if found is None:
         raise NotConfigured("An administrator can set one with RERANK_BASE_URL.")
     return RemoteReranker(_hurried(found), settings.RERANK_STYLE)
@@ -67,7 +68,10 @@ class PromptedReranker:
         if not texts:
             return []
         prompt = await in_database(get_prompt, "rerank", language_of(query) or "en")
-        room = self._room(sum(map(count_tokens, prompt.fill(question=query, evidence="")))) // len(texts)
+        taken = sum(map(count_tokens, prompt.fill(question=query, evidence="")))
+        endpoint = self._client.endpoint
+        reserve = min(endpoint.max_tokens, endpoint.context_window // 2)
+        room = (int(endpoint.context_window * _FILL) - reserve - taken) // len(texts)
         passages = [truncate_to_tokens(text, max(room - _TAGS, _TAGS)) for text in texts]
         evidence = "\n\n".join(fenced(number, text) for number, text in enumerate(passages, 1))
         system, user = prompt.fill(question=query, evidence=evidence)
@@ -77,18 +81,6 @@ class PromptedReranker:
     async def aclose(self) -> None:
         """Close the connections that are kept open."""
         await self._client.aclose()
-
-    def _room(self, taken: int) -> int:
-        """Return the tokens that are left for passages."""
-        endpoint = self._client.endpoint
-        reserve = min(endpoint.max_tokens, endpoint.context_window // 2)
-        return int(endpoint.context_window * _FILL) - reserve - taken
-
-
-def _settings_endpoint() -> Endpoint | None:
-    if not settings.RERANK_BASE_URL:
-        return None
-    return Endpoint(settings.RERANK_BASE_URL, settings.RERANK_API_KEY, settings.RERANK_MODEL)
 
 
 def _hurried(endpoint: Endpoint) -> Endpoint:

@@ -122,7 +122,14 @@ class Asker:
             taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
         if not history:
             return prompt.fill(turns, **variables)
-        return prompt.fill(turns, **variables | {"history": _end_of(history, window.room(window.limit - taken))})
+        tokens = window.room(window.limit - taken)
+        kept: list[str] = []
+        for line in reversed(history.splitlines()):
+            tokens -= count_prompt_tokens(line) + 1
+            if tokens < 0:
+                break
+            kept.append(line)
+        return prompt.fill(turns, **variables | {"history": "\n".join(reversed(kept)) or _NOTHING})
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:
         """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
@@ -131,7 +138,8 @@ class Asker:
         roomy = min(endpoint.max_tokens + THINKING_ROOM, endpoint.context_window // 2)
         if _key(endpoint) not in _thinkers:
             reply = await self._client.complete(messages)
-            if not _spent_on_thinking(reply):
+            signs = (bool(reply.thinking), reply.finish_reason == "length")
+            if not (all(signs) if reply.text.strip() else any(signs)):
                 return reply
             _thinkers.add(_key(endpoint))
         return await self._client.complete(messages, max_tokens=roomy)
@@ -202,23 +210,6 @@ def quoted(question: str) -> str:
 def _short(text: str, tokens: int) -> str:
     """Return a text of at most so many tokens; of a very long one only the beginning is counted."""
     return text if len(text) <= tokens else shorten(text[: 6 * tokens], tokens)
-
-
-def _end_of(text: str, tokens: int) -> str:
-    """Return the last lines of a text that take at most so many tokens."""
-    kept: list[str] = []
-    for line in reversed(text.splitlines()):
-        tokens -= count_prompt_tokens(line) + 1
-        if tokens < 0:
-            break
-        kept.append(line)
-    return "\n".join(reversed(kept)) or _NOTHING
-
-
-def _spent_on_thinking(reply: Reply) -> bool:
-    if not reply.text.strip():
-        return bool(reply.thinking) or reply.finish_reason == "length"
-    return bool(reply.thinking) and reply.finish_reason == "length"
 
 
 def _key(endpoint: Endpoint) -> tuple[str, str]:

@@ -22,30 +22,26 @@ def left_out(composed: Composed, window: int) -> dict[str, int]:
 
 def sentence(counts: Mapping[str, Any]) -> str:
     """Say what was left out and why; an empty string when nothing was. `counts` may hold other things too."""
-    parts = [_left_out(counts), _shortened(counts)]
-    if not any(parts) or "window" not in counts:
-        return ""
-    reads = _("The model reads %(tokens)s tokens at once.") % {
-        "tokens": number_format(counts["window"], force_grouping=True)
-    }
-    return " ".join([*filter(None, parts), reads])
-
-
-def _left_out(counts: Mapping[str, Any]) -> str:
     passages, turns = counts.get("passages_left_out", 0), counts.get("turns_left_out", 0)
     summaries, facts = counts.get("summaries_left_out", 0), counts.get("facts_left_out", 0)
-    names = [
+    left_out = [
         ngettext("%(count)d passage", "%(count)d passages", passages) % {"count": passages} if passages else "",
         _("the summary") if summaries else "",
         ngettext("%(count)d remembered fact", "%(count)d remembered facts", facts) % {"count": facts} if facts else "",
         ngettext("%(count)d earlier turn", "%(count)d earlier turns", turns) % {"count": turns} if turns else "",
     ]
-    return _("Left out: %(what)s.") % {"what": _(", ").join(filter(None, names))} if any(names) else ""
-
-
-def _shortened(counts: Mapping[str, Any]) -> str:
-    names = [
+    shortened = [
         _("the best passage") if counts.get("passages_shortened") else "",
         _("the last answer") if counts.get("turns_shortened") else "",
     ]
-    return _("Shortened: %(what)s.") % {"what": _(", ").join(filter(None, names))} if any(names) else ""
+    if not any(left_out + shortened) or "window" not in counts:
+        return ""
+    parts = []
+    if any(left_out):
+        parts.append(_("Left out: %(what)s.") % {"what": _(", ").join(filter(None, left_out))})
+    if any(shortened):
+        parts.append(_("Shortened: %(what)s.") % {"what": _(", ").join(filter(None, shortened))})
+    reads = _("The model reads %(tokens)s tokens at once.") % {
+        "tokens": number_format(counts["window"], force_grouping=True)
+    }
+    return " ".join([*parts, reads])

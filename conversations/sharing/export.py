@@ -48,7 +48,17 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
         cited = sum(source.cited for source in view.citations)
         view.citations = withheld.take_out(view.answer, view.citations, readable)
         left_out += cited - sum(source.cited for source in view.citations)
-    turns = [_turn(parts, site) for parts in _answers(views)]
+    # Turns that went on with a cut answer are part of it, unless they began it anew.
+    answers: list[list[TurnView]] = []
+    for view in views:
+        last = answers[-1] if answers else []
+        if not (view.turn.continues and last and last[-1].turn.pk == view.turn.parent_turn_id):
+            answers.append([view])
+        elif view.answer.content.startswith(last[-1].answer.content):
+            last[-1] = view
+        else:
+            last.append(view)
+    turns = [_turn(parts, site) for parts in answers]
     if left_out:
         turns.append(f"*{withheld.note(left_out)}*")
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
@@ -75,20 +85,6 @@ def _readable(session: ChatSession, sources: Iterable[Citation]) -> set[int]:
     return withheld.readable_documents(session.owner, [source.document_id for source in sources])
 
 
-def _answers(views: Iterable[TurnView]) -> list[list[TurnView]]:
-    """Return the turns of each answer: those that went on with a cut one are part of it, unless they began it anew."""
-    answers: list[list[TurnView]] = []
-    for view in views:
-        last = answers[-1] if answers else []
-        if not (view.turn.continues and last and last[-1].turn.pk == view.turn.parent_turn_id):
-            answers.append([view])
-        elif view.answer.content.startswith(last[-1].answer.content):
-            last[-1] = view
-        else:
-            last.append(view)
-    return answers
-
-
 def _turn(views: list[TurnView], site: str) -> str:
     """Return a question with its answer; sources of parts that went on with it are numbered on from those before."""
     asked = "\n".join(f"> {line}".rstrip() for line in views[0].question.content.splitlines())
@@ -108,8 +104,15 @@ def _turn(views: list[TurnView], site: str) -> str:
         parts += [_block(block, numbers, site) for block in view.answer.blocks]
     if views[-1].answer.status != Message.Status.COMPLETED:
         parts.append(f"*({views[-1].answer.get_status_display()})*")
-    if sources:
-        listed = (_source(number, source) for number, source in sorted(sources.items()))
+    listed = []
+    for number, source in sorted(sources.items()):
+        called = [source.title, source.filename] if source.title != source.filename else [source.filename]
+        where = [*called, source.heading, place(source.filename, source.page, source.heading)]
+        snippet = _line(source.snippet)
+        if len(snippet) > SNIPPET_LENGTH:
+            snippet = snippet[:SNIPPET_LENGTH].rstrip() + "…"
+        listed.append(f"- [{number}] {' · '.join(_line(part) for part in where if part)}: “{snippet}”")
+    if listed:
         parts.append(f"**{_('Sources')}**\n\n" + "\n".join(listed))
     return "\n\n".join(part for part in parts if part)
 
@@ -118,7 +121,8 @@ def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
     match block["kind"]:
         case "table":
             rows = [[_renumbered(str(cell), numbers) for cell in row] for row in block["rows"]]
-            return _table(block["columns"], rows)
+            columns = block["columns"]
+            return "".join([table_row(columns), table_row(["---"] * len(columns)), *map(table_row, rows)]).rstrip()
         case "image" if block["url"]:
             address = f"{site}{block['url']}"
             return f"[{_line(block['alt']) or address}]({address})"
@@ -139,18 +143,6 @@ def _renumbered(text: str, numbers: Mapping[int, int]) -> str:
         return match[1] or _NUMBER.sub(lambda number: str(numbers.get(int(number[0]), number[0])), match[0])
 
     return _CODE_OR_MARKER.sub(replaced, text)
-
-
-def _table(columns: list[Any], rows: Iterable[list[Any]]) -> str:
-    return "".join([table_row(columns), table_row(["---"] * len(columns)), *map(table_row, rows)]).rstrip()
-
-
-def _source(number: int, source: Citation) -> str:
-    called = [source.title, source.filename] if source.title != source.filename else [source.filename]
-    where = [*called, source.heading, place(source.filename, source.page, source.heading)]
-    snippet = _line(source.snippet)
-    cut = snippet if len(snippet) <= SNIPPET_LENGTH else snippet[:SNIPPET_LENGTH].rstrip() + "…"
-    return f"- [{number}] {' · '.join(_line(part) for part in where if part)}: “{cut}”"
 
 
 def _line(text: str) -> str:

@@ -202,7 +202,15 @@ def _replay(message: Message) -> list[Event]:
     if citations or state:
         events.append(SourcesEvent(citations=citations, answer_state=state))
     for block in message.blocks:
-        events += _replay_block(block)
+        name = block["id"]
+        kept = {key: block.get(key) for key in ("columns", "alt", "language")}
+        events.append(BlockStart(id=name, kind=block["kind"], **kept))
+        if block.get("text"):
+            events.append(Delta(id=name, text=block["text"]))
+        events += [Delta(id=name, row=row) for row in block.get("rows", [])]
+        if block.get("url"):
+            events.append(BlockUpdate(id=name, url=block["url"], width=block.get("width"), height=block.get("height")))
+        events.append(BlockEnd(id=name))
     if message.error_code:
         events.append(ErrorEvent(code=message.error_code, message=message.error_message))
     events.append(
@@ -215,22 +223,3 @@ def _replay(message: Message) -> list[Event]:
         )
     )
     return [event.numbered(seq) for seq, event in enumerate(events, 1)]
-
-
-def _replay_block(block: dict[str, Any]) -> list[Event]:
-    name = block["id"]
-    events: list[Event] = [
-        BlockStart(
-            id=name,
-            kind=block["kind"],
-            columns=block.get("columns"),
-            alt=block.get("alt"),
-            language=block.get("language"),
-        )
-    ]
-    if block.get("text"):
-        events.append(Delta(id=name, text=block["text"]))
-    events += [Delta(id=name, row=row) for row in block.get("rows", [])]
-    if block.get("url"):
-        events.append(BlockUpdate(id=name, url=block["url"], width=block.get("width"), height=block.get("height")))
-    return [*events, BlockEnd(id=name)]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
 from conversations.history import PastTurn, joined
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import Request, State
 from conversations.prompts import active
@@ -70,7 +70,13 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
     with active.looked_at_once():  # by the turn, which is a task begun within
-        return await _launch(await in_database(_prepare, user, ask))
+        runner = TurnRunner(pipeline(), await in_database(_prepare, user, ask), on_end=_ended)
+        _runners.add(runner)
+        try:
+            # Whoever asked may leave at this moment; the turn goes on.
+            return await asyncio.shield(runner.started)
+        except turn_store.AlreadyAsked as asked:
+            return asked.started
 
 
 async def stop_turn(user: Any, message_id: int) -> bool:
@@ -159,43 +165,46 @@ async def _sibling(
     return await start_turn(user, ask)
 
 
-async def _launch(state: State) -> Started:
-    runner = TurnRunner(pipeline(), state, on_end=_ended)
-    _runners.add(runner)
-    try:
-        # Whoever asked may leave at this moment; the turn goes on.
-        return await asyncio.shield(runner.started)
-    except turn_store.AlreadyAsked as asked:
-        return asked.started
-
-
 def _ended(runner: TurnRunner) -> None:
+    async def after() -> None:
+        await runner.do_later()
+        if runner.completed:
+            await titles.improve(runner.state)
+
     _runners.discard(runner)
-    task = asyncio.create_task(_after(runner))
+    task = asyncio.create_task(after())
     _afterwards.add(task)
     task.add_done_callback(_afterwards.discard)
-
-
-async def _after(runner: TurnRunner) -> None:
-    await runner.do_later()
-    if runner.completed:
-        await titles.improve(runner.state)
 
 
 def _prepare(user: Any, ask: Ask) -> State:
     session = access.get_session(user, ask.session_id)
     active.setup()  # the turn will need it, and this is a database thread already
+    parent = None if ask.as_root else ask.parent_turn_id
+    if parent is not None and not session.turns.filter(pk=parent).exists():
+        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
+    continued = None
+    if ask.continues and ask.parent_turn_id:
+        # The turn in which the cut answer began, with all that came of it, also in those that went on with it.
+        turn, came = Turn.objects.get(pk=ask.parent_turn_id), ""
+        while continued is None:
+            part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+            came = joined(part, came) if part and came else part or came
+            if turn.continues and turn.parent_turn is not None:
+                turn = turn.parent_turn
+            else:
+                continued = PastTurn(turn.pk, _question_of(turn.pk), came)
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
         question=checked(ask.question),
-        parent_turn_id=_parent(session, ask),
+        parent_turn_id=parent,
         from_newest=ask.parent_turn_id is None and not ask.as_root,
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,
         top_n=ask.top_n,
-        continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
+        continued=continued,
     )
     return State(request)
 
@@ -215,14 +224,6 @@ def checked(question: str) -> str:
     return question
 
 
-def _parent(session: ChatSession, ask: Ask) -> int | None:
-    if ask.as_root or ask.parent_turn_id is None:
-        return None
-    if not session.turns.filter(pk=ask.parent_turn_id).exists():
-        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
-    return ask.parent_turn_id
-
-
 def _cut_answer(user: Any, message_id: int) -> Message:
     """Return an answer that can be gone on with; raises `Http404`, `TurnRefused`."""
     turn_store.interrupt_stale(message_id=access.get_message(user, message_id).pk)
@@ -232,17 +233,6 @@ def _cut_answer(user: Any, message_id: int) -> Message:
     if not message.content:
         raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
     return message
-
-
-def _continued(parent_turn_id: int) -> PastTurn:
-    """Return the turn in which a cut answer began, with all that came of it, also in those that went on with it."""
-    turn, came = Turn.objects.get(pk=parent_turn_id), ""
-    while True:
-        part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
-        came = joined(part, came) if part and came else part or came
-        if not turn.continues or turn.parent_turn is None:
-            return PastTurn(turn.pk, _question_of(turn.pk), came)
-        turn = turn.parent_turn
 
 
 def _question_of(turn_id: int) -> str:

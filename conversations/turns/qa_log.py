@@ -23,6 +23,10 @@ def write(state: State, done: DoneEvent, error: ErrorEvent | None) -> None:
 def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str, Any]:
     """Return the line's members; times in milliseconds, `nodes` only of those that ran."""
     started = state.started
+    # The passages that each retriever found.
+    found: dict[str, set[int]] = {}
+    for ranking in state.found.rankings:
+        found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)
     line: dict[str, Any] = {
         "request_id": str(state.request.request_id),
         "user_id": state.request.user_id,
@@ -39,7 +43,12 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
         "ms": done.ms,
         "nodes": {entry.key: entry.ms for entry in state.trace if entry.status != "skipped"},
         "failed_nodes": [entry.key for entry in state.trace if entry.status == "error"],
-        "hits": _hits(state),
+        "hits": {
+            **{kind: len(ids) for kind, ids in found.items()},
+            "fused": len(state.found.fused),
+            "kept": len(state.found.hits),
+            "given": len(state.prompt.evidence),
+        },
         "citations": len(state.prompt.citations),
         "cited": len(state.prompt.cited),
         "unsupported": sum(check.get("status") not in ("supported", "uncited") for check in state.answer.checks),
@@ -49,15 +58,3 @@ def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str,
         answer = plain_text(state.answer.blocks)
         line |= {"question": state.request.question, "query": state.plan.retrieval_query, "answer": answer}
     return line
-
-
-def _hits(state: State) -> dict[str, int]:
-    """Count the passages that each retriever found, that were fused, left at the end, and given to the answer."""
-    found: dict[str, set[int]] = {}
-    for ranking in state.found.rankings:
-        found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)
-    return {kind: len(ids) for kind, ids in found.items()} | {
-        "fused": len(state.found.fused),
-        "kept": len(state.found.hits),
-        "given": len(state.prompt.evidence),
-    }

@@ -106,12 +106,9 @@ def withhold(turn: Turn, user: Any) -> None:
 def messages(detail: dict[str, Any], sight: Sight) -> list[Sent]:
     """Return the messages of a node's detail, in the order in which they were sent."""
     speakers = {"system": _("System"), "user": _("User"), "assistant": _("Assistant")}
-    return [
-        Sent(speakers.get(item["role"], item["role"]), _size(item["content"]), sight.text(item["content"]))
-        for item in detail.get("messages", [])
-    ]
-
-
-def _size(text: str) -> str:
-    count = len(text)
-    return ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
+    sent = []
+    for item in detail.get("messages", []):
+        count = len(item["content"])
+        size = ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
+        sent.append(Sent(speakers.get(item["role"], item["role"]), size, sight.text(item["content"])))
+    return sent

@@ -5,7 +5,6 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 from urllib.parse import parse_qs
@@ -31,6 +30,7 @@ from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_da
 
 logger = logging.getLogger(__name__)
 
+ACTIONS = ("ask", "stop", "regenerate", "continue", "edit", "resume")
 MAX_MESSAGE_CHARACTERS = 200_000
 SIGNED_OUT = 4401
 NOT_FOUND = 4404
@@ -57,8 +57,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Accept the session's owner, coming from a page of this site."""
         self.user = self.scope["user"]
         self.session_id: int = self.scope["url_route"]["kwargs"]["session_id"]
-        self.language = _language(self.scope)
-        if not _same_origin(self.scope):
+        wanted = parse_qs(self.scope["query_string"].decode("latin-1")).get("language", [settings.LANGUAGE_CODE])[0]
+        try:
+            self.language = get_supported_language_variant(wanted)
+        except LookupError:
+            self.language = settings.LANGUAGE_CODE
+        # A browser's page of this site comes from the same scheme and host; programs send no origin.
+        headers: dict[bytes, bytes] = dict(self.scope["headers"])
+        by_tls = self.scope.get("scheme") == "wss" or (
+            settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
+        )
+        own = f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and origin != own and origin not in settings.CSRF_TRUSTED_ORIGINS:
             await self.close(FOREIGN_ORIGIN)
             return
         try:
@@ -99,14 +110,18 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Do what a form asks; what can't be done is said in a toast."""
-        form = _form(text_data)
+        form: Any = None
+        if text_data and len(text_data) <= MAX_MESSAGE_CHARACTERS:
+            with suppress(ValueError, RecursionError):
+                form = json.loads(text_data)
+        if not isinstance(form, dict):
+            form = {}
         with override(self.language):
-            handler = self._handlers().get(str(form.get("action")))
-            if handler is None:
+            if form.get("action") not in ACTIONS:
                 return await self._toast(_("This page is out of date. Please reload it."))
             try:
                 if await in_database(stream_auth.is_signed_in, self.user, self.scope["session"].session_key):
-                    await handler(form)
+                    await self._act(form)
                 else:
                     await self.close(SIGNED_OUT)
             except lifecycle.TurnRefused as refusal:
@@ -117,15 +132,34 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 logger.warning("The database is away")
                 await self._refuse(form, database_unavailable_message())
 
-    def _handlers(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[None]]]:
-        return {
-            "ask": self._ask,
-            "stop": self._stop,
-            "regenerate": self._regenerate,
-            "continue": self._continue,
-            "edit": self._edit,
-            "resume": self._resume,
-        }
+    async def _act(self, form: dict[str, Any]) -> None:
+        match form["action"]:
+            case "ask":
+                await self._ask(form)
+            case "stop":
+                wanted = _optional_id(form.get("message_id"))
+                for message_id in [wanted] if wanted else list(self._listeners):
+                    await lifecycle.stop_turn(self.user, message_id)
+            case "regenerate":
+                message_id, request_id = _id(form["message_id"]), _uuid(form.get("request_id"))
+                await self._branch(await lifecycle.regenerate(self.user, message_id, self.language, request_id))
+            case "continue":
+                message_id, request_id = _id(form["message_id"]), _uuid(form.get("request_id"))
+                await self._branch(await lifecycle.continue_answer(self.user, message_id, self.language, request_id))
+            case "edit":
+                question, request_id = str(form["question"]), _uuid(form.get("request_id"))
+                edited = lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id)
+                await self._branch(await edited)
+            case "resume":
+                # Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`.
+                await self._stop_listening()
+                for item in str(form.get("seen", "")).split()[:20]:
+                    message_id, seq = (int(number) for number in item.split(":"))
+                    message = await in_database(access.get_message, self.user, message_id)
+                    page = await self._page(message.turn_id, message_id)
+                    if page.answer.last_seq != seq:
+                        await self._send(_replacing(answer_html(page)))
+                    await self._attend(page)
 
     async def _ask(self, form: dict[str, Any]) -> None:
         request_id = _uuid(form.get("request_id")) or uuid.uuid4()
@@ -141,42 +175,22 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if started.parent_turn_id != shown:
             # The page showed no turn, but meanwhile another tab has asked.
             await self._branch(started)
-        elif started.turn_id not in self._shown:
-            if started.existing:
-                page = await self._page(started.turn_id, started.assistant_message_id)
-            else:  # at once, without asking the database for what has only just begun
-                page = AnswerPage.begun(started, lifecycle.checked(ask.question))
-            await self._show(page, f"pending-{request_id}" if form.get("pending") else "")
-
-    async def _regenerate(self, form: dict[str, Any]) -> None:
-        again = lifecycle.regenerate(self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id")))
-        await self._branch(await again)
-
-    async def _edit(self, form: dict[str, Any]) -> None:
-        question, request_id = str(form["question"]), _uuid(form.get("request_id"))
-        await self._branch(await lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id))
-
-    async def _continue(self, form: dict[str, Any]) -> None:
-        rest = lifecycle.continue_answer(
-            self.user, _id(form["message_id"]), self.language, _uuid(form.get("request_id"))
-        )
-        await self._branch(await rest)
-
-    async def _stop(self, form: dict[str, Any]) -> None:
-        wanted = _optional_id(form.get("message_id"))
-        for message_id in [wanted] if wanted else list(self._listeners):
-            await lifecycle.stop_turn(self.user, message_id)
-
-    async def _resume(self, form: dict[str, Any]) -> None:
-        """Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`."""
-        await self._stop_listening()
-        for item in str(form.get("seen", "")).split()[:20]:
-            message_id, seq = (int(number) for number in item.split(":"))
-            message = await in_database(access.get_message, self.user, message_id)
-            page = await self._page(message.turn_id, message_id)
-            if page.answer.last_seq != seq:
-                await self._send(_replacing(answer_html(page)))
-            await self._attend(page)
+            return
+        if started.turn_id in self._shown:
+            return
+        if started.existing:
+            page = await self._page(started.turn_id, started.assistant_message_id)
+        else:  # at once, without asking the database for what has only just begun
+            page = AnswerPage.begun(started, lifecycle.checked(ask.question))
+        html = turn_html(page)
+        self._shown.add(page.turn_id)
+        if form.get("pending"):  # its optimistic copy stands there
+            html = _replacing(html, f"pending-{request_id}")
+        else:
+            html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', contexts.safe(html))
+        # As one: a page that has gone to another branch meanwhile takes none of it.
+        await self._send(html + contexts.parent_html(page.turn_id) + self._said(_("Answering")))
+        await self._attend(page)
 
     async def _page(self, turn_id: int, message_id: int) -> AnswerPage:
         answer = await broker.snapshot(message_id)
@@ -188,18 +202,6 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if view is None:
             raise Http404
         return AnswerPage.of(view, answer)
-
-    async def _show(self, page: AnswerPage, pending: str) -> None:
-        """Put a new turn where its optimistic copy stands, or at the end."""
-        html = turn_html(page)
-        self._shown.add(page.turn_id)
-        if pending:
-            html = _replacing(html, pending)
-        else:
-            html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', contexts.safe(html))
-        # As one: a page that has gone to another branch meanwhile takes none of it.
-        await self._send(html + contexts.parent_html(page.turn_id) + self._said(_("Answering")))
-        await self._attend(page)
 
     async def _branch(self, started: lifecycle.Started) -> None:
         """Show the branch that a turn opens, and follow its answer alone."""
@@ -215,12 +217,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _attend(self, page: AnswerPage) -> None:
         """Follow an answer; where it ended before it could be, bring along what its end changes."""
-        if page.streaming:
-            self._listen(page)
-        else:
+        if not page.streaming:
             await self._after(page)
-
-    def _listen(self, page: AnswerPage) -> None:
+            return
         known = self._listeners.get(page.message_id)
         if known and not known.done():
             return
@@ -292,36 +291,6 @@ def _replacing(html: str, target: str = "") -> str:
     """Return an element as a fragment that replaces the element with its own id, or `target`."""
     first, _space, rest = html.strip().partition(" ")
     return f'{first} hx-swap-oob="{f"outerHTML:#{target}" if target else "true"}" {rest}'
-
-
-def _form(text: str | None) -> dict[str, Any]:
-    if not text or len(text) > MAX_MESSAGE_CHARACTERS:
-        return {}
-    try:
-        form = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return form if isinstance(form, dict) else {}
-
-
-def _language(scope: dict[str, Any]) -> str:
-    wanted = parse_qs(scope["query_string"].decode("latin-1")).get("language", [settings.LANGUAGE_CODE])[0]
-    try:
-        return get_supported_language_variant(wanted)
-    except LookupError:
-        return settings.LANGUAGE_CODE
-
-
-def _same_origin(scope: dict[str, Any]) -> bool:
-    """Tell whether a browser's page of this site is asking, by the same scheme and host; programs send no origin."""
-    headers: dict[bytes, bytes] = dict(scope["headers"])
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
-        return True
-    by_tls = scope.get("scheme") == "wss" or (
-        settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
-    )
-    return origin == f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
 
 
 def _id(value: Any) -> int:

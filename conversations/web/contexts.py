@@ -52,20 +52,18 @@ def grouped(sessions: Iterable[ChatSession]) -> list[SessionGroup]:
     groups: dict[str, list[ChatSession]] = {}
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     for session in sessions:
-        groups.setdefault(_age(session, today), []).append(session)
+        if session.pinned:
+            age = _("Pinned")
+        elif session.last_activity_at >= today:
+            age = _("Today")
+        elif session.last_activity_at >= today - timedelta(days=1):
+            age = _("Yesterday")
+        elif session.last_activity_at >= today - timedelta(days=7):
+            age = _("This week")
+        else:
+            age = _("Earlier")
+        groups.setdefault(age, []).append(session)
     return [SessionGroup(name, members) for name, members in groups.items()]
-
-
-def _age(session: ChatSession, today: Any) -> str:
-    if session.pinned:
-        return _("Pinned")
-    if session.last_activity_at >= today:
-        return _("Today")
-    if session.last_activity_at >= today - timedelta(days=1):
-        return _("Yesterday")
-    if session.last_activity_at >= today - timedelta(days=7):
-        return _("This week")
-    return _("Earlier")
 
 
 def list_context(user: Any, current_id: int | None, words: str = "") -> dict[str, Any]:
@@ -137,13 +135,11 @@ def model_name() -> str:
     endpoint = profile_endpoint("answer") or default_endpoint()
     if endpoint is None:
         return ""
-    return endpoint.model or _last_model() or urlsplit(endpoint.base_url).netloc
-
-
-def _last_model() -> str:
-    """Return the model that wrote last: which one an endpoint offers is only known when it has been asked."""
+    if endpoint.model:
+        return endpoint.model
+    # Which one an endpoint offers is only known when it has been asked: the model that wrote last.
     written = Turn.objects.exclude(model__in=["", extractive_answer.MODEL]).order_by("-id")
-    return written.values_list("model", flat=True).first() or ""
+    return written.values_list("model", flat=True).first() or urlsplit(endpoint.base_url).netloc
 
 
 def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:

@@ -84,7 +84,18 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
     posted = request.method == "POST"
     turn = request.POST.get("turn", "") if posted else request.GET.get("parent_turn_id", "")
     branch = branch_of(session.pk, int(turn) if turn.isdigit() and len(turn) < 19 else None)
-    error = _written(request, session.pk, branch, request.POST.get("entry", "")) if posted else ""
+    error = ""
+    if posted:
+        entry = summaries.entry_of(session.pk, branch)
+        if entry is None or str(entry.pk) != request.POST.get("entry", ""):
+            error = _("The summary has changed meanwhile. This is the new one; please change it again.")
+        elif "clear" in request.POST:
+            summaries.clear(session.pk, branch)
+        else:
+            try:
+                summaries.edit(entry, request.POST.get("content", ""))
+            except ValueError:
+                error = _("A summary has at most %(limit)d characters.") % {"limit": summaries.LONGEST_EDIT}
     if not getattr(request, "htmx", False):
         if error:
             messages.error(request, error)
@@ -99,21 +110,6 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
         "summary_open": posted,
     }
     return render(request, "conversations/_summary.html", context)
-
-
-def _written(request: HttpRequest, session_id: int, branch: list[int], shown: str) -> str:
-    """Store what was asked for; return why not, or an empty string."""
-    entry = summaries.entry_of(session_id, branch)
-    if entry is None or str(entry.pk) != shown:
-        return _("The summary has changed meanwhile. This is the new one; please change it again.")
-    if "clear" in request.POST:
-        summaries.clear(session_id, branch)
-        return ""
-    try:
-        summaries.edit(entry, request.POST.get("content", ""))
-    except ValueError:
-        return _("A summary has at most %(limit)d characters.") % {"limit": summaries.LONGEST_EDIT}
-    return ""
 
 
 def _page(request: HttpRequest, **fields: Any) -> HttpResponse:

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_GET
 
 from conversations import access
 from conversations.pipeline.drawing import drawing, mermaid
-from conversations.pipeline.graph import Node
 from conversations.turns.lifecycle import pipeline
 from conversations.web import settings_page as pipeline_settings
 from conversations.web.rendering import markdown
@@ -41,7 +40,19 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
     context = {
         "drawing": drawing(graph),
         "mermaid": mermaid(graph),
-        "nodes": [_row(graph.nodes[key]) for key in graph.order],
+        "nodes": [
+            NodeRow(
+                key=node.key,
+                title=str(node.title or node.key),
+                path=_path(type(node)),
+                timeout=node.timeout,
+                on_error=_("goes on") if node.on_error == "skip" else _("fails"),
+                always=node.always,
+                reads=", ".join((*node.reads, *(f"{name}?" for name in node.may_read))),
+                writes=", ".join(node.writes),
+            )
+            for node in map(graph.nodes.__getitem__, graph.order)
+        ],
         "hooks": [_path(hook) for hook in graph.hooks],
     }
     return render(request, "conversations/pipeline.html", context)
@@ -64,19 +75,6 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         for title, rows in pipeline_settings.SECTIONS.items()
     ]
     return render(request, "conversations/pipeline_settings.html", {"sections": sections})
-
-
-def _row(node: Node) -> NodeRow:
-    return NodeRow(
-        key=node.key,
-        title=str(node.title or node.key),
-        path=_path(type(node)),
-        timeout=node.timeout,
-        on_error=_("goes on") if node.on_error == "skip" else _("fails"),
-        always=node.always,
-        reads=", ".join((*node.reads, *(f"{name}?" for name in node.may_read))),
-        writes=", ".join(node.writes),
-    )
 
 
 def _path(thing: object) -> str:

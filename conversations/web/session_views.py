@@ -32,12 +32,14 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         earlier = contexts.earlier_context(chat_session, number(request, "turn"), before)
         return render(request, "conversations/_earlier.html", earlier)
     turns = contexts.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
-    if _wants(request, "turns"):
+    if is_htmx(request) and request.htmx.target == "turns":  # type: ignore[attr-defined]
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     context = turns | contexts.list_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
     if not turns["answers"]:
         context |= contexts.welcome_context(request.user)
-    context["deleted"] = _deleted(request)
+    if (deleted := number(request, "deleted")) is not None:  # a moment ago: it is offered back
+        gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
+        context["deleted"] = gone.first()
     return render(request, "conversations/session.html", context)
 
 
@@ -81,7 +83,10 @@ def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Pin a session, or let it go."""
     chat_session = access.get_session(request.user, pk)
     services.set_pinned(chat_session, not chat_session.pinned)
-    return _list_or_back(request, pk)
+    if is_htmx(request):
+        context = contexts.list_context(request.user, number(request, "current"))
+        return render(request, "conversations/_sessions.html", context)
+    return redirect("session", pk=pk)
 
 
 @login_required
@@ -121,21 +126,6 @@ def _latest(request: HttpRequest) -> str:
     return reverse("session", args=[services.latest_or_new_session(request.user).pk])
 
 
-def _deleted(request: HttpRequest) -> ChatSession | None:
-    """Return the session that was deleted a moment ago, to offer it back."""
-    pk = number(request, "deleted")
-    if pk is None:
-        return None
-    return ChatSession.objects.filter(pk=pk, owner=request.user.pk, status=ChatSession.Status.DELETED).first()
-
-
-def _list_or_back(request: HttpRequest, pk: int) -> HttpResponse:
-    if is_htmx(request):
-        context = contexts.list_context(request.user, number(request, "current"))
-        return render(request, "conversations/_sessions.html", context)
-    return redirect("session", pk=pk)
-
-
 def _go(request: HttpRequest, address: str) -> HttpResponse:
     """Lead to an address: a whole new page, also for htmx."""
     if not is_htmx(request):
@@ -156,10 +146,6 @@ def _is_id(value: str) -> bool:
 def is_htmx(request: Any) -> bool:
     """Tell whether htmx asks, and so for a part of a page."""
     return bool(request.htmx)
-
-
-def _wants(request: Any, target: str) -> bool:
-    return bool(request.htmx) and request.htmx.target == target
 
 
 def refusal(message: str, status: int = 409) -> HttpResponse:

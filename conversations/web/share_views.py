@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access
 from conversations.api.sharing import exported
-from conversations.models import ChatSession
 from conversations.sharing import export, links
 from conversations.web.rendering.shared_answer import shared_answers
 from conversations.web.session_views import is_htmx, number, refusal
@@ -33,7 +32,11 @@ def share(request: HttpRequest, pk: int) -> HttpResponse:
             context["made"] = links.create_link(session, turn_id)
         except links.NothingToShare:
             return refusal(_("There is nothing to share yet. Ask something first."))
-    return _links(request, context)
+    context["links"] = _with_address(request, access.share_links(request.user).filter(session=session))
+    if not is_htmx(request):
+        return render(request, "conversations/share.html", context)
+    part = "links" if request.method == "POST" else "popover"
+    return render(request, f"conversations/share.html#{part}", context)
 
 
 @login_required
@@ -101,15 +104,6 @@ def export_json(request: HttpRequest, pk: int) -> HttpResponse:
     session = access.get_session(request.user, pk)
     response = JsonResponse(exported(session), json_dumps_params={"ensure_ascii": False, "indent": 2})
     return export.as_file(response, session, "json")
-
-
-def _links(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    session: ChatSession = context["session"]
-    context["links"] = _with_address(request, access.share_links(request.user).filter(session=session))
-    if not is_htmx(request):
-        return render(request, "conversations/share.html", context)
-    part = "links" if request.method == "POST" else "popover"
-    return render(request, f"conversations/share.html#{part}", context)
 
 
 def _with_address(request: HttpRequest, made: Any) -> list[dict[str, Any]]:

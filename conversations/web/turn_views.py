@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from typing import Any
 
 from django.conf import settings
@@ -23,7 +23,6 @@ from conversations.web.rendering.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
-from knowledge.models import Chunk
 from knowledge.queries import has_page_pictures
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
@@ -115,11 +114,19 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if card is None:
         raise Http404(_("This answer has no such source."))
     chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
-    best = chunks.get(card.chunk_id or 0)
+    best, address = chunks.get(card.chunk_id or 0), ""
+    if best is not None:
+        # The passage, with the sentences that bear out what is said of it to be marked.
+        sentences = [(chunk.pk, at, text) for chunk in chunks.values() for at, text in enumerate(sentences_of(chunk))]
+        said: dict[int, set[int]] = defaultdict(set)
+        for found in grounds(page.claims(number), [text for _id, _at, text in sentences]):
+            chunk_id, at, _text = sentences[found]
+            said[chunk_id].add(at)
+        address = reverse("passage", args=[best.pk]) + Marks(best.pk, card.joined, said).query()
     context = {
         "page": page,
         "card": card,
-        "passage": _passage(best, card.joined, chunks.values(), page.claims(number)) if best is not None else "",
+        "passage": address,
         "wide": best is not None and has_page_pictures(best.document),
         "others": page.cards,
     }
@@ -156,7 +163,16 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
     page = _page_of(message)
     if not is_htmx(request):
         return redirect(_place(page.session_id, page.turn_id))
-    context = {"page": page, "reasons": _reasons(), "ask_reason": value == "-1" and not reason}
+    context = {
+        "page": page,
+        "reasons": [
+            ("wrong", _("Not correct")),
+            ("unsupported", _("Not in the sources")),
+            ("incomplete", _("Incomplete")),
+            ("off-topic", _("Off the point")),
+        ],
+        "ask_reason": value == "-1" and not reason,
+    }
     return render(request, "conversations/_thumbs.html", context)
 
 
@@ -168,25 +184,6 @@ def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
     page = _page_of(message)
     cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
     return render_offer(request, offer(request.user, page.question, [*cited, *also_read], cited))
-
-
-def _passage(best: Chunk, joined: tuple[int, ...], chunks: Iterable[Chunk], claims: list[str]) -> str:
-    """Return the address of a source's passage, with the sentences that bear out what is said of it to be marked."""
-    sentences = [(chunk.pk, place, text) for chunk in chunks for place, text in enumerate(sentences_of(chunk))]
-    said: dict[int, set[int]] = defaultdict(set)
-    for found in grounds(claims, [text for _id, _place, text in sentences]):
-        chunk_id, place, _text = sentences[found]
-        said[chunk_id].add(place)
-    return reverse("passage", args=[best.pk]) + Marks(best.pk, joined, said).query()
-
-
-def _reasons() -> list[tuple[str, str]]:
-    return [
-        ("wrong", _("Not correct")),
-        ("unsupported", _("Not in the sources")),
-        ("incomplete", _("Incomplete")),
-        ("off-topic", _("Off the point")),
-    ]
 
 
 async def _begin(request: HttpRequest, starting: Awaitable[lifecycle.Started], session_id: int) -> HttpResponse:

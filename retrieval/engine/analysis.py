@@ -99,7 +99,7 @@ def pieces(text: str, words: Collection[str]) -> set[str]:
     for match in _RUN_OF_HAN.finditer(_folded(text)):
         run = match.group()
         for word in words:
-            for begin in _occurrences(run, word):
+            for begin in (index for index in range(len(run)) if run.startswith(word, index)):
                 end = begin + len(word)
                 found |= {
                     run[start:stop]
@@ -107,13 +107,6 @@ def pieces(text: str, words: Collection[str]) -> set[str]:
                     for stop in range(max(start, begin) + 1, min(len(run), start + LONGEST_PIECE) + 1)
                 }
     return found - set(words) - CHINESE_STOP_WORDS
-
-
-def _occurrences(run: str, word: str) -> Iterator[int]:
-    begin = run.find(word)
-    while begin >= 0:
-        yield begin
-        begin = run.find(word, begin + 1)
 
 
 def _folded(text: str) -> str:
@@ -150,32 +143,17 @@ def _chinese(run: str) -> Iterator[str]:
     return (word for word in rjieba.cut_for_search(run, False) if word not in CHINESE_STOP_WORDS)
 
 
-def _number(token: str) -> Iterator[str]:
-    """A number with thousands separators: as without."""
-    yield from _code(token.replace(",", ""))
-
-
-def _emoji(token: str) -> Iterator[str]:
-    yield token
-
-
-def _bigrams(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for index in range(len(run) - 1):
-        yield run[index : index + 2]
-
-
 def _word(word: str) -> Iterator[str]:
     """A plain word: its stem, with and without its accents; an abbreviation in capitals is never a stop word."""
     lower = word.lower()
     if lower in STOP_WORDS and not _ABBREVIATION.fullmatch(word):
         return
-    stem = _stem(lower)
-    yield stem
-    bare = _without_accents(lower)
-    if bare != lower:
-        yield _stem(bare)
+    yield _stem(lower)
+    if not lower.isascii():
+        plain = unicodedata.normalize("NFD", lower.translate(_PLAIN_LETTERS))
+        bare = "".join(c for c in plain if not unicodedata.combining(c))
+        if bare != lower:
+            yield _stem(bare)
 
 
 def _apostrophe(token: str) -> Iterator[str]:
@@ -213,7 +191,8 @@ def _code(token: str) -> Iterator[str]:
     if len(parts) < 2:
         yield from _part("".join(parts) if not token.endswith(("++", "#")) else token)
         return
-    if not _is_alternative(token, parts):
+    # Two plain words and a slash, such as `and/or`, nobody writes to mean one thing.
+    if not (len(parts) == 2 and "/" in token and all(len(part) > 1 and _PLAIN_WORD.fullmatch(part) for part in parts)):
         yield token.lower()
     if _HYPHENATED.fullmatch(token):  # `Wi-Fi` is written `wifi`, too
         yield _stem(token.replace("-", "").lower())
@@ -257,11 +236,6 @@ def _version(version: str) -> Iterator[str]:
             yield prefix
 
 
-def _is_alternative(token: str, parts: list[str]) -> bool:
-    """Whether a token is two plain words and a slash, such as `and/or`, which nobody writes to mean one thing."""
-    return len(parts) == 2 and "/" in token and all(len(part) > 1 and _PLAIN_WORD.fullmatch(part) for part in parts)
-
-
 def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:  # one per thread: a stemmer is not safe to share
@@ -269,20 +243,13 @@ def _stem(word: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-def _without_accents(word: str) -> str:
-    if word.isascii():
-        return word
-    plain = word.translate(_PLAIN_LETTERS)
-    return "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
-
-
 _KINDS: dict[str, Callable[[str], Iterator[str]]] = {
     "url": _address,
     "email": _address,
     "han": _chinese,
-    "unspaced": _bigrams,
-    "emoji": _emoji,
-    "number": _number,
+    "unspaced": lambda run: (run[start : start + 2] for start in range(max(1, len(run) - 1))),  # bigrams
+    "emoji": lambda token: iter((token,)),
+    "number": lambda token: _code(token.replace(",", "")),  # without its thousands separators
     "word": _apostrophe,
     "code": _code,
 }

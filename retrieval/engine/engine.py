@@ -1,21 +1,20 @@
 """What a search engine has to offer, and the first one: PostgreSQL."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ParamSpec, Protocol
 
-import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Sum
-from numpy.typing import NDArray
 
 from ragsite.db import in_database
 from retrieval.engine import fulltext, index, spaces, vectors
 from retrieval.engine.index import IndexRow
-from retrieval.models import CorpusSize, EmbeddingSpace, VectorCount
+from retrieval.models import CorpusSize, VectorCount
 
+P = ParamSpec("P")
 Hits = list[tuple[int, float]]
 
 
@@ -65,7 +64,7 @@ class PostgresEngine:
 
     async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k best (chunk id, BM25 score), best first."""
-        return await in_database(_search_words, text, knowledge_base_ids, k)
+        return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k)
 
     async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works.
@@ -78,28 +77,16 @@ class PostgresEngine:
                 space = await in_database(spaces.active_space)
             vector = await spaces.with_model(spaces.embed_query, space, text)
             with suppress(vectors.SpaceChanged):
-                return await in_database(_search_meaning, space, vector, knowledge_base_ids, k)
+                return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k)
             spaces.forget_active_space()
 
 
-def _search_words(text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
-    with transaction.atomic():
-        _limit_time()
-        return fulltext.search(text, knowledge_base_ids, k)
-
-
-def _search_meaning(
-    space: EmbeddingSpace, vector: NDArray[np.float32], knowledge_base_ids: Sequence[int], k: int
-) -> Hits:
-    with transaction.atomic():
-        _limit_time()
-        return vectors.search(space, vector, knowledge_base_ids, k)
-
-
-def _limit_time() -> None:
+def _in_time(search: Callable[P, Hits], *args: P.args, **kwargs: P.kwargs) -> Hits:
     """Let the server give up when nobody waits any more, and compile nothing: that takes longer than a search."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = {int(settings.SEARCH_TIMEOUT * 1000)}; SET LOCAL jit = off")
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {int(settings.SEARCH_TIMEOUT * 1000)}; SET LOCAL jit = off")
+        return search(*args, **kwargs)
 
 
 engine: Engine = PostgresEngine()

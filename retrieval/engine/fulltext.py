@@ -94,7 +94,22 @@ def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[i
         found += sorted(others)
         known = _statistics(knowledge_base_ids, found)
     query_terms, weights = _query(found, known)
-    return _best(query_terms, known.size, weights, k) if query_terms else []
+    if not query_terms:
+        return []
+    for count in range(_together(query_terms, known.size), 1, -1):
+        hits = _score("&".join(term.query for term in query_terms[:count]), weights, k)
+        if len(hits) == k:
+            rest = query_terms
+            break
+    else:
+        taken = _rarest(query_terms)
+        hits, rest = _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
+    # A passage that isn't scored yet may hold any of the terms in `rest`.
+    needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
+    if sum(term.highest_score for term in rest) <= needed:
+        return hits
+    more = _score(could_reach(rest, needed), weights, k)
+    return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
 def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
@@ -164,27 +179,6 @@ def _query(found: Sequence[str], known: _Statistics) -> tuple[list[Term], str]:
     return query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS)
 
 
-def _best(query_terms: Sequence[Term], size: int, weights: str, k: int) -> list[tuple[int, float]]:
-    hits, rest = _first(query_terms, size, weights, k)
-    needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
-    if sum(term.highest_score for term in rest) <= needed:
-        return hits
-    more = _score(could_reach(rest, needed), weights, k)
-    return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
-
-
-def _first(
-    query_terms: Sequence[Term], size: int, weights: str, k: int
-) -> tuple[list[tuple[int, float]], Sequence[Term]]:
-    """Return good hits, and the terms of which a passage not scored may hold any."""
-    for count in range(_together(query_terms, size), 1, -1):
-        hits = _score("&".join(term.query for term in query_terms[:count]), weights, k)
-        if len(hits) == k:
-            return hits, query_terms
-    taken = _rarest(query_terms)
-    return _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
-
-
 def _together(query_terms: Sequence[Term], size: int) -> int:
     """Return how many of the terms, rarest first, few enough passages hold together; 1 where the rarest is rare.
 
@@ -215,7 +209,15 @@ def could_reach(rest: Sequence[Term], needed: float) -> str:
         query = alternatives.query(0, needed)
         if alternatives.count <= MOST_ALTERNATIVES:
             return query
-    return _any(_covering(rest, needed))
+    # A passage must hold one of the rarest terms, since the others can't exceed what is needed.
+    remaining = sum(term.highest_score for term in rest)
+    taken = []
+    for term in rest:
+        if remaining <= needed:
+            break
+        taken.append(term)
+        remaining -= term.highest_score
+    return _any(taken)
 
 
 def _any(terms: Iterable[Term]) -> str:
@@ -246,18 +248,6 @@ class _Alternatives:
                 further = self.query(index + 1, missing - term.highest_score)
                 found += [f"{term.query}&({further})"] if further else []
         return "|".join(found)
-
-
-def _covering(rest: Sequence[Term], needed: float) -> list[Term]:
-    """Return the rarest of the terms of which a passage must hold one, since the others can't exceed `needed`."""
-    remaining = sum(term.highest_score for term in rest)
-    taken = []
-    for term in rest:
-        if remaining <= needed:
-            break
-        taken.append(term)
-        remaining -= term.highest_score
-    return taken
 
 
 def _score(query: str, weights: str, k: int) -> list[tuple[int, float]]:

@@ -8,7 +8,7 @@ size; each by rising key. So workers wait for each other, at most for one batch,
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -96,34 +96,28 @@ def index(rows: Iterable[IndexRow]) -> int:
     Each batch is one transaction. Chunks that are indexed already or are gone meanwhile are passed over, so that work
     cut off anywhere is simply done again.
     """
-    return sum(_index_batch(batch) for batch in _batches(rows))
-
-
-def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:
     remaining = iter(rows)
+    indexed = 0
     while batch := list(islice(remaining, BATCH)):
-        yield batch
-
-
-def _index_batch(rows: Sequence[IndexRow]) -> int:
-    counts = {row.chunk_id: bm25.count_terms(row.text) for row in rows}  # outside of the transaction: it takes long
-    weights = {chunk_id: bm25.passage_weights(count) for chunk_id, count in counts.items()}
-    parameters: list[list[int] | list[str]] = [
-        list(weights),
-        [" ".join(map(str, weight)) for weight in weights.values()],
-        [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],
-    ]
-    with transaction.atomic(), connection.cursor() as cursor:
-        # Whoever deletes a document waits for us, and we for them.
-        cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in rows})])
-        cursor.execute(_INSERT, parameters)
-        inserted: dict[int, list[int]] = defaultdict(list)
-        for chunk_id, knowledge_base_id in cursor.fetchall():
-            inserted[knowledge_base_id].append(chunk_id)
-        for knowledge_base_id in sorted(inserted):
-            frequencies = Counter(term for chunk_id in inserted[knowledge_base_id] for term in weights[chunk_id])
-            _add(knowledge_base_id, frequencies, len(inserted[knowledge_base_id]))
-    return sum(map(len, inserted.values()))
+        counts = {row.chunk_id: bm25.count_terms(row.text) for row in batch}  # outside the transaction: it takes long
+        weights = {chunk_id: bm25.passage_weights(count) for chunk_id, count in counts.items()}
+        parameters: list[list[int] | list[str]] = [
+            list(weights),
+            [" ".join(map(str, weight)) for weight in weights.values()],
+            [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],
+        ]
+        with transaction.atomic(), connection.cursor() as cursor:
+            # Whoever deletes a document waits for us, and we for them.
+            cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in batch})])
+            cursor.execute(_INSERT, parameters)
+            inserted: dict[int, list[int]] = defaultdict(list)
+            for chunk_id, knowledge_base_id in cursor.fetchall():
+                inserted[knowledge_base_id].append(chunk_id)
+            for knowledge_base_id, chunk_ids in sorted(inserted.items()):
+                frequencies = Counter(term for chunk_id in chunk_ids for term in weights[chunk_id])
+                _add(knowledge_base_id, frequencies, len(chunk_ids))
+        indexed += sum(map(len, inserted.values()))
+    return indexed
 
 
 def _add(knowledge_base_id: int, frequencies: Mapping[int, int], chunks: int) -> None:

@@ -31,7 +31,15 @@ TURN, TURN_SECONDS = 64 * WINDOW, 4.0
 
 def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> None:
     """Index those chunks of a document by their words that are not indexed yet; raises what `go_on` does."""
-    engine.index(_rows(document_id, go_on))
+    indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
+    chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
+
+    def rows() -> Iterator[IndexRow]:
+        for chunk in chunks.iterator(chunk_size=500):
+            go_on()
+            yield IndexRow.of(chunk)
+
+    engine.index(rows())
 
 
 def index_document(document_id: int) -> None:
@@ -146,22 +154,18 @@ class _Pipeline:
                 window.vectors.cancel()
             else:
                 with guarded(window.held):
-                    _store(window)
-
-
-def _store(window: _Window) -> None:
-    held = window.held
-    try:
-        vectors.store(window.space, window.chunk_ids, window.vectors.result())
-    except vectors.SpaceChanged:
-        pause(held, 0)  # until its next turn, in the new space
-        return
-    if not window.last:
-        report(held, window.percent)
-    elif window.left:
-        pause(held, window.percent)
-    else:
-        finish(held)
+                    held = window.held
+                    try:
+                        vectors.store(window.space, window.chunk_ids, window.vectors.result())
+                    except vectors.SpaceChanged:
+                        pause(held, 0)  # until its next turn, in the new space
+                        continue
+                    if not window.last:
+                        report(held, window.percent)
+                    elif window.left:
+                        pause(held, window.percent)
+                    else:
+                        finish(held)
 
 
 def _threads() -> int:
@@ -172,12 +176,3 @@ def _texts(chunk_ids: Sequence[int]) -> tuple[list[int], list[str]]:
     """Return the ids that still exist and their texts."""
     chunks = list(Chunk.objects.filter(pk__in=chunk_ids).order_by("pk"))
     return [chunk.pk for chunk in chunks], [chunk.searchable_text for chunk in chunks]
-
-
-def _rows(document_id: int, go_on: Callable[[], None]) -> Iterator[IndexRow]:
-    """Yield the document's chunks that are not indexed yet."""
-    indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
-    chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
-    for chunk in chunks.iterator(chunk_size=500):
-        go_on()
-        yield IndexRow.of(chunk)

@@ -24,7 +24,16 @@ class Gate:
     async def pass_through(self) -> AsyncIterator[None]:
         """Hold a place. Raises `SearchOverloaded` when too many wait already, or none got free in time."""
         if self._places.locked():
-            await self._wait()
+            if self._waiting >= self._most_waiting:
+                raise SearchOverloaded(_("Too many searches are running. Try again in a moment."))
+            self._waiting += 1
+            try:
+                async with asyncio.timeout(self._patience):
+                    await self._places.acquire()
+            except TimeoutError:
+                raise SearchOverloaded(_("Too many searches are running. Try again in a moment.")) from None
+            finally:
+                self._waiting -= 1
         else:
             # Doesn't suspend, so that whoever comes in the same turn of the event loop sees the place taken.
             await self._places.acquire()
@@ -32,19 +41,6 @@ class Gate:
             yield
         finally:
             self._places.release()
-
-    async def _wait(self) -> None:
-        """Wait for a place and take it."""
-        if self._waiting >= self._most_waiting:
-            raise SearchOverloaded(_("Too many searches are running. Try again in a moment."))
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._places.acquire()
-        except TimeoutError:
-            raise SearchOverloaded(_("Too many searches are running. Try again in a moment.")) from None
-        finally:
-            self._waiting -= 1
 
 
 # An asyncio lock belongs to one event loop. A server has one; a command or a test may come with its own.

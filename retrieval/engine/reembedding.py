@@ -57,7 +57,10 @@ def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None
             say("Building the index …")
             partitions.build_index(space)
         if not space.active:
-            _switch(space, progress)
+            for rounds_left in range(ROUNDS, -1, -1):
+                if _switched(space, TAIL if rounds_left else None):
+                    break
+                _fill(space, progress)
     return space
 
 
@@ -74,37 +77,28 @@ def drop_others() -> list[str]:
 def _fill(space: EmbeddingSpace, progress: Progress) -> None:
     """Compute and store the vectors that indexed passages lack in a space, until no more than a tail is left."""
     total = IndexEntry.objects.count()
-    done = total - _count_missing(space)
+    missing = _MISSING.format(table=space.table_name)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM ({missing}) AS missing", {"after": 0, "limit": None})
+        done = total - int(cursor.fetchone()[0])
     progress(done, total)
     added = TAIL + 1
-    while added > TAIL:
-        added = 0
-        for stored in _fill_once(space):
-            added += stored
-            progress(min(total, done + added), total)
+    while added > TAIL:  # each round goes through all passages
+        added = after = 0
+        while page := _ids(missing, {"after": after, "limit": PAGE}):
+            for window, computed in indexing.embedded(space, page, WINDOW):
+                vectors.fill(space, window, computed)
+                added += len(window)
+                progress(min(total, done + added), total)
+            after = page[-1]
         done += added
 
 
-def _fill_once(space: EmbeddingSpace) -> Iterator[int]:
-    """Go through all passages once, and yield how many vectors were stored, window by window."""
-    after = 0
-    while page := _ids(_MISSING.format(table=space.table_name), {"after": after, "limit": PAGE}):
-        for window, computed in indexing.embedded(space, page, WINDOW):
-            vectors.fill(space, window, computed)
-            yield len(window)
-        after = page[-1]
-
-
-def _switch(space: EmbeddingSpace, progress: Progress) -> None:
-    """Have the space searched in the old one's place, once it has a vector for everything that has one there."""
-    for rounds_left in range(ROUNDS, -1, -1):
-        if _switched(space, TAIL if rounds_left else None):
-            return
-        _fill(space, progress)
-
-
 def _switched(space: EmbeddingSpace, most: int | None) -> bool:
-    """Switch in one transaction, unless more than `most` passages are to be embedded in it; return whether it did."""
+    """Have the space searched in the old one's place, once it has a vector for everything that has one there.
+
+    In one transaction, unless more than `most` passages are to be embedded in it; return whether it did.
+    """
     with transaction.atomic():
         # Waits for workers that are storing; those who come later find the space inactive, and take the new one.
         old = EmbeddingSpace.objects.select_for_update(no_key=True).filter(active=True).first()
@@ -133,13 +127,6 @@ def _alone() -> Iterator[None]:
         if not connection.needs_rollback and connection.is_usable():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
-
-
-def _count_missing(space: EmbeddingSpace) -> int:
-    with connection.cursor() as cursor:
-        counted = _MISSING.format(table=space.table_name)
-        cursor.execute(f"SELECT count(*) FROM ({counted}) AS missing", {"after": 0, "limit": None})
-        return int(cursor.fetchone()[0])
 
 
 def _ids(statement: str, parameters: dict[str, int | None]) -> list[int]:

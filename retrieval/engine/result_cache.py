@@ -121,7 +121,13 @@ async def answered_once(request: SearchRequest, state: State, work: Work) -> Sea
     task = under_way.get(key)
     if task is None:
         task = under_way[key] = asyncio.ensure_future(_work(key))
-        task.add_done_callback(lambda done: _finish(under_way, key, done))
+
+        def finish(done: asyncio.Task[SearchResult]) -> None:
+            under_way.pop(key, None)
+            if not done.cancelled():
+                done.exception()  # raised to those who wait; when nobody does any more, asyncio need not complain
+
+        task.add_done_callback(finish)
     return await asyncio.shield(task)
 
 
@@ -131,9 +137,3 @@ async def _work(key: Key) -> SearchResult:
     if not result.incomplete:
         results.put(key, result)
     return result
-
-
-def _finish(under_way: dict[Key, asyncio.Task[SearchResult]], key: Key, done: asyncio.Task[SearchResult]) -> None:
-    under_way.pop(key, None)
-    if not done.cancelled():
-        done.exception()  # it is raised to those who wait; when nobody does any more, asyncio need not complain

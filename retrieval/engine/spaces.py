@@ -49,7 +49,18 @@ def active_space() -> EmbeddingSpace:
     Raises `LLMError` when that model can't be found, or the key of its profile can't be read.
     """
     global _seen
-    space = EmbeddingSpace.objects.filter(active=True).first() or _first_space()
+    space = EmbeddingSpace.objects.filter(active=True).first()
+    if space is None:
+        model = configured()
+        dimension = get_embedder(model).dimension  # may ask an endpoint, which takes its time
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE retrieval_embeddingspace IN SHARE ROW EXCLUSIVE MODE")
+            space = EmbeddingSpace.objects.filter(active=True).first()
+            if space is None:
+                space = find_or_create(model, dimension)
+                partitions.build_index(space)
+                EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
+                space.active = True
     space.profile = profile_of(space)
     _seen = (time.monotonic(), space)
     return space
@@ -79,21 +90,6 @@ def forget_active_space() -> None:
     """Let the next search ask which space is active."""
     global _seen
     _seen = None
-
-
-def _first_space() -> EmbeddingSpace:
-    model = configured()
-    dimension = get_embedder(model).dimension  # may ask an endpoint, which takes its time
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE retrieval_embeddingspace IN SHARE ROW EXCLUSIVE MODE")
-        existing = EmbeddingSpace.objects.filter(active=True).first()
-        if existing is not None:
-            return existing
-        space = find_or_create(model, dimension)
-        partitions.build_index(space)
-        EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
-        space.active = True
-        return space
 
 
 def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:

@@ -1,14 +1,13 @@
 """Finding by meaning: cosine similarity of `halfvec`s, exact where few rows are in question, by HNSW where many are."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import psycopg.errors
 from django.conf import settings
 from django.db import ProgrammingError, connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
@@ -102,7 +101,8 @@ def fill(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.fl
 
 def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
     """Return the ids of a document's indexed chunks that have no vector of this space yet, in order."""
-    entries = IndexEntry.objects.filter(~Exists(_vectors(space)), document_id=document_id)
+    stored = Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
+    entries = IndexEntry.objects.filter(~Exists(stored), document_id=document_id)
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
 
 
@@ -123,20 +123,30 @@ def search(
     """
     if not knowledge_base_ids:
         return []
-    with transaction.atomic(savepoint=False), _space_may_go():
-        wanted, total = _sizes(space, knowledge_base_ids)
-        if not wanted:
-            return []
-        asked = _Question(space, literal(vector), list(knowledge_base_ids), k)
-        if is_exact(wanted, total, k):
-            return asked.compare()
-        if wanted == total:
-            return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
-        # Where the bases' vectors are of another kind than the query, a walk meets none of them for long. One that
-        # takes twice as long as comparing is given up for it.
-        most = min(settings.HNSW_MAX_SCAN_TUPLES, 2 * wanted // GRAPH_COST)
-        hits = asked.walk(OVERFETCH * k, most, filtered=True)
-        return hits[:k] if len(hits) == OVERFETCH * k else asked.compare(after_a_walk=True)
+    try:
+        with transaction.atomic(savepoint=False):
+            with connection.cursor() as cursor:
+                cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
+                row = cursor.fetchone()
+            if row is None:
+                raise SpaceChanged
+            wanted, total = int(row[0]), int(row[1])
+            if not wanted:
+                return []
+            asked = _Question(space, literal(vector), list(knowledge_base_ids), k)
+            if is_exact(wanted, total, k):
+                return asked.compare()
+            if wanted == total:
+                return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
+            # Where the bases' vectors are of another kind than the query, a walk meets none of them for long. One that
+            # takes twice as long as comparing is given up for it.
+            most = min(settings.HNSW_MAX_SCAN_TUPLES, 2 * wanted // GRAPH_COST)
+            hits = asked.walk(OVERFETCH * k, most, filtered=True)
+            return hits[:k] if len(hits) == OVERFETCH * k else asked.compare(after_a_walk=True)
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, psycopg.errors.UndefinedTable):
+            raise SpaceChanged from error
+        raise
 
 
 def is_exact(wanted: int, total: int, k: int) -> bool:
@@ -184,31 +194,6 @@ class _Question:
 def literal(vector: NDArray[np.float32]) -> str:
     """Write a vector as pgvector reads it."""
     return "[" + ",".join(f"{value:.5g}" for value in vector.tolist()) + "]"
-
-
-def _vectors(space: EmbeddingSpace) -> QuerySet[Vector]:
-    """Return the vectors of a space that belong to the entry of the query around."""
-    return Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
-
-
-def _sizes(space: EmbeddingSpace, knowledge_base_ids: Sequence[int]) -> tuple[int, int]:
-    """Return how many vectors the bases have, and the whole space. Raises `SpaceChanged`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
-        row = cursor.fetchone()
-    if row is None:
-        raise SpaceChanged
-    return int(row[0]), int(row[1])
-
-
-@contextmanager
-def _space_may_go() -> Iterator[None]:
-    try:
-        yield
-    except ProgrammingError as error:
-        if isinstance(error.__cause__, psycopg.errors.UndefinedTable):
-            raise SpaceChanged from error
-        raise
 
 
 def _fill(statement: str, space: EmbeddingSpace, **parts: str) -> str:

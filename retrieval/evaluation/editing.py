@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 from knowledge.models import Chunk
-from retrieval.evaluation.loading.references import SNIPPET, Reference, Target, resolve
+from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.models import EvaluationQuestion
 from retrieval.evaluation.sets import changing, checked_text
 
@@ -65,33 +65,29 @@ def with_passages(knowledge_base_id: int, questions: Sequence[EvaluationQuestion
     """Return questions of one base with what answers each, as it is found now, in a few queries for all of them."""
     references = [Reference.from_dict(stored) for question in questions for stored in question.relevant]
     targets = resolve(knowledge_base_id, references)
-    chunks = _chunks([target for target in targets.values() if target is not None])
+    # The chunks that targets stand for, and the first ones of corpus passages.
+    there = [target for target in targets.values() if target is not None]
+    wanted = frozenset().union(*(target.chunk_ids for target in there))
+    corpus = frozenset().union(*(target.document_ids for target in there if target.reference.passage))
+    found = Chunk.objects.filter(Q(pk__in=wanted) | Q(document_id__in=corpus, ordinal=0))
+    chunks = {chunk.pk: chunk for chunk in found.only("document_id", "content")}
 
     def shown(stored: dict[str, Any]) -> RightPassage:
         reference = Reference.from_dict(stored)
-        return RightPassage(_id(stored), _passage(reference, targets[reference], chunks))
+        target = targets[reference]
+        key, grade = _id(stored), reference.grade
+        if target is None:
+            return RightPassage(key, Passage(reference.shown, reference.text[:SNIPPET], grade, None, None))
+        chunk = chunks.get(min(target.chunk_ids, default=0))
+        if chunk is None and reference.passage:
+            chunk = next((each for each in chunks.values() if each.document_id in target.document_ids), None)
+        if chunk is None:
+            document_id = min(target.document_ids, default=None)
+            return RightPassage(key, Passage(target.filename, target.snippet, grade, document_id, None))
+        snippet = chunk.content[:SNIPPET]
+        return RightPassage(key, Passage(target.filename, snippet, grade, chunk.document_id, chunk.pk))
 
     return [QuestionPassages(question, [shown(stored) for stored in question.relevant]) for question in questions]
-
-
-def _chunks(targets: Sequence[Target]) -> dict[int, Chunk]:
-    """Return the chunks that targets stand for, by their ids, and the first ones of corpus passages."""
-    wanted = [target.chunk_ids for target in targets]
-    corpus = [target.document_ids for target in targets if target.reference.passage]
-    found = Q(pk__in=frozenset().union(*wanted)) | Q(document_id__in=frozenset().union(*corpus), ordinal=0)
-    return {chunk.pk: chunk for chunk in Chunk.objects.filter(found).only("document_id", "content")}
-
-
-def _passage(reference: Reference, target: Target | None, chunks: dict[int, Chunk]) -> Passage:
-    if target is None:
-        return Passage(reference.shown, reference.text[:SNIPPET], reference.grade, None, None)
-    chunk = chunks.get(min(target.chunk_ids, default=0))
-    if chunk is None and reference.passage:
-        chunk = next((each for each in chunks.values() if each.document_id in target.document_ids), None)
-    if chunk is None:
-        document_id = min(target.document_ids, default=None)
-        return Passage(target.filename, target.snippet, reference.grade, document_id, None)
-    return Passage(target.filename, chunk.content[:SNIPPET], reference.grade, chunk.document_id, chunk.pk)
 
 
 def _id(stored: dict[str, Any]) -> str:

@@ -17,7 +17,6 @@ from retrieval.evaluation.models import EvaluationRun
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
-from retrieval.types import Hit, SearchResult
 
 # More would wait for the same cores and database threads.
 SIDE_BY_SIDE = 4
@@ -70,7 +69,33 @@ async def ask_all(
         for index, question in waiting:
             request = options.request(question.text, base_id, question.depth)
             result = await search(request)
-            outcomes[index] = _outcome(question, result, await judge(question.text, request, result))
+            answer_state = await judge(question.text, request, result)
+            scored = score(result.hits, question.targets)
+            hits = [
+                {
+                    "chunk_id": hit.chunk_id,
+                    "document_id": hit.document_id,
+                    "filename": hit.filename,
+                    "title": hit.title or hit.filename,
+                    "heading": hit.heading,
+                    "page": hit.page,
+                    "snippet": hit.content[:SNIPPET],
+                    "score": hit.score,
+                    "grade": grade,
+                }
+                for hit, grade in zip(result.hits, scored.marks, strict=False)
+            ]
+            missed = [
+                {
+                    "chunk_id": min(target.chunk_ids, default=None),
+                    "document_id": min(target.document_ids, default=None),
+                    "filename": target.filename,
+                    "snippet": target.snippet,
+                    "grade": target.reference.grade,
+                }
+                for target in scored.missed
+            ]
+            outcomes[index] = Outcome(scored.figures, hits, missed, answer_state, result.took_ms, result.notes)
             await report.one_more()
 
     tasks = [asyncio.create_task(work()) for _ in range(SIDE_BY_SIDE)]
@@ -105,39 +130,3 @@ class _Report:
         running = EvaluationRun.objects.filter(pk=self._run_id, status=EvaluationRun.Status.RUNNING)
         if running.update(progress=percent, heartbeat_at=timezone.now()) != 1:
             raise EvaluationRun.DoesNotExist
-
-
-def _outcome(question: Asked, result: SearchResult, answer_state: str) -> Outcome:
-    scored = score(result.hits, question.targets)
-    return Outcome(
-        scored.figures,
-        [_hit(hit, grade) for hit, grade in zip(result.hits, scored.marks, strict=False)],
-        [_missed(target) for target in scored.missed],
-        answer_state,
-        result.took_ms,
-        result.notes,
-    )
-
-
-def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
-    return {
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
-        "filename": hit.filename,
-        "title": hit.title or hit.filename,
-        "heading": hit.heading,
-        "page": hit.page,
-        "snippet": hit.content[:SNIPPET],
-        "score": hit.score,
-        "grade": grade,
-    }
-
-
-def _missed(target: Target) -> dict[str, Any]:
-    return {
-        "chunk_id": min(target.chunk_ids, default=None),
-        "document_id": min(target.document_ids, default=None),
-        "filename": target.filename,
-        "snippet": target.snippet,
-        "grade": target.reference.grade,
-    }

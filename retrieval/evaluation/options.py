@@ -46,7 +46,14 @@ class RunOptions:
             raise ValueError(_("“{name}” takes true or false.").format(name="reorder"))
         for name, (kind, least) in NUMBERS.items():
             if name in options:
-                options[name] = _number(name, options[name], kind, least)
+                value = options[name]
+                allowed = int if kind is int else (int, float)
+                if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= LARGEST:
+                    whole = _("a whole number") if kind is int else _("a number")
+                    raise ValueError(
+                        _("“{name}” takes {kind} from {least:g}.").format(name=name, kind=whole, least=least)
+                    )
+                options[name] = kind(value)
         return cls(**options)
 
     @classmethod
@@ -100,11 +107,3 @@ def _one_of(options: dict[str, Any], name: str, values: tuple[str, ...]) -> None
     if name in options and options[name] not in values:
         message = _("“{name}” is one of: {values}.")
         raise ValueError(message.format(name=name, values=", ".join(values)))
-
-
-def _number(name: str, value: Any, kind: type, least: float) -> Any:
-    allowed = int if kind is int else (int, float)
-    if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= LARGEST:
-        whole = _("a whole number") if kind is int else _("a number")
-        raise ValueError(_("“{name}” takes {kind} from {least:g}.").format(name=name, kind=whole, least=least))
-    return kind(value)

@@ -52,7 +52,21 @@ def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[Li
         if not line.strip():
             continue
         try:
-            draft = _draft(number, record_of(number, line))
+            record = record_of(number, line)
+            key = identifier(number, record, "_id") if record.get("_id") is not None else ""
+            text = next((record[field] for field in _TEXT if record.get(field) is not None), None)
+            if text is None:
+                raise LineError(number, _("“{field}” is missing").format(field="question"))
+            if not isinstance(text, str) or not text.strip():
+                raise LineError(number, _("“{field}” must be a text that is not empty").format(field="question"))
+            if len(text) > settings.MAX_QUESTION_CHARACTERS:
+                limit = settings.MAX_QUESTION_CHARACTERS
+                raise LineError(number, _("the question is longer than {limit} characters").format(limit=limit))
+            given = [record[field] for field in _RELEVANT if record.get(field) is not None]
+            relevant = [reference for part in given for reference in _references(number, part)]
+            if not relevant:
+                raise LineError(number, _("“{field}” names no document or passage").format(field="relevant"))
+            draft = QuestionDraft(key, text.strip(), tuple(dict.fromkeys(relevant)), number)
             if draft.key and keys.setdefault(draft.key, number) != number:
                 message = _("“_id” {id} is on line {line} already")
                 raise LineError(number, message.format(id=draft.key, line=keys[draft.key]))
@@ -64,32 +78,14 @@ def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[Li
 
 def write_questions(drafts: Iterable[QuestionDraft]) -> Iterator[str]:
     """Yield the questions as lines that `read_questions` takes, here or at another site."""
+    kept = ("passage", "document", "text", "grade")
     for draft in drafts:
-        relevant = [_portable(reference) for reference in draft.relevant]
+        relevant = [
+            {field: value for field, value in reference.to_dict().items() if field in kept}
+            for reference in draft.relevant
+        ]
         record = {"_id": draft.key, "question": draft.text, "relevant": relevant}
         yield json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def _portable(reference: Reference) -> dict[str, Any]:
-    kept = ("passage", "document", "text", "grade")
-    return {field: value for field, value in reference.to_dict().items() if field in kept}
-
-
-def _draft(number: int, record: dict[str, Any]) -> QuestionDraft:
-    key = identifier(number, record, "_id") if record.get("_id") is not None else ""
-    text = next((record[field] for field in _TEXT if record.get(field) is not None), None)
-    if text is None:
-        raise LineError(number, _("“{field}” is missing").format(field="question"))
-    if not isinstance(text, str) or not text.strip():
-        raise LineError(number, _("“{field}” must be a text that is not empty").format(field="question"))
-    if len(text) > settings.MAX_QUESTION_CHARACTERS:
-        limit = settings.MAX_QUESTION_CHARACTERS
-        raise LineError(number, _("the question is longer than {limit} characters").format(limit=limit))
-    given = [record[field] for field in _RELEVANT if record.get(field) is not None]
-    relevant = [reference for part in given for reference in _references(number, part)]
-    if not relevant:
-        raise LineError(number, _("“{field}” names no document or passage").format(field="relevant"))
-    return QuestionDraft(key, text.strip(), tuple(dict.fromkeys(relevant)), number)
 
 
 def _references(number: int, given: Any) -> list[Reference]:
@@ -108,25 +104,21 @@ def _reference(number: int, item: Any) -> Reference:
     if isinstance(item, str) and item.strip():
         return Reference(name=item.strip())
     if isinstance(item, dict):
-        return _described(number, item)
+        grade = _grade(number, item.get("grade", 1))
+        if item.get("passage") is not None:
+            return Reference(grade, passage=identifier(number, item, "passage"))
+        if item.get("document") is not None:
+            text = item.get("text") or ""
+            if not isinstance(text, str):
+                raise LineError(number, _("“{field}” must be a text").format(field="text"))
+            return Reference(grade, document=identifier(number, item, "document"), text=text)
+        chunk = item.get("chunk")
+        if isinstance(chunk, int) and not isinstance(chunk, bool):
+            return Reference(grade, chunk_id=chunk)
+        message = _("what is relevant needs one of “passage”, “document” and “chunk” (a number), not {item}")
+        raise LineError(number, message.format(item=json.dumps(item, ensure_ascii=False)[:80]))
     message = _("“{field}” takes ids of passages, names of files or ids of chunks, not {item}")
     raise LineError(number, message.format(field="relevant", item=json.dumps(item)[:80]))
-
-
-def _described(number: int, item: dict[str, Any]) -> Reference:
-    grade = _grade(number, item.get("grade", 1))
-    if item.get("passage") is not None:
-        return Reference(grade, passage=identifier(number, item, "passage"))
-    if item.get("document") is not None:
-        text = item.get("text") or ""
-        if not isinstance(text, str):
-            raise LineError(number, _("“{field}” must be a text").format(field="text"))
-        return Reference(grade, document=identifier(number, item, "document"), text=text)
-    chunk = item.get("chunk")
-    if isinstance(chunk, int) and not isinstance(chunk, bool):
-        return Reference(grade, chunk_id=chunk)
-    message = _("what is relevant needs one of “passage”, “document” and “chunk” (a number), not {item}")
-    raise LineError(number, message.format(item=json.dumps(item, ensure_ascii=False)[:80]))
 
 
 def _grade(number: int, grade: Any) -> int:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from knowledge.access import Actor
 from knowledge.ingestion.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
-from retrieval.evaluation.executor import Asked, Outcome, ask_all
+from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -176,12 +176,20 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
     with heartbeat(_Held(run.pk)):
         outcomes = async_to_sync(ask_all)(run, asked, progress)
-    _show_missed([missed for outcome in outcomes for missed in outcome.missed])
-    notes += _counted([note for outcome in outcomes for note in outcome.notes])
+    # The words of the corpus passages among what was missed, which are known by their documents.
+    missed = [missed for outcome in outcomes for missed in outcome.missed]
+    ids = {item["document_id"] for item in missed if item["chunk_id"] is None}
+    found = Chunk.objects.filter(document_id__in=ids, ordinal=0).exclude(document__external_id="")
+    chunks = {chunk.document_id: chunk for chunk in found.only("document_id", "content")}
+    for item in missed:
+        if chunk := chunks.get(item["document_id"]):
+            item |= {"chunk_id": chunk.pk, "snippet": chunk.content[:SNIPPET]}
+    for note, n in Counter(note for outcome in outcomes for note in outcome.notes).items():
+        notes.append(ngettext("{note} ({n} question)", "{note} ({n} questions)", n).format(note=note, n=n))
     figures = Figures.mean([outcome.figures for outcome in outcomes])
     with transaction.atomic():
-        _finish(
-            run.pk,
+        ended = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING).update(
+            finished_at=timezone.now(),
             status=EvaluationRun.Status.DONE,
             progress=100,
             question_count=len(outcomes),
@@ -189,9 +197,25 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
             figures=figures.to_dict(),
             answer_states=Counter(outcome.answer_state for outcome in outcomes if outcome.answer_state),
         )
-        EvaluationResult.objects.bulk_create(
-            [_result(run, each, outcome) for each, outcome in zip(asked, outcomes, strict=True)], batch_size=_BATCH
-        )
+        if ended != 1:
+            raise EvaluationRun.DoesNotExist
+        results = [
+            EvaluationResult(
+                run=run,
+                key=each.key,
+                text=each.text,
+                ndcg_10=outcome.figures.ndcg_10,
+                recall_5=outcome.figures.recall_5,
+                recall_10=outcome.figures.recall_10,
+                mrr_10=outcome.figures.mrr_10,
+                answer_state=outcome.answer_state,
+                hits=outcome.hits,
+                missed=outcome.missed,
+                took_ms=outcome.took_ms,
+            )
+            for each, outcome in zip(asked, outcomes, strict=True)
+        ]
+        EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
 
 
 def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
@@ -220,50 +244,6 @@ def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
         )
         notes.append(message.format(n=skipped))
     return asked, notes
-
-
-def _show_missed(missed: Sequence[dict[str, Any]]) -> None:
-    """Add the words of the corpus passages among what was missed, which are known by their documents."""
-    ids = {item["document_id"] for item in missed if item["chunk_id"] is None}
-    found = Chunk.objects.filter(document_id__in=ids, ordinal=0).exclude(document__external_id="")
-    chunks = {chunk.document_id: chunk for chunk in found.only("document_id", "content")}
-    for item in missed:
-        if chunk := chunks.get(item["document_id"]):
-            item |= {"chunk_id": chunk.pk, "snippet": chunk.content[:SNIPPET]}
-
-
-def _counted(notes: Sequence[str]) -> list[str]:
-    """Return each note once, with the number of questions that it is on."""
-    return [
-        ngettext("{note} ({n} question)", "{note} ({n} questions)", notes.count(note)).format(
-            note=note, n=notes.count(note)
-        )
-        for note in dict.fromkeys(notes)
-    ]
-
-
-def _result(run: EvaluationRun, asked: Asked, outcome: Outcome) -> EvaluationResult:
-    figures = outcome.figures
-    return EvaluationResult(
-        run=run,
-        key=asked.key,
-        text=asked.text,
-        ndcg_10=figures.ndcg_10,
-        recall_5=figures.recall_5,
-        recall_10=figures.recall_10,
-        mrr_10=figures.mrr_10,
-        answer_state=outcome.answer_state,
-        hits=outcome.hits,
-        missed=outcome.missed,
-        took_ms=outcome.took_ms,
-    )
-
-
-def _finish(run_id: int, **fields: object) -> None:
-    """Store the end of a run that is still working; raises `EvaluationRun.DoesNotExist` when it is not."""
-    running = EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.RUNNING)
-    if running.update(finished_at=timezone.now(), **fields) != 1:
-        raise EvaluationRun.DoesNotExist
 
 
 def _words(error: Exception) -> str:

@@ -95,7 +95,19 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
     A question of the same key is replaced; one without a key joins its passages to those of the same text. Raises
     `SetRefused` (unknown_passages, too_many), and then nothing has changed.
     """
-    settled = _settled(evaluation_set.knowledge_base_id, drafts)
+    kept = settle(evaluation_set.knowledge_base_id, (reference for draft in drafts for reference in draft.relevant))
+    unknown = [
+        reference.shown + (" " + _("(line {line})").format(line=draft.line) if draft.line else "")
+        for draft in drafts
+        for reference in draft.relevant
+        if kept[reference] is None
+    ]
+    if unknown:
+        raise _unknown(unknown)
+    settled = [
+        replace(draft, relevant=tuple(found for each in draft.relevant if (found := kept[each]) is not None))
+        for draft in drafts
+    ]
     with changing(evaluation_set.pk):
         questions = _Questions(evaluation_set)
         for draft in settled:
@@ -158,7 +170,10 @@ def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
 
 def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
     """Return a set's questions, in order."""
-    return [_draft(question) for question in evaluation_set.questions.order_by("pk")]
+    return [
+        QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
+        for question in evaluation_set.questions.order_by("pk")
+    ]
 
 
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
@@ -187,7 +202,10 @@ class _Questions:
         # One without a key adds to what is known; a file's question is as the file has it.
         known = [] if draft.key else question.relevant
         question.text = draft.text
-        question.relevant = _joined(known, draft.relevant)
+        # Of the same passage the last grade counts.
+        references = {replace(reference, grade=0): reference for reference in map(Reference.from_dict, known)}
+        references |= {replace(reference, grade=0): reference for reference in draft.relevant}
+        question.relevant = [reference.to_dict() for reference in references.values()]
         if question.pk and before != (question.text, question.relevant):
             self._changed[question.pk] = question
 
@@ -198,34 +216,6 @@ class _Questions:
         EvaluationQuestion.objects.bulk_create(self._new, batch_size=_BATCH)
         EvaluationQuestion.objects.bulk_update(self._changed.values(), ["text", "relevant"], batch_size=_BATCH)
         return len(self._new)
-
-
-def _joined(known: list[dict[str, object]], more: Iterable[Reference]) -> list[dict[str, object]]:
-    """Return stored references with others added; of the same passage the last grade counts."""
-    references = {replace(reference, grade=0): reference for reference in map(Reference.from_dict, known)}
-    references |= {replace(reference, grade=0): reference for reference in more}
-    return [reference.to_dict() for reference in references.values()]
-
-
-def _draft(question: EvaluationQuestion) -> QuestionDraft:
-    return QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
-
-
-def _settled(knowledge_base_id: int, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
-    """Return the drafts with references as they are kept; raises `SetRefused("unknown_passages")`."""
-    settled = settle(knowledge_base_id, (reference for draft in drafts for reference in draft.relevant))
-    unknown = [
-        reference.shown + (" " + _("(line {line})").format(line=draft.line) if draft.line else "")
-        for draft in drafts
-        for reference in draft.relevant
-        if settled[reference] is None
-    ]
-    if unknown:
-        raise _unknown(unknown)
-    return [
-        replace(draft, relevant=tuple(kept for each in draft.relevant if (kept := settled[each]) is not None))
-        for draft in drafts
-    ]
 
 
 def _unknown(shown: Sequence[str]) -> SetRefused:

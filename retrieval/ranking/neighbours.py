@@ -20,11 +20,34 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     neighbours don't overlap: what a passage repeats of the one before is kept apart, as its lead. Tables and pictures
     stay by themselves, since they are shown as such.
     """
-    runs = {hit.chunk_id: run for run in _runs(hits) for hit in run}
+    sections: dict[tuple[int, str], list[Hit]] = defaultdict(list)
+    for hit in hits:
+        sections[hit.document_id, hit.heading].append(hit)
+    runs: dict[int, list[Hit]] = {}
+    for section in sections.values():
+        in_order = sorted(section, key=lambda hit: hit.ordinal)
+        run = runs[in_order[0].chunk_id] = in_order[:1]
+        for before, hit in pairwise(in_order):
+            adjacent = before.kind == hit.kind == "text" and hit.ordinal == before.ordinal + 1
+            if adjacent and len(run) < LONGEST_RUN:
+                run.append(hit)
+            else:
+                run = [hit]
+            runs[hit.chunk_id] = run
     merged: dict[int, Hit] = {}
     for hit in hits:
         run = runs[hit.chunk_id]
-        merged.setdefault(run[0].chunk_id, _joined(hit, run) if len(run) > 1 else hit)
+        if run[0].chunk_id in merged:
+            continue
+        if len(run) > 1:
+            best_first = (hit, *(other for other in run if other is not hit))
+            hit = replace(
+                hit,
+                content="\n\n".join(each.content for each in run),
+                sources=[source for each in best_first for source in each.sources],
+                merged=tuple(each.chunk_id for each in run),
+            )
+        merged[run[0].chunk_id] = hit
     return list(merged.values())
 
 
@@ -39,30 +62,3 @@ def at_most_per_document(hits: Iterable[Hit], most: int | None) -> list[Hit]:
         if seen[hit.document_id] <= most:
             kept.append(hit)
     return kept
-
-
-def _runs(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the hits in runs of adjacent ones, each in the document's order; a run may be one hit."""
-    sections: dict[tuple[int, str], list[Hit]] = defaultdict(list)
-    for hit in hits:
-        sections[hit.document_id, hit.heading].append(hit)
-    runs: list[list[Hit]] = []
-    for section in sections.values():
-        in_order = sorted(section, key=lambda hit: hit.ordinal)
-        runs.append(in_order[:1])
-        for before, hit in pairwise(in_order):
-            adjacent = before.kind == hit.kind == "text" and hit.ordinal == before.ordinal + 1
-            if adjacent and len(runs[-1]) < LONGEST_RUN:
-                runs[-1].append(hit)
-            else:
-                runs.append([hit])
-    return runs
-
-
-def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
-    return replace(
-        best,
-        content="\n\n".join(hit.content for hit in run),
-        sources=[source for hit in (best, *(hit for hit in run if hit is not best)) for source in hit.sources],
-        merged=tuple(hit.chunk_id for hit in run),
-    )

@@ -123,11 +123,22 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
     documents = Counter(hit.document_id for hit in hits)
     most = max(documents.values())
     best_fused = max(hit.score for hit in hits) or 1.0
-    words = _mean(hits, [_against_best(each, hits) for each in _of_side(rankings, "bm25")], lambda scores: 0.0)
+    by_words = []
+    for weight, scores in _of_side(rankings, "bm25"):
+        # Against the best among the hits: BM25 grows with the length of the query.
+        best = max((scores.get(hit.chunk_id, 0.0) for hit in hits), default=0.0) or 1.0
+        by_words.append((weight, {chunk_id: score / best for chunk_id, score in scores.items()}))
+    words = _mean(hits, by_words, lambda scores: 0.0)
     nearness = _mean(hits, _of_side(rankings, "vector"), lambda scores: min(scores, default=0.0))
-    trust = _understood(hits, [ranking for ranking in rankings if ranking.type == "vector"])
+    # How far similarities are to be trusted, from 0 to 1, of a model that may not know all of the languages.
+    by_meaning = [ranking for ranking in rankings if ranking.type == "vector"]
+    trust = max((ranking.understood for ranking in by_meaning), default=1.0)
+    if trust != 1:
+        unknown = frozenset[str]().union(*(ranking.unknown for ranking in by_meaning))
+        trust = trust * sum(languages.understood(hit.content, unknown) for hit in hits) / len(hits)
 
     def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
+        pairs = asked.pairs.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))
         return Features(
             fused=hit.score / best_fused,
             bm25=words[hit.chunk_id],
@@ -136,7 +147,7 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
             heading=len(asked.terms & set(passage.heading)) / len(asked.terms),
             rare_heading=share(passage.heading, asked.rarity),
             opening=len(asked.terms & {*passage.heading, *passage.content[:_OPENING_TERMS]}) / len(asked.terms),
-            pairs=_shared_pairs(asked.pairs, passage),
+            pairs=len(pairs) / len(asked.pairs) if asked.pairs else 0.0,
             feedback=share(passage.known, asked.spoken_of),
             document=documents[hit.document_id] / most,
         )
@@ -150,35 +161,12 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
 
 
 def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
-    wanted = _recut(query.text, asked_terms(query.text), passages)
-    return _Wording(
-        weight=query.weight,
-        terms=wanted,
-        pairs=frozenset(pairwise(term for term in terms(query.text) if term in wanted)),
-        rarity=rarity(wanted, [passage.known for passage in passages]),
-        spoken_of=_feedback(wanted, passages),
-    )
-
-
-def _understood(hits: Sequence[Hit], rankings: Sequence[Ranking]) -> float:
-    """Return how far similarities are to be trusted, from 0 to 1, of a model that may not know all of the languages."""
-    query = max((ranking.understood for ranking in rankings), default=1.0)
-    unknown = frozenset[str]().union(*(ranking.unknown for ranking in rankings))
-    if query == 1:
-        return 1.0
-    return query * sum(languages.understood(hit.content, unknown) for hit in hits) / len(hits)
-
-
-def _shared_pairs(asked: frozenset[tuple[str, str]], passage: _Passage) -> float:
-    found = asked.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))
-    return len(found) / len(asked) if asked else 0.0
-
-
-def _feedback(wanted: Set[str], passages: Sequence[_Passage]) -> dict[str, float]:
-    """Return the terms, beside those of the query, that the first passages speak of most, with their weights.
-
-    A term's weight is its saturated frequency in each of them, less for later ones, times its rarity among all.
-    """
+    wanted: Set[str] = asked_terms(query.text)
+    known = frozenset[str]().union(*(passage.known for passage in passages))
+    # What the passages hold of the Chinese that is cut into a term that none holds.
+    wanted = wanted | (pieces(query.text, wanted - known) & known - QUESTION_WORDS)
+    # Other terms that the first passages speak of most. A term's weight is its saturated frequency in each of them,
+    # less for later ones, times its rarity among all.
     frequencies = Counter(term for passage in passages for term in passage.known)
     weights: dict[str, float] = defaultdict(float)
     for rank, passage in enumerate(passages[:_TELLING_HITS]):
@@ -187,19 +175,19 @@ def _feedback(wanted: Set[str], passages: Sequence[_Passage]) -> dict[str, float
                 weights[term] += count / (count + _SATURATION) / (1 + rank / 2)
     for term in weights:
         weights[term] *= _rarity(len(passages), frequencies[term])
-    return dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_TELLING_TERMS])
+    return _Wording(
+        weight=query.weight,
+        terms=wanted,
+        pairs=frozenset(pairwise(term for term in terms(query.text) if term in wanted)),
+        rarity=rarity(wanted, [passage.known for passage in passages]),
+        spoken_of=dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_TELLING_TERMS]),
+    )
 
 
 def asked_terms(query: str) -> set[str]:
     """Return the terms that a query is about; where it only asks, all of its terms."""
     found = set(terms(query))
     return found - QUESTION_WORDS or found
-
-
-def _recut(query: str, wanted: Set[str], passages: Sequence[_Passage]) -> Set[str]:
-    """Return the wanted terms, and what the passages hold of the Chinese that is cut into a term that none holds."""
-    known = frozenset[str]().union(*(passage.known for passage in passages))
-    return wanted | (pieces(query, wanted - known) & known - QUESTION_WORDS)
 
 
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:
@@ -222,13 +210,6 @@ def _of_side(rankings: Sequence[Ranking], side: Side) -> list[_Scores]:
     found = [ranking for ranking in rankings if ranking.type == side and ranking.hits]
     voted = any(ranking.weight for ranking in found)
     return [(ranking.weight if voted else 1.0, dict(ranking.hits)) for ranking in found]
-
-
-def _against_best(ranking: _Scores, hits: Sequence[Hit]) -> _Scores:
-    """Return a ranking with its scores against the best among the hits: BM25 grows with the length of the query."""
-    weight, scores = ranking
-    best = max((scores.get(hit.chunk_id, 0.0) for hit in hits), default=0.0) or 1.0
-    return weight, {chunk_id: score / best for chunk_id, score in scores.items()}
 
 
 def _mean(

@@ -78,11 +78,30 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
         return Reranked(list(hits))
     began = time.perf_counter()
     judged = list(hits[: options.input_top_n])
-    scores, failures = await _judge(query, judged, options)
+    weights = options.weights
+    methods = [name for name in weights if name != FUSED]
+    asked, texts = await asyncio.to_thread(_fitted, query, judged)
+    outcomes = await asyncio.gather(*(_ask(name, asked, texts, options.timeout) for name in methods))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    lists = [
+        (weights[name], outcome)
+        for name, outcome in zip(methods, outcomes, strict=True)
+        if not isinstance(outcome, str)
+    ]
     ms = round((time.perf_counter() - began) * 1000, 2)
-    if scores is None:
+    if not lists:
         return Reranked(list(hits), {}, ms, " ".join([*failures, _("The order stays as it was.")]))
-    ordered = _ordered(judged, scores)
+    if FUSED in weights:
+        best = max(hit.score for hit in judged) or 1.0
+        lists.append((weights[FUSED], [hit.score / best for hit in judged]))
+    scores: list[float | None] = []
+    for place in range(len(judged)):  # the weighted mean of those that there are
+        given = [(weight, score) for weight, each in lists if (score := each[place]) is not None]
+        total = sum(weight for weight, _score in given)
+        scores.append(sum(weight * score for weight, score in given) / total if total else None)
+    # Best first; equal ones, and those without a score, keep their order.
+    scored = [replace(hit, rerank_score=score) for hit, score in zip(judged, scores, strict=True)]
+    ordered = sorted(scored, key=lambda hit: float("inf") if hit.rerank_score is None else -hit.rerank_score)
     kept = [hit for hit in ordered if hit.rerank_score is None or hit.rerank_score >= options.threshold]
     if not kept:
         words = _("No passage reached the threshold of %(threshold)g.")
@@ -93,25 +112,6 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
         kept += hits[options.input_top_n :]
     named = {hit.chunk_id: score for hit, score in zip(judged, scores, strict=True) if score is not None}
     return Reranked(kept[: options.top_k], named, ms, " ".join(failures))
-
-
-async def _judge(query: str, hits: Sequence[Hit], options: RerankOptions) -> tuple[Scores | None, list[str]]:
-    """Return each hit's score, blended where several are asked, and words on those that failed; None when all did."""
-    weights = options.weights
-    methods = [name for name in weights if name != FUSED]
-    asked, texts = await asyncio.to_thread(_fitted, query, hits)
-    outcomes = await asyncio.gather(*(_ask(name, asked, texts, options.timeout) for name in methods))
-    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    lists = [
-        (weights[name], outcome)
-        for name, outcome in zip(methods, outcomes, strict=True)
-        if not isinstance(outcome, str)
-    ]
-    if not lists:
-        return None, failures
-    if FUSED in weights:
-        lists.append((weights[FUSED], _normalised(hits)))
-    return [_mean([(weight, scores[place]) for weight, scores in lists]) for place in range(len(hits))], failures
 
 
 async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) -> Scores | str:
@@ -134,13 +134,8 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
         logger.warning("Reranking by %s failed: %s %s", method, type(error).__name__, getattr(error, "details", ""))
         if isinstance(error, TimedOut | Unreachable):
             _resting[method] = time.monotonic() + REST
-        return _failure(method, error)
-
-
-def _failure(method: str, error: Exception) -> str:
-    """Return words for a person on why a method gave no scores."""
-    why = str(_REASONS.get(getattr(error, "code", ""), _("failed")))
-    return _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS[method], "why": why}
+        why = str(_REASONS.get(getattr(error, "code", ""), _("failed")))
+        return _("Reranking failed: %(reranker)s %(why)s.") % {"reranker": _METHODS[method], "why": why}
 
 
 def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:
@@ -150,22 +145,3 @@ def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:
     limit = room - count_tokens(query) - _FRAME
     texts = ("\n".join(filter(None, (hit.heading, hit.content))) for hit in hits)
     return query, [truncate_to_tokens(text, limit) for text in texts]
-
-
-def _normalised(hits: Sequence[Hit]) -> Scores:
-    """Return the fused scores as shares of the best."""
-    best = max(hit.score for hit in hits) or 1.0
-    return [hit.score / best for hit in hits]
-
-
-def _mean(scores: Sequence[tuple[float, float | None]]) -> float | None:
-    """Return the weighted mean of the scores that there are, or None."""
-    given = [(weight, score) for weight, score in scores if score is not None]
-    total = sum(weight for weight, _score in given)
-    return sum(weight * score for weight, score in given) / total if total else None
-
-
-def _ordered(hits: Sequence[Hit], scores: Scores) -> list[Hit]:
-    """Return the hits with their scores, best first; equal ones, and those without, keep their order."""
-    scored = [replace(hit, rerank_score=score) for hit, score in zip(hits, scores, strict=True)]
-    return sorted(scored, key=lambda hit: float("inf") if hit.rerank_score is None else -hit.rerank_score)

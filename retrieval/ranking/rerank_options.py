@@ -11,10 +11,6 @@ METHODS: tuple[str, ...] = get_args(Method)
 FUSED = "fused"
 
 
-def _blend() -> tuple[tuple[str, float], ...]:
-    return tuple(sorted(settings.RERANK_BLEND.items()))
-
-
 @dataclass(frozen=True, slots=True)
 class RerankOptions:
     """How to rerank. What is not given is taken from the settings. Hashable: it is part of a search's cache key.
@@ -29,7 +25,7 @@ class RerankOptions:
     threshold: float = field(default_factory=lambda: float(settings.RERANK_SCORE_THRESHOLD))
     keep_best: bool = field(default_factory=lambda: bool(settings.RERANK_KEEP_BEST))
     top_k: int = field(default_factory=lambda: int(settings.RERANK_TOP_K))
-    blend: tuple[tuple[str, float], ...] = field(default_factory=_blend)
+    blend: tuple[tuple[str, float], ...] = field(default_factory=lambda: tuple(sorted(settings.RERANK_BLEND.items())))
     timeout: float = field(default_factory=lambda: float(settings.RERANK_TIMEOUT))
 
     @classmethod

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
@@ -39,7 +40,14 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     if not queries or not request.knowledge_base_ids:
         return []
     async with gate().pass_through():
-        unknown = await _unknown_languages() if request.mode == "hybrid" else frozenset[str]()
+        unknown = frozenset[str]()
+        if request.mode == "hybrid":
+            # What is wrong with the model is told by the search by meaning.
+            with suppress(LLMError):
+                space = spaces.seen()
+                if space is None:
+                    space = await asked(spaces.active_space)
+                unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
         groups = await asyncio.gather(*(_ask_sides(query, request, unknown) for query in queries))
         if not any(ranking.hits for group in groups for ranking in group):
             groups = await asyncio.gather(*(_ask_after_all(group, request) for group in groups))
@@ -57,17 +65,6 @@ async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     except (DatabaseFailure, TimeoutError) as error:
         logger.warning("A search failed for the database: %s", error.__class__.__name__, exc_info=True)
         raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
-
-
-async def _unknown_languages() -> frozenset[str]:
-    """Return the languages that the embedding model doesn't know."""
-    try:
-        space = spaces.seen()
-        if space is None:
-            space = await asked(spaces.active_space)
-        return frozenset(language for language in languages.LANGUAGES if not space.knows(language))
-    except LLMError:
-        return frozenset()  # the search by meaning will tell what is wrong with the model
 
 
 async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[str]) -> list[Ranking]:
@@ -118,7 +115,11 @@ async def _ask(
             hits = await answer
     except (DatabaseFailure, LLMError, TimeoutError) as error:
         logger.warning("The %s side of a search failed: %s", side, error.__class__.__name__, exc_info=True)
-        return Ranking(side, query, 0.0, [], _ms_since(started), _failure(side), failed=True)
+        if side == "bm25":
+            failure = _("The search by words failed; the hits are those of the search by meaning.")
+        else:
+            failure = _("The search by meaning failed; the hits are those of the search by words.")
+        return Ranking(side, query, 0.0, [], _ms_since(started), failure, failed=True)
     if threshold is not None:
         hits = [hit for hit in hits if hit[1] >= threshold]
     weight = query.weight
@@ -128,12 +129,6 @@ async def _ask(
         # Words are found in any language, and a side alone has nobody to yield to.
         understood, unknown = 1.0, frozenset()
     return Ranking(side, query, weight, hits, _ms_since(started), understood=understood, unknown=unknown)
-
-
-def _failure(side: Side) -> str:
-    if side == "bm25":
-        return _("The search by words failed; the hits are those of the search by meaning.")
-    return _("The search by meaning failed; the hits are those of the search by words.")
 
 
 def _ms_since(started: float) -> float:

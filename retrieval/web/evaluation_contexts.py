@@ -87,10 +87,17 @@ def set_list(user: Actor) -> QuerySet[EvaluationSet]:
     """Return the sets that the user may see, each with `count` of questions, and in `done` its last run that is."""
     done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE)
     last = done.filter(evaluation_set=OuterRef("evaluation_set")).order_by("-created_at", "-pk").values("pk")[:1]
+    counted = (
+        EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"))
+        .order_by()
+        .values("evaluation_set")
+        .annotate(n=Count("*"))
+        .values("n")
+    )
     return (
         visible_sets(user)
         .select_related("knowledge_base", "owner")
-        .annotate(count=_count_questions())
+        .annotate(count=Coalesce(Subquery(counted, output_field=IntegerField()), 0))
         .prefetch_related(Prefetch("runs", done.filter(pk=Subquery(last)), to_attr="done"))
         .order_by("name", "pk")
     )
@@ -112,17 +119,6 @@ def sets_to_add_to(user: Actor, knowledge_base_ids: Sequence[int], preferred: in
     return sorted(found.order_by("-pk"), key=lambda each: each.pk != preferred)
 
 
-def _count_questions() -> Coalesce:
-    counted = (
-        EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"))
-        .order_by()
-        .values("evaluation_set")
-        .annotate(n=Count("*"))
-        .values("n")
-    )
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-
-
 def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
     """Return the set's last runs, newest first."""
     newest = evaluation_set.runs.order_by("-created_at", "-pk")[: SHOWN_RUNS + 1]
@@ -136,15 +132,13 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
 
 def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]:
     """Return a run's figures against those of another."""
-    return [
-        Figure(name, run.figures[name], _change(run.figures[name], before.figures.get(name) if before else None))
-        for name in FIGURES
-        if name in run.figures
-    ]
-
-
-def _change(value: float, before: float | None) -> float | None:
-    return value - before if before is not None and abs(value - before) >= _NONE else None
+    figures = []
+    for name in FIGURES:
+        if name in run.figures:
+            value, earlier = run.figures[name], before.figures.get(name) if before else None
+            change = value - earlier if earlier is not None and abs(value - earlier) >= _NONE else None
+            figures.append(Figure(name, value, change))
+    return figures
 
 
 def tones_of(run: EvaluationRun) -> list[Tone]:

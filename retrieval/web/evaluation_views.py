@@ -36,7 +36,9 @@ def evaluation(request: HttpRequest) -> HttpResponse:
     form = NewSetForm(request.POST or None, request.FILES or None, bases=bases)
     if request.method == "POST" and form.is_valid():
         try:
-            made = _make(request, form.cleaned_data)
+            data = form.cleaned_data
+            drafts = _drafts(data["file"]) if data["file"] else []
+            made = sets.create_set(request.user, data["knowledge_base"], data["name"], drafts)
         except sets.SetRefused as refusal:
             form.add_error("name" if refusal.code in ("name_taken", "no_name") else "file", refusal.message)
         else:
@@ -44,11 +46,6 @@ def evaluation(request: HttpRequest) -> HttpResponse:
     page = Paginator(pages.set_list(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "rows": pages.set_rows(page), "form": form, "can_make": bool(bases)}
     return render(request, "retrieval/evaluation.html", context, status=422 if form.errors else 200)
-
-
-def _make(request: HttpRequest, data: dict[str, Any]) -> EvaluationSet:
-    drafts = _drafts(data["file"]) if data["file"] else []
-    return sets.create_set(request.user, data["knowledge_base"], data["name"], drafts)
 
 
 def _drafts(file: UploadedFile[Any]) -> list[QuestionDraft]:

@@ -1,6 +1,6 @@
 """One query under two settings: the searches, and what the page shows of them side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from django.urls import reverse
@@ -139,48 +139,30 @@ async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None
 
 def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
     """Fill in both sides' hits with their places on the other side; None unless both have a result."""
-    ranks = [_ranks(side.result.hits if side.result else ()) for side in sides]
+    ranks: list[dict[int, int]] = []
+    for side in sides:
+        found = enumerate(side.result.hits if side.result else (), 1)
+        ranks.append({chunk_id: rank for rank, hit in found for chunk_id in hit.merged or (hit.chunk_id,)})
     for side, others in zip(sides, reversed(ranks), strict=True):
-        if side.result is not None:
-            side.hits = _shown(query, side.result, others)
+        if side.result is None:
+            continue
+        lists = {
+            stage.name: {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(stage.hits, 1)}
+            for stage in side.result.stages
+        }
+        side.hits = []
+        for rank, hit in enumerate(side.result.hits, 1):
+            # In each side's list, in the fused one, and in those that were ordered anew.
+            places = [Place(str(STAGES[source.type]), source.rank, source.score) for source in hit.sources]
+            for name in ("fuse", "reorder", "rerank"):
+                if place := lists.get(name, {}).get(hit.chunk_id):
+                    places.append(Place(str(STAGES[name]), *place))
+            other = min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None)
+            snippet = excerpt(hit.content, query, SNIPPET)
+            side.hits.append(ShownHit(rank=rank, hit=hit, snippet=snippet, places=places, other=other))
     if any(side.result is None for side in sides):
         return None
-    return _agreement(ranks[0], ranks[1])
-
-
-def _agreement(first: dict[int, int], second: dict[int, int]) -> Agreement:
+    first, second = ranks
     common = first.keys() & second.keys()
     same = sum(first[chunk_id] == second[chunk_id] for chunk_id in common)
     return Agreement(len(common), len(first.keys() | second.keys()), same)
-
-
-def _ranks(hits: Iterable[Hit]) -> dict[int, int]:
-    """Return the rank of every chunk, those of a merged hit alike."""
-    return {chunk_id: rank for rank, hit in enumerate(hits, 1) for chunk_id in (hit.merged or (hit.chunk_id,))}
-
-
-def _shown(query: str, result: SearchResult, others: dict[int, int]) -> list[ShownHit]:
-    lists = {stage.name: _places(stage.hits) for stage in result.stages}
-    return [
-        ShownHit(
-            rank=rank,
-            hit=hit,
-            snippet=excerpt(hit.content, query, SNIPPET),
-            places=_places_of(hit, lists),
-            other=min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None),
-        )
-        for rank, hit in enumerate(result.hits, 1)
-    ]
-
-
-def _places(hits: Iterable[tuple[int, float]]) -> dict[int, tuple[int, float]]:
-    return {chunk_id: (rank, score) for rank, (chunk_id, score) in enumerate(hits, 1)}
-
-
-def _places_of(hit: Hit, lists: dict[str, dict[int, tuple[int, float]]]) -> list[Place]:
-    """Return the hit's place in each side's list, in the fused one, and in those that were ordered anew."""
-    places = [Place(str(STAGES[source.type]), source.rank, source.score) for source in hit.sources]
-    for name in ("fuse", "reorder", "rerank"):
-        if found := lists.get(name, {}).get(hit.chunk_id):
-            places.append(Place(str(STAGES[name]), *found))
-    return places

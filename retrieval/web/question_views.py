@@ -85,11 +85,38 @@ class Offered:
 @require_http_methods(["GET", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Offer the sets that a query can be added to with its right passages (`q`, `chunk`); POST adds it (`set`)."""
-    if request.method == "POST":
-        return _add(request)
-    chunk_ids = _numbers(request.GET.getlist("chunk"))
-    preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
-    return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
+    if request.method == "GET":
+        chunk_ids = _numbers(request.GET.getlist("chunk"))
+        preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
+        return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
+    text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
+    found = access.chunks(request.user).filter(pk__in=chunk_ids)
+    places = dict(found.values_list("pk", "document__knowledge_base_id"))
+    try:
+        with transaction.atomic():  # a new set stays only with its question
+            chosen = _chosen_set(request, places)
+            fitting = [chunk_id for chunk_id in chunk_ids if places.get(chunk_id) == chosen.knowledge_base_id]
+            added = sets.add_question(chosen, text, fitting)
+    except sets.SetRefused as refusal:
+        if request.htmx:  # type: ignore[attr-defined]
+            return refused(refusal.message)
+        context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refusal.message}
+        return render_offer(request, context, status=422)
+    place = f"{reverse('evaluation-set', args=[chosen.pk])}#question-{added.pk}"
+    said = _("Added to “{name}”.").format(name=chosen.name)
+    words = format_html('{} <a href="{}">{}</a>', said, place, _("Open the set"))
+    if left_out := len(set(chunk_ids)) - len(set(fitting)):
+        note = ngettext(
+            "{n} passage of another knowledge base was left out.",
+            "{n} passages of other knowledge bases were left out.",
+            left_out,
+        )
+        words = format_html("{} {}", words, note.format(n=left_out))
+    if not request.htmx:  # type: ignore[attr-defined]
+        messages.success(request, words)
+        return redirect(place)
+    toast = render_to_string("partials/toast.html", {"text": words, "kind": "success"})
+    return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast))
 
 
 def _numbers(values: Sequence[str]) -> list[int]:
@@ -117,23 +144,6 @@ def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 20
     return render(request, f"retrieval/add.html{partial}", context, status=status)
 
 
-def _add(request: HttpRequest) -> HttpResponse:
-    text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
-    found = access.chunks(request.user).filter(pk__in=chunk_ids)
-    places = dict(found.values_list("pk", "document__knowledge_base_id"))
-    try:
-        with transaction.atomic():  # a new set stays only with its question
-            chosen = _chosen_set(request, places)
-            fitting = [chunk_id for chunk_id in chunk_ids if places.get(chunk_id) == chosen.knowledge_base_id]
-            added = sets.add_question(chosen, text, fitting)
-    except sets.SetRefused as refusal:
-        if request.htmx:  # type: ignore[attr-defined]
-            return refused(refusal.message)
-        context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refusal.message}
-        return render_offer(request, context, status=422)
-    return _added(request, chosen, added, len(set(chunk_ids)) - len(set(fitting)))
-
-
 def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
     """Return the set that was chosen, or make the new one that was named; raises `SetRefused` and `Http404`."""
     chosen = request.POST.get("set", "")
@@ -145,25 +155,6 @@ def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
     base_id = wanted if wanted in places.values() else next(iter(places.values()))
     base: KnowledgeBase = access.get_knowledge_base(request.user, base_id)
     return sets.create_set(request.user, base, text_of(request.POST, "name"))
-
-
-def _added(request: HttpRequest, chosen: EvaluationSet, added: EvaluationQuestion, left_out: int) -> HttpResponse:
-    """Confirm with a toast that leads to the set."""
-    place = f"{reverse('evaluation-set', args=[chosen.pk])}#question-{added.pk}"
-    said = _("Added to “{name}”.").format(name=chosen.name)
-    words = format_html('{} <a href="{}">{}</a>', said, place, _("Open the set"))
-    if left_out:
-        note = ngettext(
-            "{n} passage of another knowledge base was left out.",
-            "{n} passages of other knowledge bases were left out.",
-            left_out,
-        )
-        words = format_html("{} {}", words, note.format(n=left_out))
-    if not request.htmx:  # type: ignore[attr-defined]
-        messages.success(request, words)
-        return redirect(place)
-    toast = render_to_string("partials/toast.html", {"text": words, "kind": "success"})
-    return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast))
 
 
 def text_of(data: QueryDict, name: str) -> str:

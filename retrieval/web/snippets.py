@@ -51,29 +51,24 @@ def excerpt(content: str, question: str, characters: int) -> SafeString:
 
 def marked(snippet: str, question: str) -> SafeString:
     """Return a snippet as HTML with the question's words marked."""
-    words = _query_words(question)
-    if not words:
-        return escape(snippet)
-    pattern = re.compile("|".join(map(_beginning, words)), re.IGNORECASE)
-    parts: list[str] = []
-    end = 0
-    for match in pattern.finditer(snippet):
-        parts += [escape(snippet[end : match.start()]), "<mark>", escape(match[0]), "</mark>"]
-        end = match.end()
-    return mark_safe("".join([*parts, escape(snippet[end:])]).replace("</mark><mark>", ""))
-
-
-def _beginning(word: str) -> str:
-    """Return the pattern of a word where it begins, with what is joined to it left alone: “created”, not “recreate”."""
-    return re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
-
-
-def _query_words(question: str) -> list[str]:
-    """Return the words worth marking, longest first: Latin words, and pairs of Han characters."""
+    # The words worth marking: Latin words, and pairs of Han characters.
     words: set[str] = set()
     for word in _WORD.findall(question)[:60]:
         if word[0] > "⺀":
             words |= {word[i : i + 2] for i in range(len(word) - 1)}
         elif word.lower() not in _COMMON:
             words.add(word)
-    return sorted(words, key=len, reverse=True)
+    if not words:
+        return escape(snippet)
+    # A word is marked where it begins, with what is joined to it left alone: “created”, not “recreate”.
+    patterns = [
+        re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
+        for word in sorted(words, key=len, reverse=True)
+    ]
+    pattern = re.compile("|".join(patterns), re.IGNORECASE)
+    parts: list[str] = []
+    end = 0
+    for match in pattern.finditer(snippet):
+        parts += [escape(snippet[end : match.start()]), "<mark>", escape(match[0]), "</mark>"]
+        end = match.end()
+    return mark_safe("".join([*parts, escape(snippet[end:])]).replace("</mark><mark>", ""))

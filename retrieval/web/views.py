@@ -1,18 +1,16 @@
 """The playground page."""
 
-from collections.abc import Sequence
-
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from knowledge import access
 from retrieval.evaluation.access import alterable_sets
 from retrieval.web.forms import QueryForm, SideForm
-from retrieval.web.playground import Agreement, Side, compare, run
+from retrieval.web.playground import Side, compare, run
 
 # The settings that a page is opened with: a contrast worth seeing.
 _BEGIN = {"a": "hybrid", "b": "fulltext"}
@@ -24,7 +22,10 @@ def playground(request: HttpRequest) -> HttpResponse:
     """Run one query under two settings; all of it is in the address, so that it can be shared."""
     bases = list(access.readable(request.user).order_by("name", "pk"))
     form = QueryForm(request.GET, bases)
-    sides = [_side(key, request.GET) for key in _BEGIN]
+    sides = []
+    for key, mode in _BEGIN.items():  # with the settings from the address, or as the page begins
+        named = any(name.startswith(f"{key}-") for name in request.GET)
+        sides.append(Side(key, SideForm(request.GET if named else {f"{key}-mode": mode}, prefix=key)))
     valid = form.is_valid()
     query, chosen = form.cleaned_data.get("q", ""), form.cleaned_data.get("base", [])
     evaluation_set = alterable_sets(request.user).filter(pk=form.cleaned_data.get("set") or 0).first()
@@ -32,7 +33,11 @@ def playground(request: HttpRequest) -> HttpResponse:
         chosen = [evaluation_set.knowledge_base_id]
     agreement = None
     if valid and query and bases:
-        agreement = _search(sides, query, chosen or [base.pk for base in bases])
+        knowledge_base_ids = chosen or [base.pk for base in bases]
+        for side in sides:  # one after the other, so that neither slows the other down
+            if side.form.is_valid():
+                async_to_sync(run)(side, query, knowledge_base_ids)
+        agreement = compare(query, sides)
     context = {
         "bases": bases,
         "chosen": chosen,
@@ -47,27 +52,8 @@ def playground(request: HttpRequest) -> HttpResponse:
     partial = "#results" if request.htmx and request.htmx.target == "results" else ""  # type: ignore[attr-defined]
     response = render(request, f"retrieval/playground.html{partial}", context)
     if partial:
-        response.headers["HX-Push-Url"] = f"{request.path}?{_address(request.GET)}"
+        address = request.GET.copy()
+        for name, values in request.GET.lists():  # without the fields left empty
+            address.setlist(name, [value for value in values if value])
+        response.headers["HX-Push-Url"] = f"{request.path}?{address.urlencode()}"
     return response
-
-
-def _side(key: str, data: QueryDict) -> Side:
-    """Return a side with its settings from the address, or as the page begins."""
-    named = any(name.startswith(f"{key}-") for name in data)
-    return Side(key, SideForm(data if named else {f"{key}-mode": _BEGIN[key]}, prefix=key))
-
-
-def _search(sides: Sequence[Side], query: str, knowledge_base_ids: Sequence[int]) -> Agreement | None:
-    """Search one side after the other, so that neither slows the other down."""
-    for side in sides:
-        if side.form.is_valid():
-            async_to_sync(run)(side, query, knowledge_base_ids)
-    return compare(query, sides)
-
-
-def _address(data: QueryDict) -> str:
-    """Return what was asked as a query string, without the fields left empty."""
-    kept = data.copy()
-    for name, values in data.lists():
-        kept.setlist(name, [value for value in values if value])
-    return kept.urlencode()

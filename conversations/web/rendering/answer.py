@@ -138,10 +138,33 @@ class AnswerPage:
     @property
     def line(self) -> str:
         """What is being done, or how it ended, in one line."""
-        if not self.streaming:
-            return _outcome(self)
-        doing = progress(self.answer)
-        return " · ".join((_("Nothing found on this"), doing)) if self.tone == AnswerState.NOTHING else doing
+        if self.streaming:
+            doing = progress(self.answer)
+            return " · ".join((_("Nothing found on this"), doing)) if self.tone == AnswerState.NOTHING else doing
+        status, cited = self.answer.status, self.cited_count
+        if status == Message.Status.STOPPED:
+            text = _("Stopped")
+        elif status == Message.Status.FAILED:
+            text = _("Broken off") if any(texts(self.answer.blocks)) else _("No answer")
+        elif status == Message.Status.INTERRUPTED:
+            text = _("Interrupted")
+        elif self.tone == AnswerState.NEAREST:
+            read = len(self.answer.citations)
+            words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
+            return " · ".join((_("Nothing answers this directly"), words))
+        elif self.tone == AnswerState.NOTHING:
+            return _("Nothing found on this")
+        elif self.unfounded:
+            text = _("Answered without a source")
+        elif cited and self.model == QUOTING:
+            words = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited)
+            text = words % {"count": cited}
+        elif cited:
+            words = ngettext("Answered from %(count)d passage", "Answered from %(count)d passages", cited)
+            text = words % {"count": cited}
+        else:
+            text = _("Answered")
+        return f"{text} · {duration(self.answer.ms)}" if self.answer.ms else text
 
     @property
     def mark(self) -> str:
@@ -167,9 +190,32 @@ class AnswerPage:
     @property
     def cards(self) -> list[Card]:
         """Every source, by number; made once, for they come all at once and are shown in several places."""
-        if self._made is None or self._made[0] is not self.answer.citations:
-            self._made = self.answer.citations, [_card(self, citation) for citation in self.answer.citations]
-        return self._made[1]
+        if self._made is not None and self._made[0] is self.answer.citations:
+            return self._made[1]
+        cards = []
+        for item in self.answer.citations:
+            kinds = {source["type"] for source in item["sources"]}
+            if {"vector", "bm25"} <= kinds:
+                found_by = _("found by meaning and by words")
+            else:
+                found_by = _("found by meaning") if "vector" in kinds else _("found by words") if kinds else ""
+            cards.append(
+                Card(
+                    number=item["index"],
+                    filename=item["filename"],
+                    title=_title(item),
+                    heading=item["heading"] or "",
+                    page=item["page"],
+                    snippet=marked(item["snippet"], self.question),
+                    href=self.citation_url(item["index"]),
+                    chunk_id=item["chunk_id"],
+                    joined=tuple(item.get("merged", ())),
+                    document_id=item["document_id"],
+                    found_by=found_by,
+                )
+            )
+        self._made = self.answer.citations, cards
+        return cards
 
     @property
     def cited(self) -> list[Card]:
@@ -286,22 +332,6 @@ def stored_answer(view: TurnView) -> Answer:
     )
 
 
-def _card(page: AnswerPage, item: dict[str, Any]) -> Card:
-    return Card(
-        number=item["index"],
-        filename=item["filename"],
-        title=_title(item),
-        heading=item["heading"] or "",
-        page=item["page"],
-        snippet=marked(item["snippet"], page.question),
-        href=page.citation_url(item["index"]),
-        chunk_id=item["chunk_id"],
-        joined=tuple(item.get("merged", ())),
-        document_id=item["document_id"],
-        found_by=_found_by(item["sources"]),
-    )
-
-
 def _by_document(cards: Iterable[Card]) -> list[Card]:
     """Return cards, given by number, with those of a document side by side where its first one stands."""
     groups: dict[tuple[int | None, str, str], list[Card]] = {}
@@ -312,36 +342,3 @@ def _by_document(cards: Iterable[Card]) -> list[Card]:
 
 def _title(item: dict[str, Any]) -> str:
     return str(item.get("title") or item["filename"])
-
-
-def _found_by(sources: Iterable[dict[str, Any]]) -> str:
-    kinds = {source["type"] for source in sources}
-    if {"vector", "bm25"} <= kinds:
-        return _("found by meaning and by words")
-    return _("found by meaning") if "vector" in kinds else _("found by words") if kinds else ""
-
-
-def _outcome(page: AnswerPage) -> str:
-    status = page.answer.status
-    cited = page.cited_count
-    if status == Message.Status.STOPPED:
-        text = _("Stopped")
-    elif status == Message.Status.FAILED:
-        text = _("Broken off") if any(texts(page.answer.blocks)) else _("No answer")
-    elif status == Message.Status.INTERRUPTED:
-        text = _("Interrupted")
-    elif page.tone == AnswerState.NEAREST:
-        read = len(page.answer.citations)
-        words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
-        return " · ".join((_("Nothing answers this directly"), words))
-    elif page.tone == AnswerState.NOTHING:
-        return _("Nothing found on this")
-    elif page.unfounded:
-        text = _("Answered without a source")
-    elif cited and page.model == QUOTING:
-        text = ngettext("Quoted from %(count)d passage", "Quoted from %(count)d passages", cited) % {"count": cited}
-    elif cited:
-        text = ngettext("Answered from %(count)d passage", "Answered from %(count)d passages", cited) % {"count": cited}
-    else:
-        text = _("Answered")
-    return f"{text} · {duration(page.answer.ms)}" if page.answer.ms else text

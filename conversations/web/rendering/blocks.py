@@ -15,9 +15,31 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
     """Return one block; an open text block keeps its last, unfinished part in an element of its own."""
     match block["kind"]:
         case "table":
-            return _table_html(name, block, context)
+            heads = format_html_join(
+                "", "<th>{}</th>", ((markdown.render_inline(str(c), context),) for c in block["columns"])
+            )
+            rows = format_html_join("", "{}", ((row_html(row, context),) for row in block["rows"]))
+            return format_html(
+                '<div class="block table-wrap" id="{0}"><table class="table"><thead><tr>{1}</tr></thead>'
+                '<tbody id="{0}-rows">{2}</tbody></table></div>',
+                name,
+                heads,
+                rows,
+            )
         case "image":
-            return _image_html(name, block)
+            url = block["url"] or ""
+            # A picture of a cited passage: only addresses of this site are loaded.
+            if not re.match(r"/(?!/)", url):
+                return format_html('<figure class="block picture" id="{}"></figure>', name)
+            size = ""
+            if block["width"] and block["height"]:
+                size = format_html(' width="{}" height="{}"', block["width"], block["height"])
+            caption = format_html("<figcaption>{}</figcaption>", block["alt"]) if block["alt"] else ""
+            return format_html(
+                '<figure class="block picture" id="{0}"><a href="{1}" target="_blank">'
+                '<img src="{1}" alt="{2}" loading="lazy"{3}></a>{4}</figure>',
+                name, url, block["alt"], size, caption,
+            )  # fmt: skip
         case "code":
             return format_html(
                 '<figure class="block code" id="{0}"><figcaption><span>{1}</span>'
@@ -26,54 +48,23 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
                 name, block["language"], _("Copy"), block["text"],
             )  # fmt: skip
         case _:
-            return _text_html(name, block, context, is_open=is_open)
-
-
-def _text_html(name: str, block: dict[str, Any], context: markdown.Context, *, is_open: bool) -> SafeString:
-    if not is_open:
-        return format_html('<div class="block" id="{}">{}</div>', name, markdown.render(block["text"], context))
-    change = markdown.Incremental(context).feed(block["text"])
-    return format_html(
-        '<div class="block" id="{0}">{1}<div class="open" id="{0}-open">{2}</div></div>',
-        name, change.finished, change.open,
-    )  # fmt: skip
-
-
-def _table_html(name: str, block: dict[str, Any], context: markdown.Context) -> SafeString:
-    heads = format_html_join("", "<th>{}</th>", ((markdown.render_inline(str(c), context),) for c in block["columns"]))
-    rows = format_html_join("", "{}", ((row_html(row, context),) for row in block["rows"]))
-    return format_html(
-        '<div class="block table-wrap" id="{0}"><table class="table"><thead><tr>{1}</tr></thead>'
-        '<tbody id="{0}-rows">{2}</tbody></table></div>',
-        name, heads, rows,
-    )  # fmt: skip
+            if not is_open:
+                return format_html('<div class="block" id="{}">{}</div>', name, markdown.render(block["text"], context))
+            change = markdown.Incremental(context).feed(block["text"])
+            return format_html(
+                '<div class="block" id="{0}">{1}<div class="open" id="{0}-open">{2}</div></div>',
+                name, change.finished, change.open,
+            )  # fmt: skip
 
 
 def row_html(row: Iterable[Any], context: markdown.Context) -> SafeString:
     """Return one row of a table."""
-    return format_html("<tr>{}</tr>", format_html_join("", "{}", ((_cell_html(str(cell), context),) for cell in row)))
-
-
-def _cell_html(text: str, context: markdown.Context) -> SafeString:
-    """Return a table's cell; one with much to say is kept from being squeezed to a word per line."""
-    html = '<td class="long">{}</td>' if len(text) > markdown.LONG_CELL else "<td>{}</td>"
-    return format_html(html, markdown.render_inline(text, context))
-
-
-def _image_html(name: str, block: dict[str, Any]) -> SafeString:
-    """Return a picture of a cited passage; only addresses of this site are loaded."""
-    url = block["url"] or ""
-    if not re.match(r"/(?!/)", url):
-        return format_html('<figure class="block picture" id="{}"></figure>', name)
-    size = ""
-    if block["width"] and block["height"]:
-        size = format_html(' width="{}" height="{}"', block["width"], block["height"])
-    caption = format_html("<figcaption>{}</figcaption>", block["alt"]) if block["alt"] else ""
-    return format_html(
-        '<figure class="block picture" id="{0}"><a href="{1}" target="_blank">'
-        '<img src="{1}" alt="{2}" loading="lazy"{3}></a>{4}</figure>',
-        name, url, block["alt"], size, caption,
-    )  # fmt: skip
+    cells = []
+    for cell in map(str, row):
+        # One with much to say is kept from being squeezed to a word per line.
+        html = '<td class="long">{}</td>' if len(cell) > markdown.LONG_CELL else "<td>{}</td>"
+        cells.append((format_html(html, markdown.render_inline(cell, context)),))
+    return format_html("<tr>{}</tr>", format_html_join("", "{}", cells))
 
 
 def texts(blocks: Iterable[dict[str, Any]]) -> Iterable[str]:

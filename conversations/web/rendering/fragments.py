@@ -79,21 +79,50 @@ class Stream:
             case StepEvent(status="processing"):
                 return [_part(self.page, "line")]
             case ThinkEvent():
-                return [self._think(event)]
+                begins = self.page.answer.thinking == event.text
+                return [_part(self.page, "thinking") if begins else self._appended("thinking", escape(event.text))]
             case SourcesEvent():
-                return [self._sources()]
+                self._context = self.page.context()
+                self._tone = self.page.tone
+                fragments = "".join(_part(self.page, part) for part in ("line", "tone", "cards"))
+                if not self.page.answer.blocks:
+                    return [fragments]
+                # What was written before its sources were known is read again.
+                for block_id in list(self._open):
+                    self._open[block_id] = markdown.Incremental(self._context)
+                    block = self.page.answer.block(block_id)
+                    self._open[block_id].feed(block["text"] if block else "")
+                    self._tails.pop(block_id, None)
+                return [fragments + _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html())]
             case BlockStart():
                 return [_oob(f"beforeend:#{self.page.id}-blocks", self._block(event.id))]
             case Delta() if event.id in still_open:
-                return self._delta(event)
+                block = self.page.answer.block(event.id)
+                if block is None:
+                    return []
+                match block["kind"]:
+                    case "table" if event.row is not None:
+                        return [self._appended(event.id, row_html(event.row, self._context))]
+                    case "code" if event.text is not None:
+                        return [self._appended(event.id, escape(event.text))]
+                    case "text" if event.text is not None:
+                        change = self._text(event.id).feed(event.text)
+                        return [self._tail(event.id, change.finished + change.open, change.finished)]
+                return []
             case BlockUpdate():
-                return [self._replaced(event.id)]
+                known = self.page.answer.block(event.id) is not None
+                return [_oob(f"outerHTML:#{self.page.id}-{event.id}", self._block(event.id)) if known else ""]
             case BlockEnd() if event.id in still_open:
                 return self._end(event.id)
             case ErrorEvent():
                 return [_part(self.page, "foot")]
             case DoneEvent():
-                return [*self._ends(still_open), *self._done()]
+                frames = [frame for block_id in still_open for frame in self._end(block_id)]
+                parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
+                if self.page.answer.checks or self.page.tone != self._tone:  # shown at each citation
+                    blocks = self.page.blocks_html()
+                    frames.append(self._records.record(f"{self.page.message_id}-blocks", blocks, 0, "*"))
+                return [*frames, parts]
         return []
 
     def _text(self, block_id: str) -> markdown.Incremental:
@@ -103,44 +132,6 @@ class Stream:
         block = self.page.answer.block(block_id)
         assert block is not None
         return self.page.block_html(block, self._context)
-
-    def _replaced(self, block_id: str) -> str:
-        if self.page.answer.block(block_id) is None:
-            return ""
-        return _oob(f"outerHTML:#{self.page.id}-{block_id}", self._block(block_id))
-
-    def _think(self, event: ThinkEvent) -> str:
-        if self.page.answer.thinking == event.text:
-            return _part(self.page, "thinking")
-        return self._appended("thinking", escape(event.text))
-
-    def _sources(self) -> str:
-        """Show the new cards, and read again what was written before its sources were known."""
-        self._context = self.page.context()
-        self._tone = self.page.tone
-        fragments = "".join(_part(self.page, part) for part in ("line", "tone", "cards"))
-        if not self.page.answer.blocks:
-            return fragments
-        for block_id in list(self._open):
-            self._open[block_id] = markdown.Incremental(self._context)
-            block = self.page.answer.block(block_id)
-            self._open[block_id].feed(block["text"] if block else "")
-            self._tails.pop(block_id, None)
-        return fragments + _oob(f"innerHTML:#{self.page.id}-blocks", self.page.blocks_html())
-
-    def _delta(self, event: Delta) -> list[str]:
-        block = self.page.answer.block(event.id)
-        if block is None:
-            return []
-        match block["kind"]:
-            case "table" if event.row is not None:
-                return [self._appended(event.id, row_html(event.row, self._context))]
-            case "code" if event.text is not None:
-                return [self._appended(event.id, escape(event.text))]
-            case "text" if event.text is not None:
-                change = self._text(event.id).feed(event.text)
-                return [self._tail(event.id, change.finished + change.open, change.finished)]
-        return []
 
     def _end(self, block_id: str) -> list[str]:
         text = self._open.pop(block_id, None)
@@ -155,16 +146,6 @@ class Stream:
     def _tail(self, block_id: str, html: str, finished: str | None) -> str:
         tail = self._tails.setdefault(block_id, Tail(self._records))
         return tail.becomes(f"{self.page.message_id}-{block_id}", html, self._events, finished)
-
-    def _ends(self, still_open: Iterable[str]) -> list[str]:
-        return [frame for block_id in still_open for frame in self._end(block_id)]
-
-    def _done(self) -> list[str]:
-        """Show how it ended, and at each citation what the check made of it."""
-        parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
-        if not self.page.answer.checks and self.page.tone == self._tone:
-            return [parts]
-        return [self._records.record(f"{self.page.message_id}-blocks", self.page.blocks_html(), 0, "*"), parts]
 
 
 def messages(frames: Iterable[str]) -> list[str]:

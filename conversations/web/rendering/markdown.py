@@ -150,7 +150,16 @@ class Incremental:
             self._open = lengthened
             return Change(mark_safe(""), lengthened)
         self._tail += text
-        finished = self._finish() if "\n" in text else mark_safe("")
+        finished = mark_safe("")
+        if "\n" in text:
+            complete = self._tail[: self._tail.rindex("\n") + 1]
+            tokens = _parser.parse(complete, {"context": self._context})
+            starts = [i for i, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
+            if len(starts) > 1:
+                last = tokens[starts[-1]]
+                assert last.map is not None
+                self._tail = "\n".join(self._tail.split("\n")[last.map[0] :])
+                finished = _html(tokens[: starts[-1]], self._context)
         self._open = render(self._tail, self._context)
         return Change(finished, self._open)
 
@@ -179,12 +188,9 @@ class Incremental:
             follows = following in _AFTER_BOLD and shown.endswith("</strong>")
         else:
             follows = bool(_PLAIN.fullmatch(last)) and shown[-1] == last
-        new = self._simple((line[len(written) :] + text).rstrip())
-        return mark_safe(shown + new + self._open[ends.start() :]) if follows and new is not None else None
-
-    def _simple(self, text: str) -> str | None:
-        """Return the HTML of words with whole markers and bold words, or None where a number is not known."""
-        known = self._context.markers
+        if not follows:
+            return None
+        text, known = (line[len(written) :] + text).rstrip(), self._context.markers
         parts, end = [], 0
         for match in MARKER.finditer(text):
             numbers = numbers_of(match)
@@ -193,19 +199,8 @@ class Incremental:
             parts.append(text[end : match.start()].rstrip(" "))
             parts += (_cleaner.clean(_marker(known[number], number, Verdict())) for number in numbers)
             end = match.end()
-        return _BOLD.sub(r"<strong>\1</strong>", "".join([*parts, text[end:]]))
-
-    def _finish(self) -> SafeString:
-        complete = self._tail[: self._tail.rindex("\n") + 1]
-        tokens = _parser.parse(complete, {"context": self._context})
-        starts = [i for i, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
-        if len(starts) < 2:
-            return mark_safe("")
-        last = tokens[starts[-1]]
-        assert last.map is not None
-        lines = self._tail.split("\n")
-        self._tail = "\n".join(lines[last.map[0] :])
-        return _html(tokens[: starts[-1]], self._context)
+        new = _BOLD.sub(r"<strong>\1</strong>", "".join([*parts, text[end:]]))
+        return mark_safe(shown + new + self._open[ends.start() :])
 
 
 def _html(tokens: Sequence[Token], context: Context) -> SafeString:
@@ -234,16 +229,12 @@ def _link_citations(state: StateCore) -> None:
         return
     for token in state.tokens:
         if token.type == "inline" and token.children:
-            token.children = _with_citations(token.children, known)
-
-
-def _with_citations(children: list[Token], known: Mapping[int, Marker]) -> list[Token]:
-    result: list[Token] = []
-    depth = 0
-    for child in children:
-        depth += child.nesting if child.type in ("link_open", "link_close") else 0
-        result += _split(child, known) if child.type == "text" and not depth else [child]
-    return result
+            result: list[Token] = []
+            depth = 0
+            for child in token.children:
+                depth += child.nesting if child.type in ("link_open", "link_close") else 0
+                result += _split(child, known) if child.type == "text" and not depth else [child]
+            token.children = result
 
 
 def _split(child: Token, known: Mapping[int, Marker]) -> list[Token]:
@@ -294,7 +285,8 @@ class _Renderer(RendererHTML):
         return f'<a href="{escape(href)}" rel="noopener nofollow" target="_blank">'
 
     def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        opening = _opening_link(tokens, index)
+        level = tokens[index].level
+        opening = next(t for t in reversed(tokens[:index]) if t.type == "link_open" and t.level == level)
         href = str(opening.attrGet("href") or "")
         if _trusted(href, env["context"]):
             return "</a>"
@@ -355,26 +347,16 @@ def _cell(token: Token, *, is_long: bool = False) -> str:
     return f'<{token.tag} class="{" ".join(classes)}">' if classes else f"<{token.tag}>"
 
 
-def _opening_link(tokens: Sequence[Token], index: int) -> Token:
-    level = tokens[index].level
-    return next(t for t in reversed(tokens[:index]) if t.type == "link_open" and t.level == level)
-
-
 def _trusted(href: str, context: Context) -> bool:
     """Tell whether a link leads where the sources or the question say; a model can't send people elsewhere."""
     return href.startswith(("https://", "http://")) and href.rstrip("/") in context.trusted_text
 
 
-def _make_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
-    parser.enable(["table", "strikethrough"])
-    # Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
-    parser.disable(["reference", "html_block", "html_inline"])
-    parser.core.ruler.after("text_join", "citations", _link_citations)
-    return parser
-
-
-_parser = _make_parser()
+_parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
+_parser.enable(["table", "strikethrough"])
+# Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
+_parser.disable(["reference", "html_block", "html_inline"])
+_parser.core.ruler.after("text_join", "citations", _link_citations)
 _cleaner = nh3.Cleaner(
     tags={
         "a", "blockquote", "br", "button", "code", "del", "div", "em", "figcaption", "figure", "h3", "h4", "h5", "h6",

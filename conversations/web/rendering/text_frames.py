@@ -52,7 +52,14 @@ class Tail:
         if known and finished == "" and (new := _inserted(known, html)) is not None:
             self._shown = html
             return self._record(place, new, events)
-        kept = 0 if known is None else _common(known, html)
+        # How many characters they have in common at their beginning, by halves.
+        kept, most = 0, min(len(known or ""), len(html))
+        while known and kept < most:
+            middle = (kept + most + 1) // 2
+            if known[kept:middle] == html[kept:middle]:
+                kept = middle
+            else:
+                most = middle - 1
         drop: int | str = "*" if known is None else _units(known[kept:])
         self._shown = html[len(finished or "") :]
         return self._record(place, html[kept:], events, drop, "*" if finished is None else _units(finished))
@@ -66,18 +73,6 @@ def _inserted(before: str, after: str) -> str | None:
     if len(after) < len(before) or after[:end] != before[:end] or not after.endswith(before[end:]):
         return None
     return after[end : len(after) - len(before) + end]
-
-
-def _common(first: str, second: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
-    least, most = 0, min(len(first), len(second))
-    while least < most:
-        middle = (least + most + 1) // 2
-        if first[least:middle] == second[least:middle]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
 
 
 def _units(text: str) -> int:

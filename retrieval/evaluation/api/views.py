@@ -66,9 +66,17 @@ class SetList(generics.ListAPIView[EvaluationSet]):
         form = kind(data=request.data)
         form.is_valid(raise_exception=True)
         base = get_knowledge_base(request.user, form.validated_data["knowledge_base"])
-        made = _accept(
-            lambda: sets.create_set(request.user, base, form.validated_data["name"], _drafts(form.validated_data))
-        )
+        given = form.validated_data
+
+        def make() -> EvaluationSet:
+            drafts: list[QuestionDraft] = []
+            if given.get("file") is not None:
+                drafts = sets.parse_upload(given["file"])
+            elif given.get("questions"):
+                drafts = sets.parse_questions(json.dumps(question).encode() for question in given["questions"])
+            return sets.create_set(request.user, base, given["name"], drafts)
+
+        made = _accept(make)
         return Response(_shown(made), status=status.HTTP_201_CREATED)
 
 
@@ -198,14 +206,6 @@ def _counted(found: QuerySet[EvaluationSet]) -> QuerySet[EvaluationSet]:
 def _shown(evaluation_set: EvaluationSet) -> Any:
     counted = _counted(EvaluationSet.objects.filter(pk=evaluation_set.pk)).get()
     return EvaluationSetSerializer(counted).data
-
-
-def _drafts(given: dict[str, Any]) -> list[QuestionDraft]:
-    if given.get("file") is not None:
-        return sets.parse_upload(given["file"])
-    if given.get("questions"):
-        return sets.parse_questions(json.dumps(question).encode() for question in given["questions"])
-    return []
 
 
 def _accept(action: Callable[[], T], **statuses: int) -> T:

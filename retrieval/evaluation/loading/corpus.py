@@ -60,8 +60,26 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
 
     `known` are the ids of the corpus. Raises `CorpusError`, also for qrels on queries or passages that don't exist.
     """
-    texts = _queries(queries)
-    judgements = _judgements(qrels)
+    with _reading(queries) as lines:
+        seen: dict[str, int] = {}
+        texts: dict[str, str] = {}
+        for number, record in records(lines):
+            key = identifier(number, record, "_id")
+            _once(seen, key, number)
+            texts[key] = text_of(number, record, "text").strip()
+            if not texts[key]:
+                raise LineError(number, _("“{field}” must be a text that is not empty").format(field="text"))
+    with _reading(qrels) as lines:
+        found: dict[tuple[str, str], Judgement] = {}
+        for number, line in enumerate(lines, start=1):
+            judgement = _judgement(number, line)
+            if judgement is None:
+                continue
+            pair = (judgement.query, judgement.passage)
+            if found.setdefault(pair, judgement).grade != judgement.grade:
+                message = _("this pair has another grade on line {line}")
+                raise LineError(number, message.format(line=found[pair].line))
+    judgements = list(found.values())
     _refuse_unknown(qrels, judgements, {each.query for each in judgements} - texts.keys(), queries=True)
     _refuse_unknown(qrels, judgements, {each.passage for each in judgements} - known, queries=False)
     relevant: dict[str, list[Reference]] = {}
@@ -75,35 +93,8 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
     return drafts
 
 
-def _queries(path: Path) -> dict[str, str]:
-    with _reading(path) as lines:
-        seen: dict[str, int] = {}
-        texts: dict[str, str] = {}
-        for number, record in records(lines):
-            key = identifier(number, record, "_id")
-            _once(seen, key, number)
-            texts[key] = text_of(number, record, "text").strip()
-            if not texts[key]:
-                raise LineError(number, _("“{field}” must be a text that is not empty").format(field="text"))
-    return texts
-
-
-def _judgements(path: Path) -> list[Judgement]:
-    """Return the judgements; a first line without a number for a grade is the header."""
-    with _reading(path) as lines:
-        found: dict[tuple[str, str], Judgement] = {}
-        for number, line in enumerate(lines, start=1):
-            judgement = _judgement(number, line)
-            if judgement is None:
-                continue
-            pair = (judgement.query, judgement.passage)
-            if found.setdefault(pair, judgement).grade != judgement.grade:
-                message = _("this pair has another grade on line {line}")
-                raise LineError(number, message.format(line=found[pair].line))
-    return list(found.values())
-
-
 def _judgement(number: int, line: bytes) -> Judgement | None:
+    """Return what a line of qrels says; None for an empty one and for a header, whose grade is no number."""
     try:
         fields = [field.strip() for field in line.decode("utf-8-sig").split("\t")]
     except UnicodeDecodeError as error:

@@ -20,7 +20,6 @@ from ragsite.llm.embedding.embedding import Embedder
 from retrieval.engine import spaces, vectors
 from retrieval.engine.engine import engine
 from retrieval.engine.index import IndexRow
-from retrieval.models import EmbeddingSpace
 
 # Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
 BATCH = 64
@@ -49,7 +48,11 @@ def load(
     space = spaces.active_space()
     for batch in _embedded(knowledge_base, spaces.embedder_of(space), passages):
         if batch.missing:
-            _store(knowledge_base, user, batch, space)
+            computed = batch.vectors.result()
+            with transaction.atomic():
+                chunks = corpora.add(knowledge_base, user, batch.missing)
+                engine.index(map(IndexRow.of, chunks))
+                vectors.store(space, [chunk.pk for chunk in chunks], computed)
         loaded.added += len(batch.missing)
         loaded.here += batch.size - len(batch.missing)
         progress(batch.size)
@@ -82,11 +85,3 @@ def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Itera
                 yield ahead.popleft()
         finally:  # what was not asked for any more need not be computed
             executor.shutdown(wait=False, cancel_futures=True)
-
-
-def _store(knowledge_base: KnowledgeBase, user: Actor, batch: _Batch, space: EmbeddingSpace) -> None:
-    computed = batch.vectors.result()
-    with transaction.atomic():
-        chunks = corpora.add(knowledge_base, user, batch.missing)
-        engine.index(map(IndexRow.of, chunks))
-        vectors.store(space, [chunk.pk for chunk in chunks], computed)

@@ -128,26 +128,22 @@ class _Finder:
             return _whole(reference, [document] if document is not None else [])
         if not reference.text:
             return _whole(reference, self._documents(reference))
-        return self._passage(reference)
+        # The chunk that was meant, if it still has the words; else those of its document that have them.
+        chunk = self._chunks.get(reference.chunk_id or 0)
+        if chunk is not None and (chunk.content or chunk.searchable_text) == reference.text:
+            return _target(reference, [chunk])
+        everywhere: list[Chunk] = []
+        for document in self._documents(reference):
+            if document.pk not in self._contents:
+                self._contents[document.pk] = list(document.chunks.select_related("document"))
+            everywhere += self._contents[document.pk]
+        same = [other for other in everywhere if other.content == reference.text]
+        return _target(reference, same or alike(reference.text, everywhere))
 
     def _documents(self, reference: Reference) -> list[Document]:
         """Return the document that was meant; or those of its name, when it was uploaded anew."""
         document = self._by_id.get(reference.document_id or 0)
         return [document] if document else self._by_name.get(reference.document, [])
-
-    def _passage(self, reference: Reference) -> Target | None:
-        """Return the chunk that was meant, if it still has the words; else those of its document that have them."""
-        chunk = self._chunks.get(reference.chunk_id or 0)
-        if chunk is not None and (chunk.content or chunk.searchable_text) == reference.text:
-            return _target(reference, [chunk])
-        everywhere = [other for document in self._documents(reference) for other in self._chunks_of(document)]
-        same = [other for other in everywhere if other.content == reference.text]
-        return _target(reference, same or alike(reference.text, everywhere))
-
-    def _chunks_of(self, document: Document) -> list[Chunk]:
-        if document.pk not in self._contents:
-            self._contents[document.pk] = list(document.chunks.select_related("document"))
-        return self._contents[document.pk]
 
 
 def alike(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:

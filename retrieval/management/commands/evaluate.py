@@ -14,7 +14,7 @@ from knowledge.management.lookups import base_to_read, find_user
 from knowledge.models import KnowledgeBase
 from retrieval.evaluation import runs, sets
 from retrieval.evaluation.metrics import FIGURES
-from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.evaluation.runs import RunFailed
 from retrieval.evaluation.sets import SetRefused
@@ -49,55 +49,59 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run and print; whatever is wrong with what was asked for is told in a line."""
-        chosen = _options(options)
+        given = {name: options[name] for name in RunOptions.__dataclass_fields__}
+        given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
+        try:
+            chosen = RunOptions.from_dict(given)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
         base = base_to_read(options["knowledge_base"], options["user"])
         user = find_user(options["user"]) if options["user"] is not None else None
         try:
             chosen_set = _set(options["set"], base, user)
-            done = _run(chosen_set, chosen, user)
+            with tqdm(desc="Asking", unit="question", file=sys.stderr) as bar:
+
+                def progress(done: int, total: int) -> None:
+                    bar.total = total
+                    bar.update(done - bar.n)
+
+                run = runs.run(chosen_set, chosen, user, progress)
         except SetRefused as error:
             raise CommandError(error.message) from None
         except RunFailed as error:
             raise CommandError(str(error)) from None
-        self._print(done, base, chosen)
-
-    def _print(self, run: EvaluationRun, base: KnowledgeBase, options: RunOptions) -> None:
         for note in run.notes:
             self.stderr.write(self.style.WARNING(note))
-        self.stdout.write(f"{run.evaluation_set.name} on {base.name}, {options.label}; questions: {run.question_count}")
+        self.stdout.write(f"{run.evaluation_set.name} on {base.name}, {chosen.label}; questions: {run.question_count}")
         for name in FIGURES:
             self.stdout.write(f"{name:<10} {run.figures[name]:.3f}")
         for state in AnswerState.values:
             self.stdout.write(f"{state:<10} {run.answer_states.get(state, 0)}")
 
 
-def _options(options: dict[str, Any]) -> RunOptions:
-    given = {name: options[name] for name in RunOptions.__dataclass_fields__}
-    given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
-    try:
-        return RunOptions.from_dict(given)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-
-
-def _run(evaluation_set: EvaluationSet, options: RunOptions, user: AbstractBaseUser | None) -> EvaluationRun:
-    with tqdm(desc="Asking", unit="question", file=sys.stderr) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        return runs.run(evaluation_set, options, user, progress)
-
-
 def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> EvaluationSet:
-    """Return a base's stored set by its name, the user's own first; else the set that a file holds."""
+    """Return a base's stored set by its name, the user's own first.
+
+    The name may be that of a file: then the set that it is kept as, holding just what the file holds.
+    """
     found = list(EvaluationSet.objects.filter(knowledge_base=base, name=name).select_related("owner"))
     wanted = user.pk if user is not None else base.owner_id
     own = [each for each in found if each.owner_id == wanted]
     path = Path(name)
     if path.is_file():
-        return _from_file(path, base, user or base.owner)
+        owner, kept_as = user or base.owner, path.name[:120]
+        try:
+            with path.open("rb") as file:
+                drafts = sets.parse_questions(file)
+            with transaction.atomic():
+                known = EvaluationSet.objects.filter(owner_id=owner.pk, knowledge_base=base, name=kept_as).first()
+                kept = known or sets.create_set(owner, base, kept_as)
+                sets.replace_questions(kept, drafts)
+        except OSError as error:
+            raise CommandError(f"{path} can't be read: {error.strerror or error}") from None
+        except SetRefused as error:
+            raise CommandError(f"{path}: {error.message}") from None
+        return kept
     if own or len(found) == 1:
         return (own or found)[0]
     if found:
@@ -106,20 +110,3 @@ def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> Evalu
     there = ", ".join(base.evaluation_sets.order_by("name").values_list("name", flat=True)[:20])
     kind = "file" if path.suffix else "set"
     raise CommandError(f"There is no {kind} {name!r}. Sets of {base.name!r}: {there or 'none'}.")
-
-
-def _from_file(path: Path, base: KnowledgeBase, owner: AbstractBaseUser) -> EvaluationSet:
-    """Return the set that a file is kept as, holding just what the file holds."""
-    name = path.name[:120]
-    try:
-        with path.open("rb") as file:
-            drafts = sets.parse_questions(file)
-        with transaction.atomic():
-            known = EvaluationSet.objects.filter(owner_id=owner.pk, knowledge_base=base, name=name).first()
-            kept = known or sets.create_set(owner, base, name)
-            sets.replace_questions(kept, drafts)
-    except OSError as error:
-        raise CommandError(f"{path} can't be read: {error.strerror or error}") from None
-    except SetRefused as error:
-        raise CommandError(f"{path}: {error.message}") from None
-    return kept

@@ -17,7 +17,6 @@ from retrieval.evaluation import sets
 from retrieval.evaluation.loading import corpus
 from retrieval.evaluation.loading.corpus import CorpusError
 from retrieval.evaluation.models import EvaluationSet
-from retrieval.evaluation.questions import QuestionDraft
 from retrieval.evaluation.sets import SetRefused
 
 _AGAIN = "What is stored so far is complete; run the same command again to go on."
@@ -56,8 +55,17 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         base = base_to_add_to(user, options["knowledge_base"])
         self._load(base, user, options["corpus"], len(known))
-        if drafts:
-            self._store_set(base, user, options["set"] or base.name, drafts)
+        if not drafts:
+            return
+        name = options["set"] or base.name
+        try:
+            with transaction.atomic():
+                stored = EvaluationSet.objects.filter(owner_id=user.pk, knowledge_base=base, name=name).first()
+                stored = stored or sets.create_set(user, base, name)
+                new = sets.add_questions(stored, drafts)
+        except SetRefused as error:
+            raise CommandError(error.message) from None
+        self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, {new} of them new.")
 
     def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
         from retrieval.engine.vectors import SpaceChanged
@@ -75,13 +83,3 @@ class Command(BaseCommand):
             except IntegrityError as error:
                 raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
         self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
-
-    def _store_set(self, base: KnowledgeBase, user: AbstractBaseUser, name: str, drafts: list[QuestionDraft]) -> None:
-        with transaction.atomic():
-            try:
-                stored = EvaluationSet.objects.filter(owner_id=user.pk, knowledge_base=base, name=name).first()
-                stored = stored or sets.create_set(user, base, name)
-                new = sets.add_questions(stored, drafts)
-            except SetRefused as error:
-                raise CommandError(error.message) from None
-        self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, {new} of them new.")

@@ -53,7 +53,15 @@ class Command(BaseCommand):
         """Change the model; failures are told with what to do."""
         try:
             model = _model(options)
-            space = self._reembed(model)
+            with tqdm(desc="Embedding", unit=" passages", file=sys.stderr) as bar:
+
+                def progress(done: int, total: int) -> None:
+                    if bar.total != total:
+                        bar.reset(total)
+                        bar.initial = bar.n = bar.last_print_n = done
+                    bar.update(done - bar.n)
+
+                space = reembedding.reembed(model, progress, lambda line: tqdm.write(line, file=sys.stderr))
             dropped = [] if options["keep_old"] else reembedding.drop_others()
         except LLMError as error:
             raise CommandError(f"{error}\n{_AGAIN}") from error
@@ -72,25 +80,20 @@ class Command(BaseCommand):
                 "that its settings say the same."
             )
 
-    def _reembed(self, model: EmbeddingModel) -> EmbeddingSpace:
-        with tqdm(desc="Embedding", unit=" passages", file=sys.stderr) as bar:
-
-            def progress(done: int, total: int) -> None:
-                if bar.total != total:
-                    bar.reset(total)
-                    bar.initial = bar.n = bar.last_print_n = done
-                bar.update(done - bar.n)
-
-            return reembedding.reembed(model, progress, lambda line: tqdm.write(line, file=sys.stderr))
-
 
 def _model(options: dict[str, Any]) -> EmbeddingModel:
     """Return the model that the options name; what they leave out comes from where the address does.
 
     Raises `CommandError`, and `LLMError` when a profile's key can't be read.
     """
-    known = _known(options)
-    remote = known.provider == "openai"
+    if remote := options["provider"] == "openai":
+        address = options["base_url"]
+        known = EmbeddingModel("openai", "", address or "", settings.EMBEDDING_API_KEY)
+        for each in (configured(), spaces.profile()):
+            if each is not None and each.provider == "openai" and address in (None, each.base_url):
+                known = each
+    else:
+        known = configured() if configured().provider == "local" else EmbeddingModel("local", "bundled")
     name = options["model"] or known.model
     if remote and not (known.base_url and name):
         raise CommandError(
@@ -102,17 +105,6 @@ def _model(options: dict[str, Any]) -> EmbeddingModel:
         return model
     languages = known.languages if model.languages is None else model.languages
     return replace(model, dimension=model.dimension or known.dimension, languages=languages)
-
-
-def _known(options: dict[str, Any]) -> EmbeddingModel:
-    """Return what is known without the options: of the endpoint at their address, or of a model in this process."""
-    if options["provider"] != "openai":
-        return configured() if configured().provider == "local" else EmbeddingModel("local", "bundled")
-    wanted = options["base_url"]
-    for known in (spaces.profile(), configured()):
-        if known is not None and known.provider == "openai" and wanted in (None, known.base_url):
-            return known
-    return EmbeddingModel("openai", "", wanted or "", settings.EMBEDDING_API_KEY)
 
 
 def _url(text: str) -> str:
