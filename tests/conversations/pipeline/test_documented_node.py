@@ -1,4 +1,4 @@
-"""The README's "Add a node to the pipeline" is run as it stands there."""
+"""The pipeline page's "Add a node" is run as it stands there."""
 
 import re
 import sys
@@ -26,8 +26,8 @@ QUESTION = "How much PTO is there?"
 @pytest.fixture
 def blocks() -> dict[str, str]:
     """Return the code of the section, by the file that each block names."""
-    readme = Path(site_settings.BASE_DIR / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Add a node to the pipeline\n")[1].split("\n## ")[0]
+    page = Path(site_settings.BASE_DIR / "docs" / "pipeline.md").read_text(encoding="utf-8")
+    section = page.split("## Add a node\n")[1].split("\n## ")[0]
     found = re.findall(r"```python\n# (\w+)\.py[^\n]*\n(.*?)```", section, re.DOTALL)
     assert [name for name, _code in found] == ["glossary", "mysite"]
     return dict(found)
@@ -59,9 +59,7 @@ def leave(owner: User) -> KnowledgeBase:
 
 
 @pytest.mark.usefixtures("mysite")
-async def test_the_node_of_the_readme_answers_a_question(
-    owner: User, leave: KnowledgeBase, session: ChatSession
-) -> None:
+async def test_the_node_of_the_page_answers_a_question(owner: User, leave: KnowledgeBase, session: ChatSession) -> None:
     assert [message for message in run_checks() if (message.id or "").startswith("conversations")] == []
     events = await run_turn(owner, session, QUESTION)
     step = await TraceStep.objects.aget(key="glossary")
