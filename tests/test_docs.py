@@ -73,6 +73,15 @@ def test_every_page_is_in_the_index() -> None:
         assert {page.name for page in index.parent.glob("*.md")} - {index.name} <= listed
 
 
+def test_pages_that_the_code_points_to_exist() -> None:
+    apps = [
+        path for name in ("conversations", "knowledge", "ragsite", "retrieval") for path in ROOT.glob(f"{name}/**/*.py")
+    ]
+    named = {page for path in apps for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))}
+    assert len(named) > 5
+    assert [page for page in sorted(named) if not (ROOT / page).exists() and ROOT / page != MADE] == []
+
+
 def test_the_pictures_are_small() -> None:
     pictures = sorted((ROOT / "docs" / "images").glob("*.png"))
     assert len(pictures) == 2
