@@ -7,7 +7,7 @@ UP ?=
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url $(UPGRADE)
 
-.PHONY: help install install-dev tools browser run test lint types lock messages clean
+.PHONY: help install install-dev tools browser run test lint types lock messages screenshots clean
 
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
@@ -15,6 +15,7 @@ help:
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
 	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
+	@echo "make screenshots  take the pictures of the README anew"
 	@echo "make clean     remove the packages and caches; the data stay"
 
 # $(call sync,LOCK,NAME): make the virtual environment and install LOCK, unless a stamp says that this was done with
@@ -72,6 +73,9 @@ lock: install-dev
 messages: install-dev
 	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore 'tests/*' --no-wrap --no-obsolete --add-location file
 	$(BIN)/python manage.py compilemessages --ignore .venv --locale zh_Hans
+
+screenshots: browser
+	$(BIN)/python -m tests.browser.screenshots
 
 clean:
 	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,10 +3,8 @@
 Two weighted sums decide: `relevance`, whether the passages speak of what is asked at all, and `answering`, whether they
 hold all of it. Their weights are of logistic regressions over questions asked of small and large collections, English
 and Chinese, then moved by hand to where both kinds of collection lose little; 0 is where each decides. Similarities are
-those of the bundled model: another may want other thresholds, which `manage.py bench_answers` tells. Tried and dropped,
-for it added nothing: the worth by which hits are ordered, the mean similarity of the first five, pairs of neighbouring
-words, the share of the heaviest missing word, numbers that no passage holds. Of 1,420 questions that nothing was chosen
-by, names that no passage holds judge 50 better and 2 worse, the kinds of things 10 better and 3 worse.
+those of the bundled model: another may want other thresholds, which `manage.py bench_answers` tells. Figures, and what
+was tried and dropped: docs/decisions/relevance.md.
 """
 
 import math

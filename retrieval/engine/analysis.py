@@ -134,9 +134,7 @@ def _chinese(run: str) -> Iterator[str]:
     """Dictionary words as cut for search; what the dictionary doesn't know, such as a name, by its characters.
 
     jieba's guesses at new words are left off: they change with the context, so that a name cut one way in a passage is
-    cut another way in a question. Words that only ask are dropped. Measured on Chinese news (nDCG@10): with the
-    guesses and their characters .537, without .544, and without words that only ask .547; character bigrams beside
-    the words .528.
+    cut another way in a question. Words that only ask are dropped. Figures: docs/decisions/terms.md.
     """
     import rjieba  # reads its dictionary when loaded, which no start of a process need wait for
 

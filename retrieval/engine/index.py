@@ -84,8 +84,7 @@ class IndexRow:
     def of(cls, chunk: Chunk) -> "IndexRow":
         """Return the row of a stored chunk, whose headings count twice: a passage is about what stands above it.
 
-        Measured by words alone, once and twice: nDCG@10 on SciFact .704 and .708; the share of 39 questions on a
-        Chinese manual whose first hit is right .590 and .667.
+        Figures: docs/decisions/terms.md.
         """
         return cls(chunk.pk, chunk.document_id, f"{chunk.heading}\n{chunk.searchable_text}")
 

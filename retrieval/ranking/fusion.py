@@ -1,9 +1,7 @@
 """Reciprocal rank fusion of ranked lists. Pure.
 
 Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods"
-(SIGIR 2009), with a weight per list. A convex combination of the scores (Bruch, Gai and Ingber, "An Analysis of Fusion
-Functions for Hybrid Retrieval", TOIS 2023) ranks SciFact better (nDCG@10 .736 against .717) and the other English sets
-alike; but the features by which the first hits are reordered hold those scores too.
+(SIGIR 2009), with a weight per list. Figures, and what was tried instead: docs/decisions/fusion.md.
 """
 
 from collections.abc import Iterable

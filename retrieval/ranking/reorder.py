@@ -2,12 +2,7 @@
 
 The features and their weights were chosen on seven collections together, English, Chinese and mixed: public sets,
 learnt (linear LambdaRank) on one half of every set's questions and judged on the other, and two software manuals as
-people upload them. nDCG@10 before and after, for the first 20 hits of all questions: SciFact .717 and .735, MTRAG
-cloud .332 and .354 (last turns), .331 and .372 (rewritten), MTRAG government .486 and .504, .543 and .562, Chinese
-news .547 and .580; asked in Chinese with English terms, SciFact .702 and .709, government .448 and .487. MRR of 45
-questions on an English manual .760 and .771, of 39 on a Chinese one .717 and .835. Tried and dropped, for they added
-nothing to these together: the rarity of the covered terms, the best single sentence, the last heading alone, the
-narrowest window, triples of terms, the length of the passage.
+people upload them. Figures, and what was tried and dropped: docs/decisions/reorder.md.
 """
 
 import math

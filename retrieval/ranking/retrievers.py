@@ -71,9 +71,8 @@ async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[st
     """Ask the sides of the request's mode, side by side.
 
     The vectors' vote is the square of the share of the query that their model understands: what is left of a query
-    means less than its part (against the share itself, nDCG@10 of questions in Chinese with English terms on SciFact
-    .706 to .699, on MTRAG government .484 to .483). Where that share is next to nothing they have none, and are not
-    asked.
+    means less than its part (docs/decisions/fusion.md). Where that share is next to nothing they have none, and are
+    not asked.
     """
     understood = languages.understood(query.text, unknown)
     if understood >= LEAST_UNDERSTOOD:

@@ -19,9 +19,8 @@ from retrieval.ranking.query_words import QUESTION_WORDS
 DECAY = 0.5
 # How specific the words are that a question shares with an earlier turn when it comes back to it; from .3 on the same.
 COMES_BACK = 0.5
-# How often people carry a word of earlier turns over to a question, beside how often a noun or a name (in 500 Chinese
-# dialogues .44 to .82): verbs and adjectives .14 to .24, adverbs and particles about .05. What a turn names first is
-# its topic: of these .60 to .77, of what it names later .24 to .48. Of English words the kind isn't known.
+# How often people carry a verb, a particle, or what a turn names later over to a question, beside how often a noun or
+# a name that it names first (docs/decisions/followups.md). Of English words the kind isn't known.
 VERB, PARTICLE, LATER = 0.3, 0.1, 0.5
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"

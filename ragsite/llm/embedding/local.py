@@ -113,7 +113,7 @@ def languages_of(model: str) -> list[str]:
 def _count_tokens(model: "TextEmbedding", texts: list[str]) -> list[int]:
     """Return how many tokens the model makes of each text.
 
-    Tokenising twice takes a fiftieth of the time; batches sorted by an estimate had 19 % of padding instead of 3 %.
+    Tokenising twice costs little, batches sorted by an estimate more padding: docs/decisions/embedding.md.
     """
     if len(texts) == 1:
         return [MAX_TOKENS]
@@ -187,8 +187,7 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
 def _threads(model: str) -> int | None:
     """Return how many threads compute one batch; None for one per core.
 
-    The bundled model is so small that one is best: a query of 12 tokens takes 0.7 ms, on two threads 1.2 ms, and two
-    batches side by side on a thread each are done in three quarters of the time of one after the other on both.
+    The bundled model is so small that one is best, with batches side by side: docs/decisions/embedding.md.
     """
     return 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
 
@@ -196,8 +195,7 @@ def _threads(model: str) -> int | None:
 def share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
     """Have ONNX Runtime's threads sleep while they wait for each other; it is fastembed's hook for options.
 
-    Spinning threads take the cores from all that runs beside them: with other work on two cores, documents took
-    1.4 times as long, and a third more processor time.
+    Spinning threads take the cores from all that runs beside them: docs/decisions/embedding.md.
     """
     session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
 

@@ -1,9 +1,11 @@
-"""The README's "Add a node to the pipeline" is run as it stands there."""
+"""The pipeline page's node and hook are run as they stand there."""
 
 import re
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,11 +27,11 @@ QUESTION = "How much PTO is there?"
 
 @pytest.fixture
 def blocks() -> dict[str, str]:
-    """Return the code of the section, by the file that each block names."""
-    readme = Path(site_settings.BASE_DIR / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Add a node to the pipeline\n")[1].split("\n## ")[0]
-    found = re.findall(r"```python\n# (\w+)\.py[^\n]*\n(.*?)```", section, re.DOTALL)
-    assert [name for name, _code in found] == ["glossary", "mysite"]
+    """Return the code of the page, by the file that each block names."""
+    page = Path(site_settings.BASE_DIR / "docs" / "pipeline.md").read_text(encoding="utf-8")
+    found = re.findall(r"```python\n# (\w+)\.py[^\n]*\n(.*?)```", page, re.DOTALL)
+    assert [name for name, _code in found] == ["glossary", "mysite", "slow_nodes"]
+    assert len(found) == page.count("```python")
     return dict(found)
 
 
@@ -59,9 +61,7 @@ def leave(owner: User) -> KnowledgeBase:
 
 
 @pytest.mark.usefixtures("mysite")
-async def test_the_node_of_the_readme_answers_a_question(
-    owner: User, leave: KnowledgeBase, session: ChatSession
-) -> None:
+async def test_the_node_of_the_page_answers_a_question(owner: User, leave: KnowledgeBase, session: ChatSession) -> None:
     assert [message for message in run_checks() if (message.id or "").startswith("conversations")] == []
     events = await run_turn(owner, session, QUESTION)
     step = await TraceStep.objects.aget(key="glossary")
@@ -69,6 +69,21 @@ async def test_the_node_of_the_readme_answers_a_question(
     search = await TraceStep.objects.aget(key="search")
     assert {QUESTION, "paid leave"} <= {ranking["query"] for ranking in search.detail["rankings"]}
     assert "27 days of paid leave" in "".join(getattr(event, "text", None) or "" for event in events)
+
+
+@pytest.mark.usefixtures("mysite")
+async def test_the_hook_of_the_page_tells_of_slow_nodes(
+    owner: User, leave: KnowledgeBase, session: ChatSession, settings: Any, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    import slow_nodes  # type: ignore[import-not-found]
+
+    ticks = count(0, 2)  # each look at the clock two seconds after the one before
+    monkeypatch.setattr(slow_nodes, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    settings.PIPELINE_HOOKS = ["slow_nodes.tell"]
+    lifecycle.pipeline.cache_clear()
+    await run_turn(owner, session, QUESTION)
+    assert any(record.message.startswith("glossary took ") for record in caplog.records)
 
 
 @pytest.mark.usefixtures("mysite")

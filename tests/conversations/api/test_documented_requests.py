@@ -1,0 +1,65 @@
+"""The requests of the API's page, sent one after the other to a site that has just been made."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site_settings
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import StreamingHttpResponse
+from django.test import AsyncClient
+
+from conversations.models import Message
+from conversations.turns import lifecycle
+from knowledge.models import KnowledgeBase
+from ragsite.accounts.tokens import create_token
+from ragsite.db import in_database
+from tests.conversations.conftest import index_document
+
+pytestmark = pytest.mark.django_db(transaction=True, reset_sequences=True)
+
+PAGE = Path(site_settings.BASE_DIR) / "docs" / "api.md"
+
+
+def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the method, path and arguments of each request by curl."""
+    for block in re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in re.findall(r"^curl .*$", block, re.MULTILINE):
+            words = shlex.split(line.replace('"$AUTH"', "AUTH").replace("$API", "/api"))[1:]
+            method, url, given, headers = "", "", {}, {}
+            while words:
+                match words.pop(0):
+                    case "-X":
+                        method = words.pop(0)
+                    case "-H":
+                        name, _, value = words.pop(0).partition(": ")
+                        headers |= {name: value} if value else {}
+                    case "--json":
+                        given = {"data": words.pop(0), "content_type": "application/json"}
+                    case "-F":
+                        given = {"data": {"file": SimpleUploadedFile(words.pop(0).split("@")[1], b"%PDF-1.4\n%%EOF")}}
+                    case "-N":
+                        pass
+                    case word:
+                        url = word
+            yield method or ("POST" if given else "GET"), url, given | {"headers": headers}
+
+
+async def test_each_is_answered(owner: User, handbook: KnowledgeBase) -> None:
+    await in_database(index_document, handbook, ("The warranty is five years.",), "warranty.txt")
+    token = await in_database(create_token, owner, "docs")
+    done = 0
+    for method, url, given in _requests():
+        given["headers"]["Authorization"] = f"Token {token}"
+        response = await getattr(AsyncClient(), method.lower())(url, **given)
+        if isinstance(response, StreamingHttpResponse):
+            assert b"ERROR" not in b"".join([chunk async for chunk in response])
+        assert response.status_code < 300, (method, url, response.content)
+        done += 1
+    assert done > 18
+    await lifecycle.wait_for_all()
+    assert await Message.objects.filter(role=Message.Role.ASSISTANT).exclude(content="").acount() >= 2
