@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +119,26 @@ def test_every_variable_is_known_and_no_secret_has_a_default() -> None:
     assert "PUBLISH:-127.0.0.1:" in (ROOT / "compose.yaml").read_text(encoding="utf-8")  # else: to everyone
     secrets = re.findall(r"^[# ]*(\w*(?:PASSWORD|KEY)\w*)=(.*)$", EXAMPLE, re.MULTILINE)
     assert secrets and all(not value for _, value in secrets)
+
+
+# --- The CI ---------------------------------------------------------------------------------------
+
+
+def test_the_workflow_asks_for_what_is_there() -> None:
+    file = ".github/workflows/test.yml"
+    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
+        told = _run("check-jsonschema", "--builtin-schema", schema, file)
+        assert told.returncode == 0, told.stdout
+    workflow = yaml.safe_load((ROOT / file).read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+    assert (workflow["permissions"], job["permissions"]) == ({}, {"contents": "read"})
+    actions = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert actions and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions), actions
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    commands = [step["run"].split() for step in job["steps"] if "run" in step]
+    assert commands and all(make == "make" and target in targets for make, target in commands), commands
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == f">={job['strategy']['matrix']['python'][0]}"
 
 
 # --- Marks ----------------------------------------------------------------------------------------
