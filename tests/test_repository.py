@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import get_commands, load_command_class
 
 from ragsite import env
@@ -139,6 +140,30 @@ def test_the_workflow_asks_for_what_is_there() -> None:
     assert commands and all(make == "make" and target in targets for make, target in commands), commands
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == f">={job['strategy']['matrix']['python'][0]}"
+
+
+# --- The changelog --------------------------------------------------------------------------------
+
+
+def test_the_changelog_tells_of_the_version_that_is_there() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    heads = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text, re.MULTILINE)
+    assert heads == re.findall(r"^## \[(.+)\](?: - (.+))?$", text, re.MULTILINE)
+    (newest, day), *released = heads
+    assert (newest, day) == ("Unreleased", "") and released[0][0] == project["version"]
+    assert [day for _, day in released] == sorted((day for _, day in released if day), reverse=True)
+    kinds = {"Upgrading", "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= kinds
+
+
+def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`", text)) - {"RELEVANCE_FLOOR"}  # which it tells is gone
+    assert len(names) > 10
+    assert [name for name in names if name not in env.defaults and not hasattr(settings, name)] == []
+    commands = re.findall(r"`manage\.py (\w+)`", text)
+    assert commands and set(commands) <= set(get_commands()) | {"qcluster"}
 
 
 # --- Marks ----------------------------------------------------------------------------------------
