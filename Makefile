@@ -7,11 +7,15 @@ UP ?=
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url $(UPGRADE)
 
-.PHONY: help install install-dev tools browser run test lint types lock messages screenshots clean
+# Tests at once; each has a database server of its own.
+PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
+
+.PHONY: help install install-dev tools browser run test quick lint types lock messages screenshots clean
 
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
+	@echo "make quick     the same without types, and without the tests that drive a browser or start a whole site"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
 	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
@@ -36,7 +40,7 @@ install:
 	$(call sync,requirements.txt,run)
 
 # Tests come after their programs, also under `make -j`; everything else does without these.
-install-dev: $(if $(filter test,$(MAKECMDGOALS)),tools)
+install-dev: $(if $(filter test quick,$(MAKECMDGOALS)),tools)
 	$(call sync,requirements-dev.txt,dev)
 
 # Programs that the tests start: by apt where that is possible, else told before anything runs.
@@ -64,7 +68,10 @@ types: install-dev
 test: tools lint types browser
 	$(BIN)/python manage.py check --settings tests.settings
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings tests.settings
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
+	$(PYTEST)
+
+quick: tools lint
+	$(PYTEST) -m 'not browser and not site'
 
 lock: install-dev
 	$(COMPILE) pyproject.toml --output-file requirements.txt

@@ -1,9 +1,9 @@
-"""Checking an answer's citations against their passages, without a model. Pure, deterministic.
+"""Checking an answer's citations against their passages.
 
-`claims` finds the sentences that carry markers; `facts`, `quantities` and `clock` what in them must be in the source
-word for word, `derived` which numbers may be worked out, and `placing` those that the source has elsewhere only;
-`polarity`, `opposites` and `modality` what turns a sentence into its opposite; `slots` and `characters` what stands in
-another's place; and `verdict` judges.
+`claims` finds the sentences, with and without markers; `facts`, `quantities` and `clock` what in them must be in the
+source word for word. Of `rules`, `derived` tells which numbers may be worked out, `attribution` those that the source
+has elsewhere only and what it has in their place, `polarity` and `antonyms` what turns a sentence into its opposite,
+and `substitutions` what stands in another's place. `verdict` judges by them; `verifiers` are who may judge.
 """
 
 from conversations.citations.claims import Claim, claims

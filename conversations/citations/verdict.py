@@ -26,6 +26,15 @@ Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "l
 
 # Share of a claim's words that its passages must hold to be supported, and to be found at all.
 ENOUGH, SOME = 0.35, 0.25
+# What says that something isn't known states nothing, and what announces a list only how many items it has.
+_NOT_KNOWN = re.compile(
+    r"\b(?:do|does|did|is|are|can)(?:n['’]t| not)\b.{0,40}\b(?:say|know|tell|mention|state|specif|cover|found)|"
+    r"(?:没有|未|不)(?:提到|提及|说明|知道|涉及|写明|清楚)|没有(?:说|写)",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    r"\b\d{1,2}\s+(?:points|things|steps|ways|reasons|items)\b|\d{1,2}\s*(?:点|项|步|个方面|种方法)(?=[^\d钟]|$)"
+)
 # Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
 LONGEST = 1_000
 
@@ -109,7 +118,9 @@ def _judge(claim: Claim, source: Source) -> Verdict:
 
 def _unfounded(said: str, everything: Source) -> tuple[tuple[Problem, str], ...]:
     """Return the numbers, names and quotations of a sentence that stand nowhere; of a foreign one numbers alone."""
-    missing = dict.fromkeys(_missing(said, everything))
+    if _NOT_KNOWN.search(said):
+        return ()
+    missing = dict.fromkeys(_missing(_ANNOUNCED.sub(" ", said), everything))
     if everything.is_foreign(language_of(said)):
         return tuple(problem for problem in missing if problem[0] == "number")
     return tuple(missing)

@@ -54,7 +54,7 @@ def document(api: Api) -> Any:
 
 
 # One site answers them all.
-pytestmark = pytest.mark.xdist_group("contract")
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("contract")]
 
 PARTS = ["chat/sessions", "chat/(?!sessions)", "knowledge-bases", "evaluation-", "(documents|memory|search)"]
 

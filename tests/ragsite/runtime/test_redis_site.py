@@ -12,7 +12,7 @@ import pytest
 from tests.redis_server import RedisServer
 from tests.site import PATIENCE, Site
 
-pytestmark = pytest.mark.xdist_group("up")
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
 PASSWORD = "redis-tests-7"
 

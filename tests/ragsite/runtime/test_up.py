@@ -14,7 +14,7 @@ import pytest
 
 from tests.site import PATIENCE, Site, data_folder, processes, run_up
 
-pytestmark = pytest.mark.xdist_group("up")
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.provider import FakeProvider
 from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_command
 
-pytestmark = pytest.mark.xdist_group("up")
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
 ENDED = re.compile("The cluster has ended; another is started")
 LOST = re.compile("The database went away under document|Indexing ended; what it had in hand is taken up again")
