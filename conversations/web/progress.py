@@ -10,8 +10,6 @@ from conversations.events import Answer
 # What the reader is told while a step runs; others go by their own names.
 PROGRESS: dict[str, Any] = {
     "save_question": gettext_lazy("Thinking"),
-    "system_context": gettext_lazy("Thinking"),
-    "load_history": gettext_lazy("Recalling the conversation"),
     "understand": gettext_lazy("Understanding the question"),
     "rewrite": gettext_lazy("Rewriting the question"),
     "vector_search": gettext_lazy("Searching your documents"),
@@ -20,8 +18,6 @@ PROGRESS: dict[str, Any] = {
     "metadata": gettext_lazy("Weighing what was found"),
     "budget": gettext_lazy("Reading the passages"),
     "generate": gettext_lazy("Writing the answer"),
-    "check": gettext_lazy("Checking the citations"),
-    "render": gettext_lazy("Writing the answer"),
     "save": gettext_lazy("Finishing"),
 }
 
