@@ -1,6 +1,5 @@
 """Which earlier turns of a branch are like a question: by their vectors, or by words."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.engine import spaces
 from retrieval.engine.analysis import terms
+from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.query_words import QUESTION_WORDS
 
 # The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
@@ -91,16 +91,11 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
     turns = _turns(_rows(messages, _LOOKED_THROUGH))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
-    weights = {word: _rarity(sum(word in text for text in texts), len(texts)) for word in words}
+    weights = {word: inverse_document_frequency(len(texts), sum(word in text for text in texts)) for word in words}
     whole = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & text) / whole for text in texts]
     found = [(share, turn) for share, turn in zip(shares, turns, strict=True) if share > 0]
     return sorted(found, key=lambda item: -item[0])
-
-
-def _rarity(count: int, total: int) -> float:
-    """Return a word's inverse document frequency as BM25 has it (Robertson and Spärck Jones, never below 0)."""
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 def _rows(messages: QuerySet[Message], limit: int, *more: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ nothing to these together: the rarity of the covered terms, the best single sent
 narrowest window, triples of terms, the length of the passage.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from itertools import chain, pairwise
 
 from retrieval.engine import languages
 from retrieval.engine.analysis import pieces, terms
+from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.fusion import Query, Ranking, Side
 from retrieval.ranking.query_words import QUESTION_WORDS
 from retrieval.types import Hit
@@ -186,7 +186,7 @@ def _feedback(wanted: Set[str], passages: Sequence[_Passage]) -> dict[str, float
             if term not in wanted and frequencies[term] > 1:
                 weights[term] += count / (count + _SATURATION) / (1 + rank / 2)
     for term in weights:
-        weights[term] *= _rarity(len(passages), frequencies[term])
+        weights[term] *= inverse_document_frequency(len(passages), frequencies[term])
     return dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_TELLING_TERMS])
 
 
@@ -205,11 +205,7 @@ def _recut(query: str, wanted: Set[str], passages: Sequence[_Passage]) -> Set[st
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:
     """Return each wanted term's inverse frequency among sentences, each given by its terms."""
     counts = Counter(term for sentence in sentences for term in wanted & sentence)
-    return {term: _rarity(len(sentences), counts[term]) for term in wanted}
-
-
-def _rarity(total: int, count: int) -> float:
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))
+    return {term: inverse_document_frequency(len(sentences), counts[term]) for term in wanted}
 
 
 def share(found: Iterable[str], weights: Mapping[str, float]) -> float:
