@@ -1,4 +1,4 @@
-"""Anything as JSON that PostgreSQL takes: what nodes of other people note, and what providers say, may be anything."""
+"""Values made such that JSON and PostgreSQL take them: nodes of other people note anything, and so do providers."""
 
 import json
 import math
@@ -10,14 +10,14 @@ from ragsite.llm.stream.unicode_repair import whole
 _DEEPEST = 20
 
 
-def as_json(value: Any) -> str:
-    """Return a value as JSON; what JSON or the database lacks becomes text, and what has no end is cut."""
+def json_safe(value: Any) -> Any:
+    """Return a value that can be stored; what JSON or the database lacks becomes text, and what has no end is cut."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return json.dumps(_plain(value))
+        return _plain(value)
     # Nulls, and halves of characters, which begin like many that are whole.
-    return json.dumps(_plain(value)) if "\\u0000" in text or "\\ud" in text else text
+    return _plain(value) if "\\u0000" in text or "\\ud" in text else value
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

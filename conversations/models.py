@@ -57,7 +57,6 @@ class ChatSession(models.Model):
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase", blank=True, related_name="+", verbose_name=_("knowledge bases")
     )
-    settings = models.JSONField(_("settings"), default=dict, blank=True)
     last_activity_at = models.DateTimeField(_("last activity"))
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

@@ -17,8 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
-from conversations.json_safe import as_json
-from conversations.models import ChatSession, Citation, Message, Turn
+from conversations.json_safe import json_safe
+from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
+from knowledge.models import Chunk, Document
 from ragsite.llm.tokens import count_tokens
 
 # A streaming answer whose heartbeat is older has lost its generator.
@@ -106,37 +107,6 @@ def open_turn(
         raise AlreadyAsked(existing) from None
 
 
-# One statement: five would each be built, sent and waited for, before the reader sees anything.
-_OPEN_TURN = """
-WITH turn AS (
-    INSERT INTO conversations_turn
-        (session_id, request_id, parent_turn_id, continues, retrieval_query, token_count, action, model, created_at)
-    SELECT %(session)s, %(request)s, CASE WHEN %(newest)s THEN (
-        SELECT id FROM conversations_turn WHERE session_id = %(session)s ORDER BY created_at DESC, id DESC LIMIT 1
-    ) ELSE %(parent)s::bigint END, %(continues)s, '', 0, '', '', %(now)s
-    RETURNING id, parent_turn_id
-), message AS (
-    INSERT INTO conversations_message (
-        turn_id, role, status, content, blocks, heartbeat_at, created_at,
-        thinking, answer_state, error_code, error_message, last_seq, stream_log, usage, checks
-    )
-    SELECT turn.id, role, status, content, blocks, heartbeat_at, %(now)s, '', '', '', '', 0, '[]', '{}', '[]'
-    FROM turn, (VALUES
-        ('user', 'completed', %(question)s, %(blocks)s::jsonb, NULL),
-        ('assistant', 'streaming', '', '[]', %(now)s::timestamptz)
-    ) AS new (role, status, content, blocks, heartbeat_at)
-    ORDER BY role DESC
-    RETURNING id, role
-), entry AS (
-    INSERT INTO conversations_contextentry (session_id, turn_id, type, role, content, tokens, created_at)
-    SELECT %(session)s, turn.id, 'chat', 'user', %(question)s, %(tokens)s, %(now)s FROM turn
-), session AS (
-    UPDATE conversations_chatsession SET last_activity_at = %(now)s WHERE id = %(session)s
-)
-SELECT turn.id, min(message.id), max(message.id), turn.parent_turn_id FROM turn, message GROUP BY 1, 4
-"""
-
-
 @transaction.atomic
 def _open_turn(
     session: ChatSession,
@@ -149,21 +119,30 @@ def _open_turn(
     """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
-        _refuse_over_limit(session)
-        values: dict[str, Any] = {
-            "session": session.pk,
-            "request": request_id,
-            "parent": parent_turn_id,
-            "newest": from_newest,
-            "continues": continues,
-            "now": timezone.now(),
-            "question": question,
-            "blocks": as_json([{"id": "b1", "kind": "text", "text": question}]),
-            "tokens": count_tokens(question),
-        }
-        cursor.execute(_OPEN_TURN, values)
-        turn, asked, answered, parent = cursor.fetchone()
-    return Started(session.pk, turn, str(request_id), asked, answered, parent)
+    _refuse_over_limit(session)
+    turn = Turn.objects.create(
+        session_id=session.pk,
+        request_id=request_id,
+        parent_turn_id=default_parent(session.pk) if from_newest else parent_turn_id,
+        continues=continues,
+    )
+    blocks = [{"id": "b1", "kind": "text", "text": question}]
+    placeholder = Message(
+        turn=turn, role=Message.Role.ASSISTANT, status=Message.Status.STREAMING, heartbeat_at=turn.created_at
+    )
+    asked, answered = Message.objects.bulk_create(
+        [Message(turn=turn, role=Message.Role.USER, content=question, blocks=blocks), placeholder]
+    )
+    ContextEntry.objects.create(
+        session_id=session.pk,
+        turn=turn,
+        type=ContextEntry.Type.CHAT,
+        role="user",
+        content=question,
+        tokens=count_tokens(question),
+    )
+    ChatSession.objects.filter(pk=session.pk).update(last_activity_at=turn.created_at)
+    return Started(session.pk, turn.pk, str(request_id), asked.pk, answered.pk, turn.parent_turn_id)
 
 
 def _refuse_over_limit(session: ChatSession) -> None:
@@ -319,50 +298,51 @@ def note_told(message: Message, seen: int) -> None:
     Message.objects.filter(pk=message.pk, last_seq__lt=seen).update(last_seq=seen)
 
 
-# One value for all sources, as for all steps below: every one of their own would be quoted and sent by itself.
-_SAVE_CITATIONS = """
-INSERT INTO conversations_citation (
-    message_id, request_id, index, chunk_id, document_id, merged, cited,
-    filename, title, heading, page, snippet, reason, score, sources
-)
-SELECT %s, %s, source.index, chunk.id, document.id, source.merged, source.cited,
-    left(source.filename, 255), source.title, source.heading, source.page, source.snippet, source.reason,
-    source.score, source.sources
-FROM jsonb_to_recordset(%s::jsonb) AS source (
-    index smallint, chunk_id bigint, document_id bigint, merged bigint[], cited boolean,
-    filename text, title text, heading text, page integer, snippet text, reason text, score float,
-    sources jsonb
-)
-LEFT JOIN knowledge_chunk AS chunk ON chunk.id = source.chunk_id
-LEFT JOIN knowledge_document AS document ON document.id = source.document_id
-ON CONFLICT DO NOTHING
-"""
-
-
 def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
     """Store the numbered sources of an answer with their snapshots; saving them twice changes nothing.
 
     A passage that was deleted while the answer was written keeps its snapshot.
     """
-    rows = [{"merged": [], "title": "", "reason": ""} | item | {"cited": item["index"] in cited} for item in citations]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(_SAVE_CITATIONS, [message_id, request_id, as_json(rows)])
-
-
-_SAVE_TRACE = """
-INSERT INTO conversations_tracestep (turn_id, "order", key, status, started_at, ms, detail)
-SELECT %s, "order", key, status, started_at, ms, detail FROM jsonb_to_recordset(%s::jsonb)
-AS step ("order" smallint, key text, status text, started_at timestamptz, ms float, detail jsonb)
-ON CONFLICT DO NOTHING
-"""
+    rows = json_safe(list(citations))
+    if not rows:
+        return
+    chunks = set(Chunk.objects.filter(pk__in=[row["chunk_id"] for row in rows]).values_list("pk", flat=True))
+    documents = Document.objects.filter(pk__in=[row["document_id"] for row in rows])
+    known = set(documents.values_list("pk", flat=True))
+    Citation.objects.bulk_create(
+        [
+            Citation(
+                message_id=message_id,
+                request_id=request_id,
+                index=row["index"],
+                chunk_id=row["chunk_id"] if row["chunk_id"] in chunks else None,
+                document_id=row["document_id"] if row["document_id"] in known else None,
+                merged=row.get("merged", []),
+                cited=row["index"] in cited,
+                filename=row["filename"][:255],
+                title=row.get("title", ""),
+                heading=row["heading"],
+                page=row["page"],
+                snippet=row["snippet"],
+                reason=row.get("reason", ""),
+                score=row["score"],
+                sources=row["sources"],
+            )
+            for row in rows
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
     """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
-    rows = [step | {"order": order, "started_at": step["started_at"].isoformat()} for order, step in enumerate(steps)]
-    with connection.cursor() as cursor:
-        cursor.execute(_SAVE_TRACE, [turn_id, as_json(rows)])
+    TraceStep.objects.bulk_create(
+        [
+            TraceStep(turn_id=turn_id, order=order, **step | {"detail": json_safe(step["detail"])})
+            for order, step in enumerate(steps)
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def citation_dict(citation: Citation) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The app of what the site knows."""
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_delete
 from django.utils.translation import gettext_lazy as _
 
 
@@ -12,10 +12,12 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        """Keep the schedules registered, and look after stalled documents when a worker starts."""
+        """Keep the schedules registered, look after stalled documents when a worker starts, and check the indexer."""
         from django_q.signals import post_spawn
 
+        from knowledge import checks, indexer  # noqa: F401
         from knowledge.ingestion import schedules
 
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.ingestion.schedules")
         post_spawn.connect(schedules.worker_started, dispatch_uid="knowledge.worker_started")
+        pre_delete.connect(indexer.document_deleted, sender="knowledge.Document", dispatch_uid="knowledge.indexer")

@@ -20,11 +20,11 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge.access import Actor, key
+from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import format_of
-from knowledge.signals import documents_unindexed
 
 _TASK = "knowledge.tasks.ingest_waiting"
 # Tasks that do the same however often they are queued.
@@ -97,7 +97,7 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
     with transaction.atomic():
         documents = list(knowledge_base.documents.select_for_update().values_list("pk", "file"))
         ids = [pk for pk, _name in documents]
-        documents_unindexed.send(sender=Document, document_ids=ids, knowledge_base_id=knowledge_base.pk)
+        indexer().remove(ids)
         knowledge_base.delete()
         transaction.on_commit(lambda: _delete_files(documents))
 

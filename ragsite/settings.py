@@ -193,6 +193,8 @@ EMBEDDING_DIMENSION = env.integer("EMBEDDING_DIMENSION", 0, minimum=1, maximum=4
 EMBEDDING_LANGUAGES = env.languages("EMBEDDING_LANGUAGES", ("en", "zh"))
 # Seconds until an endpoint has to answer a batch.
 EMBEDDING_TIMEOUT = env.decimal("EMBEDDING_TIMEOUT", 60.0, minimum=0.1)
+# Makes documents findable: a class with the methods of `knowledge.indexer.Indexer`, by its dotted path.
+INDEXER = "retrieval.indexer.Indexer"
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
 EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
 EMBEDDING_THREADS = env.integer("EMBEDDING_THREADS", 0)

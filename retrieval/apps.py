@@ -14,10 +14,10 @@ class RetrievalConfig(AppConfig):
     verbose_name = _("Retrieval")
 
     def ready(self) -> None:
-        """Listen to what `knowledge` announces and to workers that start, and register the system checks."""
+        """Listen to workers that start, and register the system checks."""
         from django_q.signals import post_spawn
 
-        from retrieval import checks, receivers  # noqa: F401
+        from retrieval import checks  # noqa: F401
 
         post_spawn.connect(_worker_started, dispatch_uid="retrieval.worker_started")
         post_migrate.connect(_drop_orphans, sender=self)

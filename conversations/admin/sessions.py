@@ -84,7 +84,7 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
     date_hierarchy = "last_activity_at"
     inlines = [TurnInline]
     fields = readonly_fields = (
-        "title", "owner", "status", "pinned", "knowledge_bases", "settings", "last_activity_at", "created_at",
+        "title", "owner", "status", "pinned", "knowledge_bases", "last_activity_at", "created_at",
         "deleted_at", "all_turns",
     )  # fmt: skip
 

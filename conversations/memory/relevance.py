@@ -1,6 +1,5 @@
 """Which earlier turns of a branch are like a question: by their vectors, or by words."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.engine import spaces
 from retrieval.engine.analysis import terms
+from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.query_words import QUESTION_WORDS
 
 # The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
@@ -91,10 +91,7 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
     turns = _turns(_rows(messages, _LOOKED_THROUGH))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = {word for word in terms(question) if word not in QUESTION_WORDS}
-    weights = {}
-    for word in words:  # inverse document frequency as BM25 has it (Robertson and Spärck Jones, never below 0)
-        count = sum(word in text for text in texts)
-        weights[word] = math.log(1 + (len(texts) - count + 0.5) / (count + 0.5))
+    weights = {word: inverse_document_frequency(len(texts), sum(word in text for text in texts)) for word in words}
     whole = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & text) / whole for text in texts]
     found = [(share, turn) for share, turn in zip(shares, turns, strict=True) if share > 0]

@@ -1,6 +1,5 @@
-"""The prompts and model profiles that administrators have in force: read anew whenever one has changed.
+"""The prompts and model profiles that administrators have in force: two queries, so that a change counts at once.
 
-The database is asked whether one has each time, which costs little, so that a change counts at once in every process.
 A turn asks once, and goes on as it began.
 """
 
@@ -9,26 +8,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from django.db import connection
-
 from conversations.prompts.models import ModelProfile, PromptTemplate
 from ragsite.db import in_database
-
-# The transaction that wrote a row last, and the row's place, which also differs within one transaction.
-_STAMP = """
-SELECT 'prompt', id, xmin::text, ctid::text FROM conversations_prompttemplate WHERE active
-UNION ALL SELECT 'profile', id, xmin::text, ctid::text FROM conversations_modelprofile WHERE enabled
-ORDER BY 1, 2
-"""
-
-Stamp = tuple[tuple[str, int, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Active prompts by purpose and language, and enabled profiles by purpose; `stamp` tells it from others."""
+    """Active prompts by purpose and language, and enabled profiles by purpose."""
 
-    stamp: Stamp
     prompts: Mapping[tuple[str, str], PromptTemplate]
     profiles: Mapping[str, ModelProfile]
 
@@ -40,7 +27,6 @@ class _Look:
     found: Setup | None = None
 
 
-_newest: Setup | None = None
 _look: ContextVar[_Look | None] = ContextVar("look", default=None)
 
 
@@ -70,14 +56,7 @@ async def asetup() -> Setup:
 
 
 def _read() -> Setup:
-    global _newest
-    with connection.cursor() as cursor:
-        cursor.execute(_STAMP)
-        stamp = tuple(cursor.fetchall())
-    if _newest is None or _newest.stamp != stamp:
-        _newest = Setup(
-            stamp,
-            {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(active=True)},
-            {row.purpose: row for row in ModelProfile.objects.filter(enabled=True)},
-        )
-    return _newest
+    return Setup(
+        {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(active=True)},
+        {row.purpose: row for row in ModelProfile.objects.filter(enabled=True)},
+    )

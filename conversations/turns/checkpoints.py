@@ -16,6 +16,7 @@ from ragsite.db import in_database, is_away
 # Seconds between the moments at which checkpoints are taken, which are the same for all answers of an event loop.
 BEAT = 0.2
 
+# In SQL, as `bulk_update` can neither append to a log, nor say which answers it has met.
 _SAVE = """
 UPDATE conversations_message AS message
 SET blocks = new.blocks, content = new.content, thinking = new.thinking, answer_state = new.answer_state,

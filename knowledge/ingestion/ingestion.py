@@ -1,14 +1,14 @@
 """From a stored file to a searchable document, in two steps.
 
-`read` parses, chunks and stores, and has the words indexed; `index` has the rest done that makes the document ready.
-Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
+`read` parses, chunks and stores, and has the words indexed; `ingest` also has the rest done that makes the document
+ready. Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
 Whatever goes wrong is stored with the document as a code, and what its explanation to the person who uploaded it needs.
 """
 
 import logging
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,13 +21,13 @@ from django.utils import timezone
 
 from knowledge import services
 from knowledge.chunking.chunking import chunk
+from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
 from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
 from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
-from knowledge.signals import document_chunked, indexing_due
 from ragsite.db import is_away
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
@@ -53,7 +53,7 @@ def ingest(document_id: int) -> bool:
     if held is None:
         return False
     with guarded(held), claims.heartbeat(held):
-        index([held])
+        indexer().index_meaning([held])
     return Document.objects.filter(
         pk=document_id, attempt=held.attempt, started_at=held.started_at, status=Document.Status.READY
     ).exists()
@@ -72,21 +72,10 @@ def read(document_id: int, seconds: float = float("inf")) -> bool:
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
             _parse_and_store(document, held, Path(folder))
-        document_chunked.send(sender=Document, document_id=document_id, go_on=held.report)
+        indexer().index_words(document_id, held.report)
         held.hand_on(progress=STORED)
         return True
     return False
-
-
-def index(held: Iterable[Claim | None]) -> None:
-    """Have claimed documents indexed further until they are ready; see `signals.indexing_due`."""
-    if indexing_due.has_listeners(Document):
-        indexing_due.send(sender=Document, claims=held)
-        return
-    for one in held:
-        if one is not None:
-            with guarded(one):
-                finish(one)
 
 
 def report(held: Claim, percent: float) -> None:

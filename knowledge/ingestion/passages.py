@@ -11,8 +11,8 @@ from django.core.files.storage import Storage, default_storage
 from django.db import transaction
 
 from knowledge.chunking.chunking import ChunkDraft
+from knowledge.indexer import indexer
 from knowledge.models import Chunk, Document, Picture
-from knowledge.signals import documents_unindexed
 
 _BATCH = 500
 
@@ -112,9 +112,7 @@ def _is_picture(file: IO[bytes]) -> bool:
 def delete_passages(document: Document) -> None:
     """Delete the document's chunks and pictures inside a transaction that holds it, files after its end."""
     if document.chunks.exists():
-        documents_unindexed.send(
-            sender=Document, document_ids=[document.pk], knowledge_base_id=document.knowledge_base_id
-        )
+        indexer().remove([document.pk])
         document.chunks.all().delete()
     names = list(document.pictures.values_list("file", flat=True))
     if names:

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
 
 from knowledge import services
+from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
 from knowledge.ingestion.claims import Claim, Heart
 from knowledge.ingestion.fair_order import Turns
@@ -198,7 +199,7 @@ class _Indexing:
     def _run(self) -> None:
         try:
             with Heart() as heart:
-                ingestion.index(self._claims(heart))
+                indexer().index_meaning(self._claims(heart))
         except Exception:
             self.failed = True
             logger.exception("Indexing ended; what it had in hand is taken up again")

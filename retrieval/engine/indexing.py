@@ -75,7 +75,7 @@ def embedded(
 
 
 def embed_claimed(claims: Iterable[Claim | None]) -> None:
-    """Compute and store the vectors that claimed documents lack, and end their claims; see `signals.indexing_due`.
+    """Compute and store the vectors that claimed documents lack, and end their claims; see `knowledge.indexer`.
 
     Windows of chunks are computed on all cores, ahead of their storing and across the ends of documents.
     """

@@ -5,7 +5,6 @@ learnt (linear LambdaRank) on one half of every set's questions and judged on th
 people upload them. Figures, and what was tried and dropped: docs/decisions/reorder.md.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from itertools import chain, pairwise
 
 from retrieval.engine import languages
 from retrieval.engine.analysis import pieces, terms
+from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.fusion import Query, Ranking, Side
 from retrieval.ranking.query_words import QUESTION_WORDS
 from retrieval.types import Hit
@@ -169,7 +169,7 @@ def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
             if term not in wanted and frequencies[term] > 1:
                 weights[term] += count / (count + _SATURATION) / (1 + rank / 2)
     for term in weights:
-        weights[term] *= _rarity(len(passages), frequencies[term])
+        weights[term] *= inverse_document_frequency(len(passages), frequencies[term])
     return _Wording(
         weight=query.weight,
         terms=wanted,
@@ -188,11 +188,7 @@ def asked_terms(query: str) -> set[str]:
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:
     """Return each wanted term's inverse frequency among sentences, each given by its terms."""
     counts = Counter(term for sentence in sentences for term in wanted & sentence)
-    return {term: _rarity(len(sentences), counts[term]) for term in wanted}
-
-
-def _rarity(total: int, count: int) -> float:
-    return math.log(1 + (total - count + 0.5) / (count + 0.5))
+    return {term: inverse_document_frequency(len(sentences), counts[term]) for term in wanted}
 
 
 def share(found: Iterable[str], weights: Mapping[str, float]) -> float:

@@ -1,6 +1,6 @@
 """What tests of the knowledge room share."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -8,8 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge import services
 from knowledge.models import Document, KnowledgeBase
-from knowledge.signals import document_chunked, indexing_due
 from tests import factories
+from tests.fakes import indexer as fakes
+from tests.fakes.indexer import FakeIndexer
 
 TEXT = b"# Tea\n\nGreen tea is steeped at 80 degrees.\n\n# Coffee\n\nCoffee is brewed at 93 degrees.\n"
 
@@ -23,16 +24,12 @@ def base(owner: User, colleague: User) -> KnowledgeBase:
 
 
 @pytest.fixture
-def no_index() -> Iterator[None]:
-    """Nobody listens when a document is to be indexed, so that no model is loaded."""
-    kept = [(signal, signal.receivers) for signal in (document_chunked, indexing_due)]
-    for signal, _ in kept:
-        signal.receivers = []
-        signal.sender_receivers_cache.clear()
-    yield
-    for signal, receivers in kept:
-        signal.receivers = receivers
-        signal.sender_receivers_cache.clear()
+def indexer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> FakeIndexer:
+    """Nothing is indexed, so that no model is loaded."""
+    made = FakeIndexer()
+    monkeypatch.setattr(fakes, "made", lambda: made, raising=False)
+    settings.INDEXER = f"{fakes.__name__}.made"
+    return made
 
 
 def upload_of(name: str = "drinks.md", content: bytes = TEXT) -> SimpleUploadedFile:

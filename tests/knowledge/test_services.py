@@ -13,8 +13,8 @@ from knowledge import services
 from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase, Picture
 from knowledge.services import Refused, UploadRefused
-from knowledge.signals import documents_unindexed
 from tests import factories
+from tests.fakes.indexer import FakeIndexer
 from tests.knowledge.conftest import add, upload_of
 
 
@@ -80,7 +80,7 @@ def test_uploading_what_failed_tries_it_again(base: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
-def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status: str, no_index: None) -> None:
+def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status: str, indexer: FakeIndexer) -> None:
     document = add(base, "drinks.pdf")
     ingestion.ingest(document.pk)
     document.refresh_from_db()
@@ -135,23 +135,15 @@ def test_file_names_are_cleaned(given: str, kept: str) -> None:
 
 
 def test_deleting_takes_everything_along(
-    base: KnowledgeBase, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+    base: KnowledgeBase, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, indexer: FakeIndexer
 ) -> None:
     document = _with_picture(base)
     picture = document.pictures.get().file.name
     other = factories.make_document(base)
-    heard: list[dict[str, object]] = []
-
-    def listen(**kwargs: object) -> None:
-        heard.append(kwargs)
-
-    documents_unindexed.connect(listen)
-    try:
-        with django_capture_on_commit_callbacks(execute=True):
-            services.delete_document(document)
-    finally:
-        documents_unindexed.disconnect(listen)
-    assert heard[0]["document_ids"] == [document.pk or heard[0]["document_ids"][0]]  # type: ignore[index]
+    pk = document.pk
+    with django_capture_on_commit_callbacks(execute=True):
+        services.delete_document(document)
+    assert indexer.removed[0] == [pk]
     assert list(base.documents.all()) == [other]
     assert not Picture.objects.exists()
     assert not default_storage.exists(document.file.name)

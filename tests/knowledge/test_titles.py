@@ -115,7 +115,7 @@ def test_each_format_tells_its_title(tmp_path: Path, make: Callable[[Path], Path
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("no_index")
+@pytest.mark.usefixtures("indexer")
 def test_ingestion_keeps_the_title_and_a_new_one_takes_its_place(base: KnowledgeBase) -> None:
     document = add(base, "05060000.html", b"<title>Sums</title><p>They add up.</p>")
     assert document.name == "05060000.html"
@@ -126,7 +126,7 @@ def test_ingestion_keeps_the_title_and_a_new_one_takes_its_place(base: Knowledge
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("no_index")
+@pytest.mark.usefixtures("indexer")
 def test_files_of_one_name_are_told_apart_by_their_folders(base: KnowledgeBase, as_owner: Client) -> None:
     for folder in ("guide/admin", "guide\\user/./..", ""):
         file = upload_of("index.txt", f"In {folder}.".encode())

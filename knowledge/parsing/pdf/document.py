@@ -90,14 +90,6 @@ class _Page:
 
 
 @dataclass(slots=True)
-class _Float:
-    """A table or picture with the block that is its caption."""
-
-    box: Box
-    element: Table | Picture
-
-
-@dataclass(slots=True)
 class _Tally:
     """What the document turned out to hold."""
 

@@ -76,7 +76,7 @@ def test_members_are_added_and_removed(as_owner: Client, base: KnowledgeBase, st
     assert as_owner.delete(f"{address}/{stranger.pk}").status_code == 404
 
 
-@pytest.mark.usefixtures("no_index")
+@pytest.mark.usefixtures("indexer")
 def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, base: KnowledgeBase) -> None:
     files = [upload_of(), upload_of("empty.txt", b"")]
     answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": files})

@@ -12,7 +12,7 @@ from knowledge.management.commands import ingest
 from knowledge.models import Document, KnowledgeBase
 from tests import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_index")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("indexer")]
 
 
 @pytest.fixture

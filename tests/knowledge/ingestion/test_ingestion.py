@@ -22,12 +22,12 @@ from knowledge.ingestion.claims import Claim
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph
 from knowledge.parsing.errors import ParseError
-from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from ragsite.llm.errors import Unreachable
 from tests import factories
+from tests.fakes.indexer import FakeIndexer
 from tests.knowledge.conftest import add
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_index")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("indexer")]
 
 Parse = Callable[..., Iterator[Element]]
 
@@ -51,14 +51,14 @@ def test_a_file_becomes_chunks(base: KnowledgeBase) -> None:
     assert "80 degrees" in chunks[0].content
 
 
-def test_listeners_lead_from_words_to_vectors(base: KnowledgeBase) -> None:
+def test_the_indexer_leads_from_words_to_vectors(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     document = add(base)
     seen: list[tuple[str, str, int]] = []
 
-    def index_words(document_id: int, **kwargs: Any) -> None:
+    def index_words(document_id: int, go_on: Callable[[], None]) -> None:
         _look(document_id, seen)
 
-    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim]) -> None:
         for held in claims:
             _look(held.document_id, seen)
             time.sleep(0.6)
@@ -66,8 +66,8 @@ def test_listeners_lead_from_words_to_vectors(base: KnowledgeBase) -> None:
             _look(held.document_id, seen)
             ingestion.finish(held)
 
-    document_chunked.connect(index_words)
-    indexing_due.connect(index)
+    indexer.index_words = index_words
+    indexer.index_meaning = index
     assert ingestion.ingest(document.pk)
     _look(document.pk, seen)
     assert seen == [
@@ -143,17 +143,19 @@ def test_every_failure_is_stored(
     assert not document.chunks.exists()
 
 
-def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(base: KnowledgeBase) -> None:
+def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(
+    base: KnowledgeBase, indexer: FakeIndexer
+) -> None:
     away = [True]
 
-    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim]) -> None:
         for held in claims:
             with ingestion.guarded(held):
                 if away.pop():
                     raise OperationalError("server closed the connection unexpectedly") from psycopg.OperationalError()
                 ingestion.finish(held)
 
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     document = add(base)
     assert not ingestion.ingest(document.pk)
     document.refresh_from_db()
@@ -213,13 +215,13 @@ def test_calls_that_nobody_needs_leave_the_queue() -> None:
     ]
 
 
-def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase) -> None:
-    def refuse(claims: Iterable[Claim], **kwargs: Any) -> None:
+def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+    def refuse(claims: Iterable[Claim]) -> None:
         for held in claims:
             with ingestion.guarded(held):
                 raise Unreachable(where="http://models")
 
-    indexing_due.connect(refuse)
+    indexer.index_meaning = refuse
     document = add(base)
     assert not ingestion.ingest(document.pk)
     document.refresh_from_db()
@@ -243,23 +245,15 @@ def test_a_missing_file_is_a_failure(base: KnowledgeBase) -> None:
     assert document.error_code == "missing"
 
 
-def test_reading_again_replaces_what_was_there(base: KnowledgeBase) -> None:
+def test_reading_again_replaces_what_was_there(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     document = add(base)
     ingestion.ingest(document.pk)
     before = {chunk.pk for chunk in document.chunks.all()}
-    heard: list[list[int]] = []
-
-    def listen(document_ids: list[int], **kwargs: Any) -> None:
-        heard.append(document_ids)
-
-    documents_unindexed.connect(listen)
-    try:
-        services.reingest_document(document)
-        assert document.chunks.exists()  # searchable until the new ones are there
-        assert ingestion.ingest(document.pk)
-    finally:
-        documents_unindexed.disconnect(listen)
-    assert heard == [[document.pk]]
+    services.reingest_document(document)
+    assert document.chunks.exists()  # searchable until the new ones are there
+    assert indexer.removed == []
+    assert ingestion.ingest(document.pk)
+    assert indexer.removed == [[document.pk]]
     assert document.chunks.count() == len(before)
     assert before.isdisjoint(chunk.pk for chunk in document.chunks.all())
 
@@ -286,15 +280,15 @@ def test_cancelling_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Cal
     assert not document.chunks.exists()
 
 
-def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase) -> None:
-    def index(claims: Iterable[Claim], **kwargs: Any) -> None:
+def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+    def index(claims: Iterable[Claim]) -> None:
         for held in claims:
             services.cancel_document(document)
             time.sleep(0.6)
             ingestion.report(held, 50)
             raise AssertionError("It went on indexing.")
 
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     document = add(base)
     assert not ingestion.ingest(document.pk)
     document.refresh_from_db()
@@ -521,14 +515,14 @@ def test_cutting_up_counts_as_reading(
     assert (document.status, document.error_code) == ("failed", "timeout")
 
 
-def test_cancelling_while_words_are_indexed_stops_the_work(base: KnowledgeBase) -> None:
-    def index_words(document_id: int, go_on: Callable[[], None], **kwargs: Any) -> None:
+def test_cancelling_while_words_are_indexed_stops_the_work(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+    def index_words(document_id: int, go_on: Callable[[], None]) -> None:
         services.cancel_document(document)
         time.sleep(0.6)
         go_on()
         raise AssertionError("It went on indexing.")
 
-    document_chunked.connect(index_words)
+    indexer.index_words = index_words
     document = add(base)
     assert not ingestion.ingest(document.pk)
     document.refresh_from_db()

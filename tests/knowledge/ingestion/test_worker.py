@@ -21,11 +21,11 @@ from knowledge.ingestion.fair_order import PER_LOOK, Turns
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
 from knowledge.parsing.sandbox.runner import ParseStopped
-from knowledge.signals import indexing_due
 from tests import factories
+from tests.fakes.indexer import FakeIndexer
 from tests.knowledge.conftest import add
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_index")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("indexer")]
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def test_everything_that_waits_becomes_ready(base: KnowledgeBase) -> None:
     assert worker.work() == 0
 
 
-def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase) -> None:
+def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     first, second = add(base, "1.md", b"# One"), add(base, "2.md", b"# Two")
     read = threading.Event()
 
-    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim | None]) -> None:
         for held in claims:
             if held is not None and held.document_id == first.pk:
                 _until(lambda: Document.objects.get(pk=second.pk).status == "chunked")
@@ -59,17 +59,17 @@ def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase) 
             if held is not None:
                 ingestion.finish(held)
 
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     worker.work()
     assert read.is_set()
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
 
-def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: KnowledgeBase) -> None:
+def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     first = add(base, "1.md", b"# One")
     late: list[Document] = []
 
-    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim | None]) -> None:
         for held in claims:
             if held is not None and held.document_id == first.pk:
                 time.sleep(0.3)  # the reading has found nothing more to do by now
@@ -78,21 +78,21 @@ def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: Knowledge
             if held is not None:
                 ingestion.finish(held)
 
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     assert worker.work() == 2
 
 
-def test_the_listener_is_told_before_it_has_to_wait(base: KnowledgeBase) -> None:
+def test_the_indexer_is_told_before_it_has_to_wait(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     add(base)
     heard: list[bool] = []
 
-    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim | None]) -> None:
         for held in claims:
             heard.append(held is not None)
             if held is not None:
                 ingestion.finish(held)
 
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     worker.work()
     assert heard.count(True) == 1
     assert False in heard
@@ -108,11 +108,11 @@ def test_a_round_that_is_over_leaves_the_rest_to_the_next(base: KnowledgeBase) -
     assert worker.work() == 2
 
 
-def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase) -> None:
-    def broken(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+    def broken(claims: Iterable[Claim | None]) -> None:
         raise ZeroDivisionError
 
-    indexing_due.connect(broken)
+    indexer.index_meaning = broken
     document = add(base)
     OrmQ.objects.all().delete()
     assert worker.work() == 1
@@ -246,7 +246,7 @@ def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
 
 
 def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, indexer: FakeIndexer
 ) -> None:
     begun = threading.Event()
     read = worker._read
@@ -255,7 +255,7 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
         assert begun.wait(60)
         return read(time.monotonic(), *rest)
 
-    def index(claims: Iterable[Claim | None], **kwargs: Any) -> None:
+    def index(claims: Iterable[Claim | None]) -> None:
         for held in claims:
             if held is not None and not begun.is_set():
                 begun.set()
@@ -265,7 +265,7 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
                 ingestion.finish(held)
 
     monkeypatch.setattr(worker, "_read", read_until_indexing_begins)
-    indexing_due.connect(index)
+    indexer.index_meaning = index
     ingestion.read(add(base, "1.md", b"# One").pk)
     assert worker.work() == 1
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}

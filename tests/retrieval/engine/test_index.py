@@ -12,11 +12,11 @@ from django.db import connection, transaction
 from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
-from knowledge.signals import document_chunked, documents_unindexed, indexing_due
 from retrieval.engine import bm25, fulltext, index
 from retrieval.engine.analysis import pieces, terms
 from retrieval.engine.engine import engine
 from retrieval.engine.index import IndexRow
+from retrieval.indexer import Indexer
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
 
@@ -158,21 +158,21 @@ def test_a_giant_passage_keeps_its_most_frequent_terms(owner: User) -> None:
     assert fulltext.search("needle", [base.pk], 10)
 
 
-def test_the_signals_index_and_unindex(owner: User) -> None:
+def test_the_indexer_indexes_and_removes(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     document = factories.make_document(base)
     for text in ("a cat purrs", "a dog barks"):
         factories.make_chunk(document, text)
-    document_chunked.send(sender=None, document_id=document.pk, go_on=lambda: None)
+    Indexer().index_words(document.pk, go_on=lambda: None)
     stats = engine.stats([base.pk])
     assert (stats.chunks, stats.vectors) == (2, 0)
     assert len(fulltext.search("cat", [base.pk], 5)) == 1
-    indexing_due.send(sender=None, claims=[_claim(document), None])
+    Indexer().index_meaning([_claim(document), None])
     stats = engine.stats([base.pk])
     assert (stats.chunks, stats.vectors) == (2, 2)
     document.refresh_from_db()
     assert document.status == "ready"
-    documents_unindexed.send(sender=None, document_ids=[document.pk], knowledge_base_id=base.pk)
+    Indexer().remove([document.pk])
     assert_counts_are_right(base, {})
 
 

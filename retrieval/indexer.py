@@ -1,0 +1,35 @@
+"""The site's indexer, see `knowledge.indexer`.
+
+It is made at each start; what does the work, with NumPy and the word lists, is loaded when there is some.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from knowledge.ingestion.claims import Claim
+
+
+class Indexer:
+    """Indexes words and vectors in PostgreSQL."""
+
+    def index_words(self, document_id: int, go_on: Callable[[], None]) -> None:
+        """Make a document findable by its words."""
+        from retrieval.engine import indexing
+
+        indexing.index_words(document_id, go_on)
+
+    def index_meaning(self, claims: "Iterable[Claim | None]") -> None:
+        """Make documents findable by their meaning.
+
+        What has a vector is passed over, so that a worker killed in between costs no more than a few windows.
+        """
+        from retrieval.engine import indexing
+
+        indexing.embed_claimed(claims)
+
+    def remove(self, document_ids: list[int]) -> None:
+        """Take documents out of the index."""
+        from retrieval.engine.engine import engine
+
+        engine.delete(document_ids)

@@ -1,0 +1,27 @@
+"""An indexer that keeps nothing and does what a test has it do."""
+
+from collections.abc import Callable, Iterable
+
+from knowledge.ingestion import ingestion
+from knowledge.ingestion.claims import Claim
+
+
+class FakeIndexer:
+    """Declares documents ready; a test puts functions of its own in the place of these."""
+
+    def __init__(self) -> None:
+        self.removed: list[list[int]] = []
+
+    def index_words(self, document_id: int, go_on: Callable[[], None]) -> None:
+        """Index nothing."""
+
+    def index_meaning(self, claims: Iterable[Claim | None]) -> None:
+        """Index nothing."""
+        for held in claims:
+            if held is not None:
+                with ingestion.guarded(held):
+                    ingestion.finish(held)
+
+    def remove(self, document_ids: list[int]) -> None:
+        """Remember what was to be removed."""
+        self.removed.append(document_ids)
