@@ -51,13 +51,18 @@ class Process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
             self.wait(START_S)
-        _put_back(self._server)
+        with _lock:
+            if not self._server.broken and len(_idle) < MAX_IDLE:
+                _idle.append(self._server)
+                return
+        self._server.close()
 
 
 def start(module: str, job: bytes) -> Process:
     """Start the work on a job, one JSON line, with a parser of `module`; raises `ParseError` when that fails."""
     for _ in range(MAX_IDLE + 1):  # idle servers may have ended just now
-        server = _take()
+        with _lock:
+            server = _idle.pop() if _idle else _Server()
         ours, theirs = socket.socketpair()
         with theirs:
             pid = server.fork(module, theirs)
@@ -133,19 +138,6 @@ class _Server:
             answer = b""
         self.broken = not answer
         return int(answer) if answer else None
-
-
-def _take() -> _Server:
-    with _lock:
-        return _idle.pop() if _idle else _Server()
-
-
-def _put_back(server: _Server) -> None:
-    with _lock:
-        if not server.broken and len(_idle) < MAX_IDLE:
-            _idle.append(server)
-            return
-    server.close()
 
 
 def _close_idle() -> None:
