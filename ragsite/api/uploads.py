@@ -55,17 +55,18 @@ class InUtf8:
         while True:
             more = self._stream.read(size)
             data = self._header.sub(lambda found: _in_utf8(found[0]), self._kept + more)
-            end = len(data) if not more else self._whole(data)
+            if not more:
+                end = len(data)
+            else:
+                # Where a header may begin whose end hasn't come yet.
+                last = data.rfind(self._delimiter)
+                if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
+                    end = last
+                else:
+                    end = max(0, len(data) - len(self._delimiter))
             self._kept = data[end:]
             if end or not more:
                 return data[:end]
-
-    def _whole(self, data: bytes) -> int:
-        """Return where a header may begin whose end hasn't come yet."""
-        last = data.rfind(self._delimiter)
-        if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
-            return last
-        return max(0, len(data) - len(self._delimiter))
 
 
 class _Parser(DjangoMultiPartParser):

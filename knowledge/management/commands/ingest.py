@@ -114,7 +114,8 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
                 told = time.monotonic()
                 sys.stderr.write(f"{news}\n")
                 sys.stderr.flush()
-            if _someone_works():
+            # A living worker holds some document.
+            if Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
                 worker = threading.Thread(target=_work, name="worker", daemon=True)
@@ -136,8 +137,3 @@ def _work() -> None:
 
 
 _BAR = "Reading: {percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
-
-
-def _someone_works() -> bool:
-    """Whether a living worker holds any document."""
-    return Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists()
