@@ -68,7 +68,13 @@ def decode(data: bytes, declared: str = "") -> str:
             raise ParseError("broken.not_text", kind=name)
     sample = data[:_SAMPLE]
     control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
-    wide = _wide_encoding(data)
+    wide = ""  # UTF-16 without a byte order mark, by where its zero bytes stand
+    if len(sample) >= 4:
+        even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
+        if odd > 0.3 and even < 0.05:
+            wide = "utf-16-le"
+        elif even > 0.3 and odd < 0.05:
+            wide = "utf-16-be"
     if control > len(sample) * 0.05 or (sample.count(0) > len(sample) * 0.01 and not wide):
         raise ParseError("broken.binary")
     if wide:
@@ -90,19 +96,6 @@ def clean(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _SURROGATES.sub("\ufffd", text)
     return _SPACES.sub(" ", _INVISIBLE.sub("", text))
-
-
-def _wide_encoding(data: bytes) -> str:
-    """Return UTF-16 without a byte order mark by where its zero bytes stand."""
-    sample = data[: _SAMPLE // 2 * 2]
-    if len(sample) < 4:
-        return ""
-    even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
-    if odd > 0.3 and even < 0.05:
-        return "utf-16-le"
-    if even > 0.3 and odd < 0.05:
-        return "utf-16-be"
-    return ""
 
 
 def _score(sample: bytes, encoding: str) -> float:

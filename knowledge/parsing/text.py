@@ -59,14 +59,10 @@ def _block(lines: list[str], following: str) -> Iterator[Element]:
     indented = all(line.startswith(("    ", "\t")) for line in lines)
     if drawn or (indented and sum(1 for line in lines if _CODE_LINE.search(line.strip())) >= len(lines) * 0.5):
         yield Code(text="\n".join(lines))
-    else:
-        yield from _paragraphs(lines)
-
-
-def _paragraphs(lines: list[str]) -> Iterator[Element]:
-    """Join hard-wrapped lines; yield every other line by itself."""
+        return
+    # Hard-wrapped lines are joined; every other line stands by itself. In a paragraph broken at a margin no line but
+    # the last of an item is short.
     width = max(_columns(line) for line in lines)
-    # In a paragraph broken at a margin no line but the last of an item is short.
     full = [line for line, after in pairwise(lines) if not _STARTS.match(after)]
     if full:
         long_enough = sum(1 for line in full if _columns(line) >= width * 0.65) >= len(full) * 0.8
@@ -78,8 +74,7 @@ def _paragraphs(lines: list[str]) -> Iterator[Element]:
     text = ""
     for line in lines:
         level = 0 if wrapped and text else chapter_level(line)
-        starts = not wrapped or level or _STARTS.match(line)
-        if text and starts:
+        if text and (not wrapped or level or _STARTS.match(line)):
             yield Paragraph(text=_spaced(text))
             text = ""
         if level:

@@ -140,6 +140,7 @@ class _Server:
         return int(answer) if answer else None
 
 
+@atexit.register
 def _close_idle() -> None:
     with _lock:
         while _idle:
@@ -154,5 +155,4 @@ def _leave_to_parent() -> None:
         _idle.pop().let_go()
 
 
-atexit.register(_close_idle)
 os.register_at_fork(after_in_child=_leave_to_parent)

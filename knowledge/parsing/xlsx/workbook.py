@@ -70,7 +70,13 @@ class _Reader:
 
     def run(self) -> Iterator[Element]:
         with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
-            _refuse_too_many_cells(package)
+            # The cells are counted, empty ones too, before any of them is built: seconds for what takes minutes then.
+            left = _MOST_CELLS
+            parts = [part for part in package.namelist() if "/worksheets/" in part and part.endswith(".xml")]
+            for block in (block for part in parts for block in _blocks(package, part)):
+                left -= len(_CELL.findall(block))
+                if left < 0:
+                    raise _too_many_cells()
             # A file, not its path: stored documents have no extension, and openpyxl insists on one.
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
@@ -131,17 +137,6 @@ class _Reader:
             else:
                 yield from tables.end()
         yield from tables.finish()
-
-
-def _refuse_too_many_cells(package: zipfile.ZipFile) -> None:
-    """Count the cells, empty ones too, before any of them is built: that takes seconds for what takes minutes then."""
-    left = _MOST_CELLS
-    for part in package.namelist():
-        if "/worksheets/" in part and part.endswith(".xml"):
-            for block in _blocks(package, part):
-                left -= len(_CELL.findall(block))
-                if left < 0:
-                    raise _too_many_cells()
 
 
 def _too_many_cells() -> ParseError:
