@@ -120,13 +120,29 @@ class _Chunker:
                 self.bare = None
                 self.floats.append((self.units[-1] if self.units else None, element))
             elif isinstance(element, Code):
-                yield from self._text(list(self._code_units(element)))
+                self.blocks += 1
+                units = []
+                for line in element.text.strip("\n").rstrip().splitlines(keepends=True):
+                    tokens = self.measure(line)
+                    huge = tokens > 4 * self.size
+                    for piece in cut_long(line, self.size, self.measure) if huge else (line,):
+                        cost = self.measure(piece) if huge else tokens
+                        units.append(_Unit(piece, cost, self.blocks, self.page, element.language))
+                yield from self._text(units)
             elif isinstance(element, SubHeading):
                 self.blocks += 1
                 tokens = self.measure(element.text)
                 yield from self._text([_Unit(MARK + element.text, tokens, self.blocks, self.page)])
             elif isinstance(element, Paragraph | Heading) and not self._takes_as_caption(element.text):
-                yield from self._text(list(self._prose_units(element.text)))
+                self.blocks += 1
+                listed = _LIST_ITEM.match(element.text) is not None
+                units = []
+                for sentence in split_sentences(element.text.strip("\n").rstrip() if listed else element.text.strip()):
+                    tokens = self.measure(sentence)
+                    for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
+                        cost = tokens if piece is sentence else self.measure(piece)
+                        units.append(_Unit(piece, cost, self.blocks, self.page, None, listed))
+                yield from self._text(units)
         yield from self._close_section()
 
     def _close_section(self) -> Iterator[ChunkDraft]:
@@ -149,26 +165,6 @@ class _Chunker:
         alt = "" if picture.alt.strip() in text else picture.alt.strip() + "\n"
         self.floats[-1] = (anchor, replace(picture, alt=alt + text.strip()))
         return True
-
-    # Running text
-
-    def _prose_units(self, text: str) -> Iterator[_Unit]:
-        self.blocks += 1
-        listed = _LIST_ITEM.match(text) is not None
-        for sentence in split_sentences(text.strip("\n").rstrip() if listed else text.strip()):
-            tokens = self.measure(sentence)
-            for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
-                cost = tokens if piece is sentence else self.measure(piece)
-                yield _Unit(piece, cost, self.blocks, self.page, None, listed)
-
-    def _code_units(self, code: Code) -> Iterator[_Unit]:
-        self.blocks += 1
-        text = code.text.strip("\n").rstrip()
-        for line in text.splitlines(keepends=True):
-            tokens = self.measure(line)
-            huge = tokens > 4 * self.size
-            for piece in cut_long(line, self.size, self.measure) if huge else (line,):
-                yield _Unit(piece, self.measure(piece) if huge else tokens, self.blocks, self.page, code.language)
 
     def _text(self, units: list[_Unit]) -> Iterator[ChunkDraft]:
         if not units:
