@@ -36,7 +36,9 @@ def shorten(text: str, limit: int) -> str:
     room = limit - count_prompt_tokens(_CUT)
     while room > 0 and text.strip():
         text = _beginning(text, room)  # of the beginning, from the second time on
-        cut = _whole(text) + _CUT
+        # Without its last, broken sentence.
+        ends = [match.end() for match in _ENDS.finditer(text, len(text) // 2)]
+        cut = (text[: ends[-1]] if ends else text).rstrip() + _CUT
         if cut != _CUT and count_prompt_tokens(cut) <= limit:
             return cut
         room -= 1
@@ -63,12 +65,6 @@ def warm_up() -> None:
 def _beginning(text: str, tokens: int) -> str:
     offsets = _tokenizer().encode(text, add_special_tokens=False).offsets
     return text[: offsets[min(tokens, len(offsets)) - 1][1]]
-
-
-def _whole(text: str) -> str:
-    """Return a beginning without its last, broken sentence."""
-    ends = [match.end() for match in _ENDS.finditer(text, len(text) // 2)]
-    return (text[: ends[-1]] if ends else text).rstrip()
 
 
 @cache

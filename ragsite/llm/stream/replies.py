@@ -47,7 +47,21 @@ class ReplyParser:
             # The choice of index 0; the list may be missing, null or empty (usage, keep-alives).
             choices = item.get("choices")
             rows = [row for row in choices if isinstance(row, dict)] if isinstance(choices, list) else []
-            for piece in self._choice(next((row for row in rows if not row.get("index")), {})):
+            choice: dict[str, Any] = next((row for row in rows if not row.get("index")), {})
+            if choice.get("error"):
+                raise http.from_object(choice["error"], self._endpoint)
+            if choice.get("finish_reason") == "error":
+                raise ProviderError(where=http.host(self._endpoint))
+            self._reason = str(choice.get("finish_reason") or self._reason)
+            message = choice.get("delta") or choice.get("message")
+            if isinstance(message, dict):
+                names = ("reasoning_content", "reasoning")
+                thinking = next((text for name in names if (text := _text(message.get(name)))), "")
+                came: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
+                came += _pieces(message.get("content")) + _pieces(message.get("refusal"))
+            else:
+                came = _pieces(choice.get("text"))
+            for piece in came:
                 thinks = isinstance(piece, ThinkPiece)
                 if whole := (self._thinking if thinks else self._text).feed(piece.text):
                     pieces.append(ThinkPiece(whole) if thinks else TextPiece(whole))
@@ -79,18 +93,6 @@ class ReplyParser:
                 raise BadReply("Not JSON.", where=http.host(self._endpoint)) from error
             # Several objects that no empty line divides.
             return [item for line in lines for item in self._objects(line)]
-
-    def _choice(self, choice: dict[str, Any]) -> list[TextPiece | ThinkPiece]:
-        if choice.get("error") or choice.get("finish_reason") == "error":
-            error = choice.get("error")
-            raise http.from_object(error, self._endpoint) if error else ProviderError(where=http.host(self._endpoint))
-        self._reason = str(choice.get("finish_reason") or self._reason)
-        message = choice.get("delta") or choice.get("message")
-        if not isinstance(message, dict):
-            return _pieces(choice.get("text"))
-        thinking = next((t for name in ("reasoning_content", "reasoning") if (t := _text(message.get(name)))), "")
-        pieces: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
-        return pieces + _pieces(message.get("content")) + _pieces(message.get("refusal"))
 
 
 def _pieces(content: Any) -> list[TextPiece | ThinkPiece]:
