@@ -93,16 +93,15 @@ class _Parser(DjangoMultiPartParser):
             files[-1].folder = self._folder
 
 
-def _parse_file_upload(request: HttpRequest, META: Any, post_data: Any) -> Any:
-    return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
-
-
 @sync_and_async_middleware
 def keep_names(get_response: Answer) -> Answer:
     """Have each request's form read by the parser that keeps folders and names, whoever reads it first."""
 
+    def parse(request: HttpRequest, META: Any, post_data: Any) -> Any:
+        return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
+
     def answer(request: HttpRequest) -> Any:
-        request.parse_file_upload = MethodType(_parse_file_upload, request)  # type: ignore[method-assign]
+        request.parse_file_upload = MethodType(parse, request)  # type: ignore[method-assign]
         return get_response(request)
 
     return markcoroutinefunction(answer) if iscoroutinefunction(get_response) else answer

@@ -57,7 +57,7 @@ class Supervisor:
 
         Raises `CannotStart` with a line that says why.
         """
-        with self._stop_signals(), self._data_folder(), self._guard() as guard:
+        with self._stop_signals(), self._guard() as guard:
             with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
                 go = get_context("fork").Event()
                 web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
@@ -145,17 +145,14 @@ class Supervisor:
                 signal.signal(number, handler)
 
     @contextmanager
-    def _data_folder(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[Guard]:
+        """Hold the data folder, and have all that was started ended with this."""
         try:
             embedded.hold_data_folder()
         except embedded.DataFolderInUse as error:
             raise CannotStart(str(error)) from error
         except OSError as error:
             raise CannotStart(f"The data folder {settings.DATA_DIR} can't be written: {error.strerror}.") from error
-        yield
-
-    @contextmanager
-    def _guard(self) -> Iterator[Guard]:
         guard = Guard()
         try:
             yield guard
