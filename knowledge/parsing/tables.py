@@ -82,8 +82,7 @@ def make_table(
         return None
     top = declared or body
     if len(declared) + len(body) > 2 and not caption:
-        # Whether a first row is one text over all columns
-        row = top[0]
+        row = top[0]  # a title where it is one text over all columns
         texts = {cell.strip() for cell in row} - {""}
         if len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1]):
             caption = next(cell.strip() for cell in top.pop(0) if cell.strip())

@@ -182,7 +182,8 @@ class ChatClient:
             try:
                 async with aclosing(self._once(ask, lacks)) as pieces:
                     async for piece in pieces:
-                        _remember(self.endpoint, lacks)
+                        if lacks != _known_lacks(self.endpoint):
+                            _found[_key(self.endpoint)] = (lacks, time.monotonic())
                         yield piece
                 return
             except _Missing as missing:
@@ -239,8 +240,3 @@ def _key(endpoint: Endpoint) -> tuple[str, str]:
 def _known_lacks(endpoint: Endpoint) -> _Lacks:
     lacks, found_at = _found.get(_key(endpoint), (_Lacks(), 0.0))
     return lacks if time.monotonic() - found_at < _FOUND_SECONDS else _Lacks()
-
-
-def _remember(endpoint: Endpoint, lacks: _Lacks) -> None:
-    if lacks != _known_lacks(endpoint):
-        _found[_key(endpoint)] = (lacks, time.monotonic())

@@ -233,11 +233,8 @@ class _Reader:
             stand_ins.append(line)
             stands_for[id(line)] = box
         placed: list[Block | Box] = []
-        # Return the x, in points, beyond which a line runs well into the right margin, taken to be as wide as the
-        # left
-        width = page.text.width
-        left = min((line.x0 for line in lines), default=0.0)
-        limit = width - max(left, 0.0) / 4
+        # Beyond this x a line runs well into the right margin, taken to be as wide as the left.
+        limit = page.text.width - max(min((line.x0 for line in lines), default=0.0), 0.0) / 4
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
