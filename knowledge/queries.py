@@ -62,7 +62,15 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
 
     `role` is "owner", "editor" or "viewer".
     """
-    return _with_role(access.readable(user), user).select_related("owner").annotate(
+    bases = access.readable(user)
+    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=access.key(user)).values("role")
+    return bases.annotate(
+        role=Case(
+            When(owner_id=user.pk, then=Value("owner")),
+            default=Coalesce(Subquery(membership), Value("viewer")),
+            output_field=CharField(),
+        )
+    ).select_related("owner").annotate(
         document_count=_count_documents(),
         unfinished_count=_count_documents(status__in=Document.UNFINISHED),
         failed_count=_count_documents(status=Document.Status.FAILED),
@@ -80,17 +88,6 @@ def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
 def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
     """Return the people with whom a base is shared, by name."""
     return knowledge_base.memberships.select_related("user").order_by("user__username")
-
-
-def _with_role(bases: QuerySet[KnowledgeBase], user: Actor) -> QuerySet[KnowledgeBase]:
-    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=access.key(user)).values("role")
-    return bases.annotate(
-        role=Case(
-            When(owner_id=user.pk, then=Value("owner")),
-            default=Coalesce(Subquery(membership), Value("viewer")),
-            output_field=CharField(),
-        )
-    )
 
 
 def _count_documents(**conditions: Any) -> Coalesce:

@@ -151,7 +151,10 @@ def add_document(
     and counts as new. A file of an unknown format is kept, and fails with its reason.
     """
     check_size(filename, file.size or 0)
-    digest = _digest(file)
+    hashed = hashlib.sha256()
+    for piece in file.chunks():
+        hashed.update(piece)
+    digest = hashed.hexdigest()
     there = knowledge_base.documents.filter(sha256=digest).first()
     if there is None:
         document = Document(
@@ -258,7 +261,20 @@ def take_back(document: Document, max_attempts: int) -> bool:
     if not rows.select_for_update(skip_locked=True).exists():
         return False
     if document.attempt < max_attempts:
-        return _queue(rows) if document.status == Document.Status.PARSING else _offer(rows)
+        if document.status == Document.Status.PARSING:
+            return _queue(rows)
+        # One that is still among `rows` is indexed further, as another attempt.
+        with transaction.atomic():
+            offered = rows.update(
+                status=Document.Status.CHUNKED,
+                started_at=None,
+                heartbeat_at=None,
+                attempt=F("attempt") + 1,
+                updated_at=timezone.now(),
+            )
+            if offered:
+                wake_worker()
+        return bool(offered)
     rows.update(
         status=Document.Status.FAILED,
         error_code="worker_lost",
@@ -334,21 +350,6 @@ def _queue(rows: Any, **fields: Any) -> bool:
     return bool(queued)
 
 
-def _offer(rows: Any) -> bool:
-    """Let a document that is still among `rows` be indexed further, as another attempt."""
-    with transaction.atomic():
-        offered = rows.update(
-            status=Document.Status.CHUNKED,
-            started_at=None,
-            heartbeat_at=None,
-            attempt=F("attempt") + 1,
-            updated_at=timezone.now(),
-        )
-        if offered:
-            wake_worker()
-    return bool(offered)
-
-
 def _insert(document: Document, file: "File[bytes]") -> bool:
     """Store the file and the row, and queue it; False when the same bytes came in meanwhile."""
     file.seek(0)
@@ -368,13 +369,6 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
 def _delete_files(documents: list[tuple[int, str]]) -> None:
     for pk, name in documents:
         passages.delete_files(pk, name)
-
-
-def _digest(file: "File[bytes]") -> str:
-    digest = hashlib.sha256()
-    for piece in file.chunks():
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def _media_type(filename: str) -> str:

@@ -16,7 +16,6 @@ from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
@@ -51,13 +50,6 @@ def database_unavailable_message() -> str:
     return _("The database can't be reached at this moment. Please try again in a moment.")
 
 
-def _threads() -> ThreadPoolExecutor:
-    global _executor
-    if _executor is None:
-        _executor = ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
-    return _executor
-
-
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a synchronous function that uses the ORM on a database thread, in the caller's language."""
     context = contextvars.copy_context()
@@ -74,7 +66,10 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         finally:
             _look_after_connections()
 
-    return await asyncio.get_running_loop().run_in_executor(_threads(), work)
+    global _executor
+    if _executor is None:
+        _executor = ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
+    return await asyncio.get_running_loop().run_in_executor(_executor, work)
 
 
 async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -104,19 +99,14 @@ def _look_after_connections() -> None:
             setattr(_kept, connection.alias, connection.connection)
             connection.close_at = time.monotonic() + KEEP_SECONDS
         connection.close_if_unusable_or_obsolete()
-        connection.health_check_done = _is_quiet(connection)  # type: ignore[attr-defined]  # which the stubs lack
-
-
-def _is_quiet(connection: BaseDatabaseWrapper) -> bool:
-    """Whether nothing has come from the server since the last call, so that a `SELECT 1` before the next tells nothing.
-
-    A server that ends a connection says so, or closes it; either can be read.
-    """
-    if connection.connection is None or connection.connection.closed:
-        return False
-    poll = select.poll()
-    poll.register(connection.connection.fileno(), select.POLLIN)
-    return not poll.poll(0)
+        # Where nothing has come from the server since the last call, a `SELECT 1` before the next would tell nothing: a
+        # server that ends a connection says so, or closes it, and either can be read.
+        quiet = False
+        if connection.connection is not None and not connection.connection.closed:
+            poll = select.poll()
+            poll.register(connection.connection.fileno(), select.POLLIN)
+            quiet = not poll.poll(0)
+        connection.health_check_done = quiet  # type: ignore[attr-defined]  # which the stubs lack
 
 
 def shut_down() -> None:

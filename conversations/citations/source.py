@@ -1,6 +1,5 @@
 """The passages that a claim is held against, by clauses. Pure."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Set
@@ -14,6 +13,7 @@ from conversations.citations.words import Spelled, spelled
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.engine.analysis import terms
+from retrieval.engine.bm25 import inverse_document_frequency
 
 # Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
 _CLAUSE = re.compile(
@@ -149,7 +149,7 @@ class Source:
         return self._weights.get(term, self._weight_of_others)
 
     def _rarity(self, frequency: int) -> float:
-        return math.log(1 + (len(self.clauses) - frequency + 0.5) / (frequency + 0.5))
+        return inverse_document_frequency(len(self.clauses), frequency)
 
 
 def _is_han(term: str) -> bool:

@@ -1,6 +1,5 @@
 """Which sentences of a passage an answer stands on, for a reader to see at once. Pure."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
@@ -9,6 +8,7 @@ from conversations.citations.claims import plain
 from conversations.citations.markers import MARKER, numbers_of
 from conversations.citations.source import split_clauses
 from retrieval.engine.analysis import terms
+from retrieval.engine.bm25 import inverse_document_frequency
 
 # A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
 ENOUGH = 0.5
@@ -20,7 +20,7 @@ def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
     frequencies = Counter(term for words in held for term in words)
 
     def weight(term: str) -> float:
-        return math.log(1 + (len(held) - frequencies[term] + 0.5) / (frequencies[term] + 0.5))
+        return inverse_document_frequency(len(held), frequencies[term])
 
     def place(wanted: Set[str]) -> int | None:
         """Return the sentence that holds most; among equals the shortest, then the first."""

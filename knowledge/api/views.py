@@ -63,8 +63,8 @@ class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
     def get_object(self) -> KnowledgeBase:
         """Return the base with its counts; 404 for strangers, 403 for readers who would change it."""
         pk = self.kwargs["pk"]
-        check = access.get_knowledge_base if self.request.method in ("GET", "HEAD", "OPTIONS") else _owned
-        check(self.request.user, pk)
+        reads = self.request.method in ("GET", "HEAD", "OPTIONS")
+        (access.get_knowledge_base if reads else access.get_owned_knowledge_base)(self.request.user, pk)
         return queries.knowledge_bases(self.request.user).get(pk=pk)
 
     def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
@@ -231,10 +231,6 @@ class Cancel(APIView):
 def _state(document: Document, code: int) -> Response:
     document.refresh_from_db()
     return Response(queries.status(document), status=code)
-
-
-def _owned(user: Any, pk: int) -> KnowledgeBase:
-    return access.get_owned_knowledge_base(user, pk)
 
 
 def _accept(action: Any) -> Any:

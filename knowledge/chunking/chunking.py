@@ -14,7 +14,7 @@ from typing import Literal
 
 from knowledge.chunking.sections import MARK, SubHeading, fold, heads_section
 from knowledge.chunking.sentences import cut_long, split_sentences, windows
-from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table
 
 Measure = Callable[[str], int]
 
@@ -107,20 +107,43 @@ class _Chunker:
         for element in elements:
             self.page = element.page if element.page is not None else self.page
             if isinstance(element, Heading) and heads_section(element):
-                yield from self._open_section(element)
-            elif not isinstance(element, PageBreak):
-                yield from self._add(element)
+                if self.bare is not None and self.bare.level < element.level:
+                    self.bare = None  # kept in the path of what follows
+                yield from self._close_section()
+                while self.path and self.path[-1][0] >= element.level:
+                    self.path.pop()
+                self.path.append((element.level, _line(element.text)))
+                self.bare = replace(element, page=self.page)
+            elif isinstance(element, Table):
+                yield from self._table(element)
+            elif isinstance(element, Picture):
+                self.bare = None
+                self.floats.append((self.units[-1] if self.units else None, element))
+            elif isinstance(element, Code):
+                self.blocks += 1
+                units = []
+                for line in element.text.strip("\n").rstrip().splitlines(keepends=True):
+                    tokens = self.measure(line)
+                    huge = tokens > 4 * self.size
+                    for piece in cut_long(line, self.size, self.measure) if huge else (line,):
+                        cost = self.measure(piece) if huge else tokens
+                        units.append(_Unit(piece, cost, self.blocks, self.page, element.language))
+                yield from self._text(units)
+            elif isinstance(element, SubHeading):
+                self.blocks += 1
+                tokens = self.measure(element.text)
+                yield from self._text([_Unit(MARK + element.text, tokens, self.blocks, self.page)])
+            elif isinstance(element, Paragraph | Heading) and not self._takes_as_caption(element.text):
+                self.blocks += 1
+                listed = _LIST_ITEM.match(element.text) is not None
+                units = []
+                for sentence in split_sentences(element.text.strip("\n").rstrip() if listed else element.text.strip()):
+                    tokens = self.measure(sentence)
+                    for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
+                        cost = tokens if piece is sentence else self.measure(piece)
+                        units.append(_Unit(piece, cost, self.blocks, self.page, None, listed))
+                yield from self._text(units)
         yield from self._close_section()
-
-    def _open_section(self, heading: Heading) -> Iterator[ChunkDraft]:
-        bare = self.bare
-        if bare is not None and bare.level < heading.level:
-            self.bare = None  # kept in the path of what follows
-        yield from self._close_section()
-        while self.path and self.path[-1][0] >= heading.level:
-            self.path.pop()
-        self.path.append((heading.level, _line(heading.text)))
-        self.bare = replace(heading, page=self.page)
 
     def _close_section(self) -> Iterator[ChunkDraft]:
         """Emit what the section still holds; a heading with nothing under it is a chunk by itself."""
@@ -132,19 +155,6 @@ class _Chunker:
         yield from self._flush()
         self.said = []
 
-    def _add(self, element: Element) -> Iterator[ChunkDraft]:
-        if isinstance(element, Table):
-            yield from self._table(element)
-        elif isinstance(element, Picture):
-            self.bare = None
-            self.floats.append((self.units[-1] if self.units else None, element))
-        elif isinstance(element, Code):
-            yield from self._text(list(self._code_units(element)))
-        elif isinstance(element, SubHeading):
-            yield from self._text([self._heading_unit(element.text)])
-        elif isinstance(element, Paragraph | Heading) and not self._takes_as_caption(element.text):
-            yield from self._text(list(self._prose_units(element.text)))
-
     def _takes_as_caption(self, text: str) -> bool:
         """Give "Figure 3: …" right after a picture to the picture."""
         if not self.floats or len(text) > _LONGEST_CAPTION or not _CAPTION.match(text.strip()):
@@ -155,30 +165,6 @@ class _Chunker:
         alt = "" if picture.alt.strip() in text else picture.alt.strip() + "\n"
         self.floats[-1] = (anchor, replace(picture, alt=alt + text.strip()))
         return True
-
-    # Running text
-
-    def _prose_units(self, text: str) -> Iterator[_Unit]:
-        self.blocks += 1
-        listed = _LIST_ITEM.match(text) is not None
-        for sentence in split_sentences(text.strip("\n").rstrip() if listed else text.strip()):
-            tokens = self.measure(sentence)
-            for piece in cut_long(sentence, self.size, self.measure) if tokens > self.size else (sentence,):
-                cost = tokens if piece is sentence else self.measure(piece)
-                yield _Unit(piece, cost, self.blocks, self.page, None, listed)
-
-    def _heading_unit(self, text: str) -> _Unit:
-        self.blocks += 1
-        return _Unit(MARK + text, self.measure(text), self.blocks, self.page)
-
-    def _code_units(self, code: Code) -> Iterator[_Unit]:
-        self.blocks += 1
-        text = code.text.strip("\n").rstrip()
-        for line in text.splitlines(keepends=True):
-            tokens = self.measure(line)
-            huge = tokens > 4 * self.size
-            for piece in cut_long(line, self.size, self.measure) if huge else (line,):
-                yield _Unit(piece, self.measure(piece) if huge else tokens, self.blocks, self.page, code.language)
 
     def _text(self, units: list[_Unit]) -> Iterator[ChunkDraft]:
         if not units:
@@ -205,7 +191,16 @@ class _Chunker:
             taken += unit.tokens
             if taken > self.size and number > 1:
                 break
-            score = _boundary(unit, self.units[number]) - abs(taken - target) / target
+            # How well a chunk may end after the unit, as a share of the target length that it is worth.
+            following = self.units[number]
+            if not unit.last:
+                blank = unit.code is not None and unit.text.isspace()
+                boundary = 0.1 if blank else (-0.2 if unit.code is not None else 0.0)
+            elif unit.text.rstrip().endswith((":", "：")):
+                boundary = -0.4
+            else:
+                boundary = 0.15 if unit.list_item and following.list_item else 0.3
+            score = boundary - abs(taken - target) / target
             if score >= best_score:
                 best, best_score = number, score
         return best
@@ -223,7 +218,13 @@ class _Chunker:
         floats = [item for item in self.floats if id(item[0]) not in waiting]
         self.floats = [item for item in self.floats if id(item[0]) in waiting]
         for anchor, picture in floats:
-            yield self._picture(anchor, picture)
+            before = self.said
+            if anchor is not None and any(unit is anchor for unit in before):
+                before = before[: next(at for at, unit in enumerate(before, 1) if unit is anchor)]
+            content = picture.alt.strip() or (self.path[-1][1] if self.path else "")
+            page = picture.page if picture.page is not None else (anchor.page if anchor else self.page)
+            draft = self._draft("image", content, (page, page), self.measure(content))
+            yield replace(draft, lead=self._lead(before), picture=picture)
 
     def _lead(self, units: list[_Unit]) -> str:
         """Return the last whole sentences of some units, up to the overlap."""
@@ -236,18 +237,8 @@ class _Chunker:
             taken.insert(0, unit)
         return _join(taken)
 
-    # Pictures and tables
-
-    def _picture(self, anchor: _Unit | None, picture: Picture) -> ChunkDraft:
-        before = self.said
-        if anchor is not None and any(unit is anchor for unit in before):
-            before = before[: next(at for at, unit in enumerate(before, 1) if unit is anchor)]
-        content = picture.alt.strip() or (self.path[-1][1] if self.path else "")
-        page = picture.page if picture.page is not None else (anchor.page if anchor else self.page)
-        draft = self._draft("image", content, (page, page), self.measure(content))
-        return replace(draft, lead=self._lead(before), picture=picture)
-
     def _table(self, table: Table) -> Iterator[ChunkDraft]:
+        """Emit a table in parts: the rows that fit under the header; at least one, however long it is."""
         if not table.rows and not any(table.columns):
             return
         self.bare = None
@@ -256,44 +247,30 @@ class _Chunker:
         self.said = []
         head = "\n".join(filter(None, [table.caption.strip(), _row(table.columns)]))
         head_tokens = self.measure(head) if head else 0
-        for rows in self._row_groups(table, head_tokens):
-            # A header longer than half a chunk would repeat more than it explains; its cells stay in `columns`.
-            shown = head if head_tokens * 2 <= self.size or rows[:1] == list(table.rows[:1]) else table.caption.strip()
+        # A header longer than half a chunk would repeat more than it explains; its cells stay in `columns`.
+        repeats = head_tokens * 2 <= self.size
+        room = self.size - (head_tokens if repeats else 0)
+        groups: list[list[tuple[str, ...]]] = [[]]
+        taken = 0
+        for row in table.rows:
+            tokens = self.measure(_row(row))
+            if groups[-1] and taken + tokens > room:
+                groups.append([])
+                taken = 0
+            groups[-1].append(row)
+            taken += tokens
+        for rows in groups:
+            shown = head if repeats or rows[:1] == list(table.rows[:1]) else table.caption.strip()
             content = "\n".join(filter(None, [shown, *map(_row, rows)]))
             draft = self._draft("table", content, (self.page, self.page), self.measure(content))
             yield replace(draft, lead=lead, columns=list(table.columns), rows=[list(row) for row in rows])
             lead = ""
-
-    def _row_groups(self, table: Table, head_tokens: int) -> Iterator[list[tuple[str, ...]]]:
-        """Rows that fit under the header; at least one, however long it is."""
-        room = self.size - (head_tokens if head_tokens * 2 <= self.size else 0)
-        group: list[tuple[str, ...]] = []
-        taken = 0
-        for row in table.rows:
-            tokens = self.measure(_row(row))
-            if group and taken + tokens > room:
-                yield group
-                group, taken = [], 0
-            group.append(row)
-            taken += tokens
-        if group or not table.rows:
-            yield group
 
     def _draft(
         self, kind: Literal["text", "table", "image"], content: str, pages: tuple[int | None, int | None], tokens: int
     ) -> ChunkDraft:
         path = [text for _, text in self.path]
         return ChunkDraft(kind, content, "", path, pages[0], pages[1], token_count=tokens)
-
-
-def _boundary(unit: _Unit, following: _Unit) -> float:
-    """How well a chunk may end after a unit, as a share of the target length that it is worth."""
-    if not unit.last:
-        blank = unit.code is not None and unit.text.isspace()
-        return 0.1 if blank else (-0.2 if unit.code is not None else 0.0)
-    if unit.text.rstrip().endswith((":", "：")):
-        return -0.4
-    return 0.15 if unit.list_item and following.list_item else 0.3
 
 
 def _join(units: list[_Unit]) -> str:
@@ -306,16 +283,15 @@ def _join(units: list[_Unit]) -> str:
             continue
         if previous is not None:
             parts.append("\n" if previous.list_item and unit.list_item else "\n\n")
-        parts.append(_block("".join(item.text for item in units[start : at + 1]), unit.code))
+        text = "".join(item.text for item in units[start : at + 1])
+        if unit.code is None:
+            block = text.rstrip()
+        else:
+            fence = "````" if "```" in text else "```"
+            block = f"{fence}{unit.code}\n{text.rstrip()}\n{fence}"
+        parts.append(block)
         previous, start = unit, at + 1
     return "".join(parts)
-
-
-def _block(text: str, language: str | None) -> str:
-    if language is None:
-        return text.rstrip()
-    fence = "````" if "```" in text else "```"
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -56,16 +56,26 @@ class _Folder:
     tokens: int = 0
 
     def add(self, element: Element) -> Iterator[Element]:
-        if isinstance(element, Heading) and heads_section(element) and not self._takes(element):
+        # A heading below that of the held section, and with text between them, is held as well.
+        top = self.held[0] if len(self.held) > 1 else None
+        below = isinstance(element, Heading) and isinstance(top, Heading) and element.level > top.level
+        if heads_section(element) and not below:
             yield from self.close()
             self.held = [element]
         elif not self.held:
             yield element
         else:
             self.held.append(element)
-            self.tokens += self._cost(element)
+            if isinstance(element, Table):
+                self.tokens = self.limit + 1  # a chunk of its own, which would tear the text apart
+            elif isinstance(element, Paragraph | Code | Heading):
+                self.tokens += self.measure(element.text)
             if self.tokens > self.limit:
-                yield from self._open()
+                # The section is too large: its heading goes out with what stands right under it; those below may do.
+                held, self.held, self.tokens = self.held, [], 0
+                yield held[0]
+                for inner in held[1:]:
+                    yield from self.add(inner)
 
     def close(self) -> Iterator[Element]:
         """Give out the held section, which has proved small."""
@@ -75,19 +85,3 @@ class _Folder:
             else:
                 yield element
         self.held, self.tokens = [], 0
-
-    def _takes(self, heading: Heading) -> bool:
-        """Whether a heading is below that of the held section, and has text between them."""
-        return len(self.held) > 1 and isinstance(self.held[0], Heading) and heading.level > self.held[0].level
-
-    def _cost(self, element: Element) -> int:
-        if isinstance(element, Table):
-            return self.limit + 1  # a chunk of its own, which would tear the text apart
-        return self.measure(element.text) if isinstance(element, Paragraph | Code | Heading) else 0
-
-    def _open(self) -> Iterator[Element]:
-        """Give out the heading of a section that is too large, with what stands right under it; try those below."""
-        held, self.held, self.tokens = self.held, [], 0
-        yield held[0]
-        for element in held[1:]:
-            yield from self.add(element)

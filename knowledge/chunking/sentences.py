@@ -41,14 +41,18 @@ def split_sentences(text: str) -> list[str]:
     Abbreviations, initials, decimals, versions, URLs and file names don't end a sentence; a short quotation or
     bracket stays whole with the sentence around it; a line break always ends one.
     """
-    starts, ends = _quoted_spans(text)
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
     pieces: list[str] = []
     start = 0
     for match in _END.finditer(text):
         end = match.end()
         if end >= len(text):
             break
-        if _inside(match, starts, ends) or not _ends_sentence(text, start, match):
+        # A mark within a quotation that goes on after it ends no sentence; a line break does.
+        found = bisect_right(starts, match.start()) - 1
+        inside = found >= 0 and len(match.group().rstrip()) + match.start() < ends[found]
+        if (inside and not match.group().startswith("\n")) or not _ends_sentence(text, start, match):
             continue
         if text[start:end].strip():
             pieces.append(text[start:end])
@@ -76,7 +80,9 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
         return [part for a, b in pairwise(edges) for part in _cut(text[a:b], limit, measure, ())]
     packed: list[str] = []
     room = 0
-    for atom in _split_after(patterns[0], text):
+    places = [match.end() for match in patterns[0].finditer(text) if 0 < match.end() < len(text)]
+    edges = [0, *dict.fromkeys(places), len(text)]
+    for atom in [text[a:b] for a, b in pairwise(edges) if b > a]:
         cost = measure(atom)
         if cost > limit:
             packed += _cut(atom, limit, measure, patterns[1:])
@@ -102,25 +108,6 @@ def windows(text: str) -> list[str]:
     return [*slices, text[start:]]
 
 
-def _split_after(pattern: re.Pattern[str], text: str) -> list[str]:
-    places = [match.end() for match in pattern.finditer(text) if 0 < match.end() < len(text)]
-    edges = [0, *dict.fromkeys(places), len(text)]
-    return [text[a:b] for a, b in pairwise(edges) if b > a]
-
-
-def _quoted_spans(text: str) -> tuple[list[int], list[int]]:
-    spans = [match.span() for match in _QUOTED.finditer(text)]
-    return [start for start, _ in spans], [end for _, end in spans]
-
-
-def _inside(match: re.Match[str], starts: list[int], ends: list[int]) -> bool:
-    """Whether the end mark stands within a quotation that goes on after it."""
-    if match.group().startswith("\n"):
-        return False
-    found = bisect_right(starts, match.start()) - 1
-    return found >= 0 and len(match.group().rstrip()) + match.start() < ends[found]
-
-
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     mark = match.group()
     if mark[0] in "。！？；…\n" or "\n" in mark:
@@ -128,27 +115,21 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     following = text[match.end()]
     spaced = mark[-1].isspace()
     if mark[0] in "!?":
-        return (spaced and not following.islower()) or _is_wide(following)
+        wide = "⺀" <= following <= "鿿" or "＀" <= following <= "｠" or following in "“‘"
+        return wide or (spaced and not following.islower())
     if following.islower():
         return False
     before = text[max(start, match.start() - 40) : match.start()]
     if mark[0] == "." and not mark.startswith("..") and match.start() - start <= 8 and _LIST_NUMBER.match(before + "."):
         return False
-    return not _is_abbreviation(before, following)
-
-
-def _is_abbreviation(before: str, following: str) -> bool:
     found = _LAST_WORD.search(before)
     if found is None:
-        return False
+        return True
     word = found.group().lower().strip("-")
     if word in _NEVER_LAST:
-        return True
+        return False
     if word in _BEFORE_NUMBER:
-        return following.isdigit() or (word in {"al", "ed", "eds"} and following in "([")
+        return not (following.isdigit() or (word in {"al", "ed", "eds"} and following in "(["))
     # An initial as in "J. Smith"; "I." and a variable at the end of a sentence are rarer before a capital.
-    return len(word) == 1 and word.isalpha() and word != "i" and following.isupper() and found.group().isupper()
-
-
-def _is_wide(character: str) -> bool:
-    return "⺀" <= character <= "鿿" or "＀" <= character <= "｠" or character in "“‘"
+    initial = len(word) == 1 and word.isalpha() and word != "i" and found.group().isupper()
+    return not (initial and following.isupper())

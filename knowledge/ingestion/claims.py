@@ -220,18 +220,13 @@ class Heart:
         try:
             while not self._finished.wait(HEARTBEAT_SECONDS):
                 for held in self._held:
-                    self._beat_for(held)
+                    try:
+                        if not held.lost.is_set() and not held.rows().update(heartbeat_at=_CLOCK):
+                            held.lost.set()
+                    except DatabaseError:  # restarting, perhaps; the next beat tries anew
+                        close_old_connections()
         finally:
             connection.close()
-
-    def _beat_for(self, held: Held) -> None:
-        if held.lost.is_set():
-            return
-        try:
-            if not held.rows().update(heartbeat_at=_CLOCK):
-                held.lost.set()
-        except DatabaseError:  # restarting, perhaps; the next beat tries anew
-            close_old_connections()
 
 
 @contextmanager

@@ -38,29 +38,25 @@ class Turns:
     def next(self) -> int | None:
         """Return the number of the next document, or None when none waits. Another worker may have it by now."""
         if not self._lines or time.monotonic() - self._looked_at > LOOK_SECONDS:
-            self._look()
+            order = [F("progress").asc(), F("pk").asc()]
+            place = Window(RowNumber(), partition_by=[F("uploaded_by_id"), F("knowledge_base_id")], order_by=order)
+            self._looked_at = time.monotonic()
+            self._lines.clear()
+            heads = self.waiting().annotate(place=place).filter(place__lte=PER_LOOK).order_by("place", "pk")
+            for user, base, document in heads.values_list("uploaded_by_id", "knowledge_base_id", "pk"):
+                self._lines.setdefault((user, base), deque()).append(document)
+            # Who was served but has nothing waiting any more is forgotten.
+            self._served = {line: turn for line, turn in self._served.items() if line in self._lines}
         if not self._lines:
             return None
         self._turn += 1
-        line = min(self._lines, key=lambda one: (self._last_served(one[0]), self._served.get(one, 0)))
+        uploaders: dict[int | None, int] = {}  # the turn in which each was served last
+        for (uploader, _), turn in self._served.items():
+            uploaders[uploader] = max(turn, uploaders.get(uploader, 0))
+        line = min(self._lines, key=lambda one: (uploaders.get(one[0], 0), self._served.get(one, 0)))
         self._served[line] = self._turn
         documents = self._lines[line]
         document_id = documents.popleft()
         if not documents:
             del self._lines[line]
         return document_id
-
-    def _last_served(self, uploader: int | None) -> int:
-        return max((turn for line, turn in self._served.items() if line[0] == uploader), default=0)
-
-    def _look(self) -> None:
-        """Read the heads of the lines, and forget who was served but has nothing waiting any more."""
-        order = [F("progress").asc(), F("pk").asc()]
-        line = [F("uploaded_by_id"), F("knowledge_base_id")]
-        place = Window(RowNumber(), partition_by=line, order_by=order)
-        self._looked_at = time.monotonic()
-        self._lines.clear()
-        heads = self.waiting().annotate(place=place).filter(place__lte=PER_LOOK).order_by("place", "pk")
-        for uploader, base, document_id in heads.values_list("uploaded_by_id", "knowledge_base_id", "pk"):
-            self._lines.setdefault((uploader, base), deque()).append(document_id)
-        self._served = {line: turn for line, turn in self._served.items() if line in self._lines}

@@ -154,12 +154,20 @@ def take_back_stalled() -> int:
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
-    limits = _limits()
+    path = Path(document.file.path)
+    limits = ParseLimits(
+        timeout_s=settings.PARSE_TIMEOUT,
+        memory_mb=settings.PARSE_MEMORY_MB,
+        max_pages=settings.MAX_DOCUMENT_PAGES,
+        max_rows=settings.MAX_TABLE_ROWS,
+    )
     reading = _Reading(held, limits.timeout_s)
     knowledge_base = document.knowledge_base
+    if not path.is_file():
+        raise ParseError("missing")
     with (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
         elements = parse_file(
-            _path(document),
+            path,
             document.original_filename,
             folder,
             limits,
@@ -251,19 +259,3 @@ def _fail(held: Claim, key: str, **params: Any) -> None:
         )
     except DatabaseError:  # the document stays claimed, goes stale, and is taken up again
         logger.exception("The failure of document %s could not be stored", held.document_id)
-
-
-def _path(document: Document) -> Path:
-    path = Path(document.file.path)
-    if not path.is_file():
-        raise ParseError("missing")
-    return path
-
-
-def _limits() -> ParseLimits:
-    return ParseLimits(
-        timeout_s=settings.PARSE_TIMEOUT,
-        memory_mb=settings.PARSE_MEMORY_MB,
-        max_pages=settings.MAX_DOCUMENT_PAGES,
-        max_rows=settings.MAX_TABLE_ROWS,
-    )

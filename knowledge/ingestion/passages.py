@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.files import File
-from django.core.files.storage import Storage, default_storage
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from knowledge.chunking.chunking import ChunkDraft
@@ -21,29 +22,26 @@ def spool(drafts: Iterable[ChunkDraft], file: IO[str]) -> int:
     """Write drafts as JSON lines, so that memory stays flat however long the document is; return their number."""
     count = 0
     for draft in drafts:
-        json.dump(_to_row(draft), file, ensure_ascii=False)
+        picture = draft.picture
+        row = {
+            "kind": draft.kind,
+            "content": clean(draft.content),
+            "lead": clean(draft.lead),
+            "heading_path": [clean(heading) for heading in draft.heading_path],
+            "page_from": draft.page_from,
+            "page_to": draft.page_to,
+            "char_start": draft.char_start,
+            "char_end": draft.char_end,
+            "table_columns": None if draft.columns is None else [clean(cell) for cell in draft.columns],
+            "table_rows": None if draft.rows is None else [[clean(cell) for cell in row] for row in draft.rows],
+            "token_count": draft.token_count,
+            "picture": {"path": picture.path, "alt": clean(picture.alt), "page": picture.page} if picture else None,
+        }
+        json.dump(row, file, ensure_ascii=False)
         file.write("\n")
         count += 1
     file.seek(0)
     return count
-
-
-def _to_row(draft: ChunkDraft) -> dict[str, Any]:
-    picture = draft.picture
-    return {
-        "kind": draft.kind,
-        "content": clean(draft.content),
-        "lead": clean(draft.lead),
-        "heading_path": [clean(heading) for heading in draft.heading_path],
-        "page_from": draft.page_from,
-        "page_to": draft.page_to,
-        "char_start": draft.char_start,
-        "char_end": draft.char_end,
-        "table_columns": None if draft.columns is None else [clean(cell) for cell in draft.columns],
-        "table_rows": None if draft.rows is None else [[clean(cell) for cell in row] for row in draft.rows],
-        "token_count": draft.token_count,
-        "picture": {"path": picture.path, "alt": clean(picture.alt), "page": picture.page} if picture else None,
-    }
 
 
 def clean(text: str) -> str:
@@ -64,7 +62,10 @@ class Store:
         delete_passages(self.document)
         batch: list[Chunk] = []
         for ordinal, line in enumerate(rows):
-            batch.append(self._chunk(ordinal, json.loads(line)))
+            row = json.loads(line)
+            picture = row.pop("picture")
+            kept = self._picture(picture) if picture else None
+            batch.append(Chunk(document=self.document, ordinal=ordinal, picture=kept, **row))
             if len(batch) >= _BATCH:
                 Chunk.objects.bulk_create(batch)
                 batch = []
@@ -74,12 +75,6 @@ class Store:
         """Remove the picture files of a parse that could not be stored."""
         for name in self.written:
             default_storage.delete(name)
-
-    def _chunk(self, ordinal: int, row: dict[str, Any]) -> Chunk:
-        picture = row.pop("picture")
-        return Chunk(
-            document=self.document, ordinal=ordinal, picture=self._picture(picture) if picture else None, **row
-        )
 
     def _picture(self, row: dict[str, Any]) -> Picture | None:
         path = (self.folder / row["path"]).resolve()
@@ -117,7 +112,8 @@ def delete_passages(document: Document) -> None:
     names = list(document.pictures.values_list("file", flat=True))
     if names:
         document.pictures.all().delete()
-        transaction.on_commit(lambda: _delete_files(names))
+        for name in names:
+            transaction.on_commit(partial(default_storage.delete, name))
 
 
 def delete_files(document_id: int, file_name: str) -> None:
@@ -126,20 +122,11 @@ def delete_files(document_id: int, file_name: str) -> None:
         return
     default_storage.delete(file_name)
     for folder in (f"pictures/{document_id}", f"pages/{document_id}"):
-        _delete_folder(default_storage, folder)
-
-
-def _delete_files(names: list[str]) -> None:
-    for name in names:
-        default_storage.delete(name)
-
-
-def _delete_folder(storage: Storage, folder: str) -> None:
-    """Remove a flat folder and the files in it, whatever left them there."""
-    try:
-        _, files = storage.listdir(folder)
-    except FileNotFoundError:
-        return
-    for name in files:
-        storage.delete(f"{folder}/{name}")
-    storage.delete(folder)
+        # Flat folders, with all that was left there.
+        try:
+            _, files = default_storage.listdir(folder)
+        except FileNotFoundError:
+            continue
+        for name in files:
+            default_storage.delete(f"{folder}/{name}")
+        default_storage.delete(folder)

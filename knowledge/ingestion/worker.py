@@ -144,22 +144,18 @@ class _Beside:
                         services.tidy_queue()
                         ingestion.take_back_stalled()
                     is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
-                    if not (is_due and self._read_next(turns)):
+                    number = turns.next() if is_due else None
+                    if number is None:
                         self._over.wait(_LOOK_SECONDS)
+                    elif ingestion.read(number, claims.SMALL_SECONDS):
+                        self.count += 1
+                        self.announce()
                 except DatabaseError:  # restarting, perhaps
                     logger.warning("No small files are read for a moment: the database is away", exc_info=True)
                     close_old_connections()
                     self._over.wait(_PATIENCE_SECONDS)
         finally:
             connection.close()
-
-    def _read_next(self, turns: Turns) -> bool:
-        """Read the next small file; return whether there was one."""
-        number = turns.next()
-        if number is not None and ingestion.read(number, claims.SMALL_SECONDS):
-            self.count += 1
-            self.announce()
-        return number is not None
 
 
 class _Indexing:

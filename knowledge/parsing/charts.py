@@ -25,7 +25,9 @@ def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]
         categories = categories or _points(item, "cat") or _points(item, "xVal")
         points = _points(item, "val") or _points(item, "yVal")
         if points:
-            names.append(" ".join(_texts(item.find(f"{_C}tx"))) or str(number))
+            node = item.find(f"{_C}tx")
+            texts = [value.text or "" for value in node.iter(f"{_C}v")] if node is not None else []
+            names.append(" ".join(texts) or str(number))
             values.append(points)
     places = sorted({place for points in (categories, *values) for place in points})
     if not values or not places:
@@ -50,10 +52,6 @@ def _points(series: etree._Element, name: str) -> dict[int, str]:
             text = point.findtext(f"{_C}v") or ""
             found[int(place)] = f"{found[int(place)]} / {text}" if int(place) in found else text
     return found
-
-
-def _texts(node: etree._Element | None) -> list[str]:
-    return [] if node is None else [value.text or "" for value in node.iter(f"{_C}v")]
 
 
 def _short(number: str) -> str:

@@ -25,23 +25,30 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
     text = read_text(path)
     widths: set[int] = set()
-    yield from in_batches(_rows(text, _delimiter(text, context.filename), context.max_rows, widths))
+    if context.filename.lower().endswith(".tsv"):
+        delimiter = "\t"
+    else:
+        lines = [_QUOTED.sub("", line) for line in text[:100_000].split("\n")[:_SAMPLE_LINES] if line.strip()]
+        # The delimiter is what divides most lines into the same number of fields.
+        delimiter, best_score = ",", 0.0
+        for candidate in _DELIMITERS:
+            counts = Counter(line.count(candidate) for line in lines)
+            fields, lines_alike = max(counts.items(), key=lambda item: (item[0] > 0) * item[1])
+            score = lines_alike * (1 + min(fields, 20) / 100) if fields else 0.0
+            if score > best_score:
+                delimiter, best_score = candidate, score
+    yield from in_batches(_rows(text, delimiter, context.max_rows, widths))
     yield from columns_left_out(max(widths))
 
 
 def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterator[list[str]]:
-    """Yield the first cells of each row, and note the numbers of cells that rows have."""
+    """Yield the first cells of each row, and note the numbers of cells that rows have.
+
+    A quotation mark that is never closed is text, instead of taking in all that follows.
+    """
     csv.field_size_limit(_LONGEST_FIELD)
-    for number, row in enumerate(_records(text.splitlines(keepends=True), delimiter), 1):
-        if number > max_rows:
-            raise ParseError("too_many_rows", rows=max_rows)
-        widths.add(len(row))
-        yield [cell.strip() for cell in row[:MAX_COLUMNS]]
-
-
-def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
-    """Yield the rows; a quotation mark that is never closed is text, instead of taking in all that follows."""
-    start = 0
+    lines = text.splitlines(keepends=True)
+    start = rows = 0
     patience = _PATIENCE * len(lines)
     while start < len(lines):
         end = len(lines) if patience > 0 else min(len(lines), start + _LONG_RECORD + 1)
@@ -53,32 +60,18 @@ def _records(lines: list[str], delimiter: str) -> Iterator[list[str]]:
                 raise ParseError("broken.csv", line=start + 1, reason=str(error)) from error
             row = None
         record = lines[start : start + reader.line_num]
-        if row is None or (len(record) > _LONG_RECORD and not _is_sound(record, delimiter)):
+        if row is not None and len(record) > _LONG_RECORD:
+            try:  # whether the quotation marks open and close its fields
+                next(csv.reader(record, delimiter=delimiter, strict=True))
+            except csv.Error:
+                row = None
+        if row is None:
             patience -= len(record)
             record = record[:1]
             row = next(csv.reader(record, delimiter=delimiter, quoting=csv.QUOTE_NONE))
-        yield row
+        rows += 1
+        if rows > max_rows:
+            raise ParseError("too_many_rows", rows=max_rows)
+        widths.add(len(row))
+        yield [cell.strip() for cell in row[:MAX_COLUMNS]]
         start += len(record)
-
-
-def _is_sound(record: list[str], delimiter: str) -> bool:
-    """Whether the quotation marks of a row open and close its fields."""
-    try:
-        return next(csv.reader(record, delimiter=delimiter, strict=True)) != []
-    except csv.Error:
-        return False
-
-
-def _delimiter(text: str, filename: str) -> str:
-    """Return the delimiter that divides most lines into the same number of fields."""
-    if filename.lower().endswith(".tsv"):
-        return "\t"
-    lines = [_QUOTED.sub("", line) for line in text[:100_000].split("\n")[:_SAMPLE_LINES] if line.strip()]
-    best, best_score = ",", 0.0
-    for delimiter in _DELIMITERS:
-        counts = Counter(line.count(delimiter) for line in lines)
-        fields, lines_alike = max(counts.items(), key=lambda item: (item[0] > 0) * item[1])
-        score = lines_alike * (1 + min(fields, 20) / 100) if fields else 0.0
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best

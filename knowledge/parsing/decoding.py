@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 from knowledge.parsing.errors import ParseError
@@ -62,26 +63,32 @@ def decode(data: bytes, declared: str = "") -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
-    _refuse_binary(data)
-    wide = _wide_encoding(data)
+    for mark, name in _OTHER_FORMATS:
+        if data.startswith(mark):
+            raise ParseError("broken.not_text", kind=name)
+    sample = data[:_SAMPLE]
+    control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
+    wide = ""  # UTF-16 without a byte order mark, by where its zero bytes stand
+    if len(sample) >= 4:
+        even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
+        if odd > 0.3 and even < 0.05:
+            wide = "utf-16-le"
+        elif even > 0.3 and odd < 0.05:
+            wide = "utf-16-be"
+    if control > len(sample) * 0.05 or (sample.count(0) > len(sample) * 0.01 and not wide):
+        raise ParseError("broken.binary")
     if wide:
         return data.decode(wide, errors="replace")
-    for encoding in (declared, "utf-8") if _is_character_set(declared) else ("utf-8",):
-        try:
-            return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    if _mostly_utf8(data):
+    for encoding in (declared, "utf-8"):
+        with suppress(UnicodeDecodeError, LookupError):
+            if codecs.lookup(encoding).name not in _NO_CHARACTER_SETS:
+                return data.decode(encoding)
+    # All but a few bytes are UTF-8 in a file that was cut or joined carelessly.
+    text = sample.decode("utf-8", errors="replace")
+    if text.count("\ufffd") <= sum(1 for character in text if ord(character) > 127) * 0.05:
         return data.decode("utf-8", errors="replace")
-    return data.decode(_guess(data), errors="replace")
-
-
-def _is_character_set(name: str) -> bool:
-    """Whether Python knows a name as that of a character set, in which bytes without zeros can be."""
-    try:
-        return codecs.lookup(name).name not in _NO_CHARACTER_SETS
-    except LookupError:
-        return False
+    scores = {encoding: _score(sample, encoding) for encoding in _CANDIDATES}
+    return data.decode(max(_CANDIDATES, key=lambda encoding: scores[encoding]), errors="replace")
 
 
 def clean(text: str) -> str:
@@ -89,43 +96,6 @@ def clean(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _SURROGATES.sub("\ufffd", text)
     return _SPACES.sub(" ", _INVISIBLE.sub("", text))
-
-
-def _refuse_binary(data: bytes) -> None:
-    for mark, name in _OTHER_FORMATS:
-        if data.startswith(mark):
-            raise ParseError("broken.not_text", kind=name)
-    sample = data[:_SAMPLE]
-    control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
-    nulls = sample.count(0)
-    if control > len(sample) * 0.05 or (nulls > len(sample) * 0.01 and not _wide_encoding(data)):
-        raise ParseError("broken.binary")
-
-
-def _wide_encoding(data: bytes) -> str:
-    """Return UTF-16 without a byte order mark by where its zero bytes stand."""
-    sample = data[: _SAMPLE // 2 * 2]
-    if len(sample) < 4:
-        return ""
-    even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
-    if odd > 0.3 and even < 0.05:
-        return "utf-16-le"
-    if even > 0.3 and odd < 0.05:
-        return "utf-16-be"
-    return ""
-
-
-def _mostly_utf8(data: bytes) -> bool:
-    """Whether all but a few bytes are UTF-8, as in a file that was cut or joined carelessly."""
-    text = data[:_SAMPLE].decode("utf-8", errors="replace")
-    wide = sum(1 for character in text if ord(character) > 127)
-    return text.count("\ufffd") <= wide * 0.05
-
-
-def _guess(data: bytes) -> str:
-    sample = data[:_SAMPLE]
-    scores = {encoding: _score(sample, encoding) for encoding in _CANDIDATES}
-    return max(_CANDIDATES, key=lambda encoding: scores[encoding])
 
 
 def _score(sample: bytes, encoding: str) -> float:
@@ -154,10 +124,6 @@ def _plausible(character: str, encoding: str) -> float:
         return 0.8 if low <= character.encode(encoding, errors="replace")[0] <= high else 0.0
     if 0xAC00 <= code <= 0xD7A3:
         return 0.9
-    return _plausible_narrow(character, encoding)
-
-
-def _plausible_narrow(character: str, encoding: str) -> float:
     if encoding == "cp1252":
         return 0.7 if character in "éèêëàâäáãåçñíìîïóòôöõøúùûüßæœ–—’‘“”…€£©®°ÉÈÀÂÄÖÜÇÑÅØ·•§«»" else -0.5
     if encoding == "cp1251":

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
@@ -58,28 +57,19 @@ def check_file(path: Path, extension: str) -> None:
         raise ParseError("empty")
     if not head.strip(b"\x00"):
         raise ParseError("broken.zeros")
-    if extension == "pdf":
-        _check_pdf(head)
-    elif extension in _ZIPPED:
-        _check_zipped(path, head, extension)
-    elif extension in _TEXTUAL and (found := _name(head)):
-        raise _mislabelled(extension, found)
-
-
-def _check_pdf(head: bytes) -> None:
-    if _PDF in head:  # readers accept junk before the header
+    known = next((name for start, name in _SIGNATURES if head.startswith(start)), None)
+    found = known or ("text" if min(head) >= 9 else "unknown")
+    if extension == "pdf" and _PDF not in head:  # readers accept junk before the header
+        raise _mislabelled("pdf", found)
+    if extension in _TEXTUAL and known:
+        raise _mislabelled(extension, known)
+    if extension not in _ZIPPED:
         return
-    found = _name(head) or ("text" if _is_text(head) else "unknown")
-    raise _mislabelled("pdf", found)
-
-
-def _check_zipped(path: Path, head: bytes, extension: str) -> None:
     if head.startswith(_OLE):
         if _ENCRYPTED_PACKAGE in path.read_bytes()[: 64 * 1024**2]:
             raise ParseError("encrypted")
         raise _mislabelled(extension, "ole")
     if not head.startswith(_ZIP):
-        found = _name(head) or ("text" if _is_text(head) else "unknown")
         raise _mislabelled(extension, found)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -113,22 +103,10 @@ def _check_office(archive: zipfile.ZipFile, extension: str) -> None:
     for entry in archive.infolist():
         if entry.filename.lower().endswith((".xml", ".rels")) and not entry.is_dir():
             with archive.open(entry) as part:
-                _check_xml(part)
-
-
-def _check_xml(part: IO[bytes]) -> None:
-    """Office XML never declares a document type; entities defined there are an attack ("billion laughs")."""
-    head = part.read(2048).replace(b"\x00", b"")
-    if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-        raise ParseError("broken.entities")
-
-
-def _name(head: bytes) -> str | None:
-    return next((name for start, name in _SIGNATURES if head.startswith(start)), None)
-
-
-def _is_text(head: bytes) -> bool:
-    return b"\x00" not in head and sum(byte < 9 for byte in head) == 0
+                # Office XML never declares a document type; entities defined there are an attack ("billion laughs")
+                head = part.read(2048).replace(b"\x00", b"")
+                if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+                    raise ParseError("broken.entities")
 
 
 def _mislabelled(extension: str, found: str) -> ParseError:
@@ -151,7 +129,29 @@ def bounded(element: Element) -> Iterator[Element]:
             for piece in pieces(clean(element.text), MAX_TEXT):
                 yield replace(element, text=piece)
         case Table():
-            yield from _tables(element)
+            columns = _cells(element.columns)
+            whole_caption = clean(element.caption)
+            caption = whole_caption[:MAX_CELL]
+            batch: list[tuple[str, ...]] = []
+            size = 0
+            for whole in element.rows:
+                row = _cells(whole)
+                batch.append(row)
+                size += sum(len(cell) + 4 for cell in row)
+                if size > MAX_TABLE:
+                    yield replace(element, columns=columns, rows=tuple(batch), caption=caption)
+                    batch, size = [], 0
+            if batch or not element.rows:
+                yield replace(element, columns=columns, rows=tuple(batch), caption=caption)
+            if len(whole_caption) > MAX_CELL:
+                yield _LONG_CAPTION
+            yield from columns_left_out(max(map(len, (element.columns, *element.rows))))
+            longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (element.columns, *element.rows))
+            cell = max((len(cell) for row in (element.columns, *element.rows) for cell in row[:MAX_COLUMNS]), default=0)
+            if cell > MAX_CELL:
+                yield Notice(key="left_out.cell", params={"characters": cell, "most": MAX_CELL})
+            if longest > MAX_ROW:
+                yield Notice(key="left_out.row", params={"characters": longest, "most": MAX_ROW})
         case Picture():
             alt = clean(element.alt)
             yield replace(element, alt=alt[:MAX_CELL])
@@ -173,32 +173,6 @@ def pieces(text: str, length: int) -> Iterator[str]:
         start = end
     if text[start:].strip():
         yield text[start:]
-
-
-def _tables(table: Table) -> Iterator[Table | Notice]:
-    columns = _cells(table.columns)
-    whole_caption = clean(table.caption)
-    caption = whole_caption[:MAX_CELL]
-    batch: list[tuple[str, ...]] = []
-    size = 0
-    for whole in table.rows:
-        row = _cells(whole)
-        batch.append(row)
-        size += sum(len(cell) + 4 for cell in row)
-        if size > MAX_TABLE:
-            yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
-            batch, size = [], 0
-    if batch or not table.rows:
-        yield replace(table, columns=columns, rows=tuple(batch), caption=caption)
-    if len(whole_caption) > MAX_CELL:
-        yield _LONG_CAPTION
-    yield from columns_left_out(max(map(len, (table.columns, *table.rows))))
-    longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (table.columns, *table.rows))
-    cell = max((len(cell) for row in (table.columns, *table.rows) for cell in row[:MAX_COLUMNS]), default=0)
-    if cell > MAX_CELL:
-        yield Notice(key="left_out.cell", params={"characters": cell, "most": MAX_CELL})
-    if longest > MAX_ROW:
-        yield Notice(key="left_out.row", params={"characters": longest, "most": MAX_ROW})
 
 
 def columns_left_out(columns: int) -> Iterator[Notice]:

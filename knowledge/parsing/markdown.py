@@ -56,76 +56,55 @@ class _Reader:
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             self.at += 1
-            yield from self._token(token)
-
-    def _token(self, token: Token) -> Iterator[Element]:
-        kind = token.type
-        if kind == "heading_open":
-            yield Heading(text=inline_text(self.tokens[self.at]).replace("\n", " "), level=int(token.tag[1]))
-            self.at += 1
-        elif kind == "inline":
-            yield from self._paragraph(token)
-        elif kind in ("fence", "code_block"):
-            if token.content.strip():
-                yield Code(text=token.content.rstrip(), language=token.info.strip().split(" ")[0])
-        elif kind == "table_open":
-            yield from self._table()
-        elif kind == "html_block":
-            yield from self._html(token.content)
-        elif kind == "front_matter":
-            found = _FRONT_MATTER_TITLE.search(token.content)
-            if found and not self._has_title():
-                yield Heading(text=found.group(1), level=1)
-        else:
-            self._list(token)
-
-    def _list(self, token: Token) -> None:
-        if token.type == "ordered_list_open":
-            self.lists.append(int(token.attrGet("start") or 1))
-        elif token.type == "bullet_list_open":
-            self.lists.append(0)
-        elif token.type in ("ordered_list_close", "bullet_list_close"):
-            self.lists.pop()
-        elif token.type == "list_item_open":
-            number = self.lists[-1]
-            self.lists[-1] += 1 if number else 0
-            self.marker = "  " * (len(self.lists) - 1) + (f"{number}. " if number else "- ")
-        elif token.type == "footnote_open":
-            self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
-
-    def _paragraph(self, token: Token) -> Iterator[Element]:
-        yield from self._pictures(token)
-        text = inline_text(token).strip()
-        if text:
-            yield Paragraph(text=self.marker + text)
-            self.marker = ""
-
-    def _pictures(self, token: Token) -> Iterator[Element]:
-        """Pictures written into the text itself; what is elsewhere is not fetched."""
-        for child in token.children or []:
-            source = str(child.attrGet("src") or "")
-            if child.type == "image" and source.startswith("data:"):
-                yield from elements_of(f'<img src="{source}">', self.pictures)
-
-    def _table(self) -> Iterator[Element]:
-        rows: list[list[str]] = []
-        while self.at < len(self.tokens) and self.tokens[self.at].type != "table_close":
-            token = self.tokens[self.at]
-            self.at += 1
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type == "inline":
-                rows[-1].append(inline_text(token))
-        table = make_table(rows, header_rows=1)
-        if table is not None:
-            yield table
-
-    def _html(self, source: str) -> Iterator[Element]:
-        if ("<" in source and _TAG.sub("", source).strip()) or "data:image" in source:
-            yield from elements_of(source, self.pictures)
-
-    def _has_title(self) -> bool:
-        return any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens)
+            kind = token.type
+            if kind == "heading_open":
+                yield Heading(text=inline_text(self.tokens[self.at]).replace("\n", " "), level=int(token.tag[1]))
+                self.at += 1
+            elif kind == "inline":
+                # Pictures written into the text itself; what is elsewhere is not fetched.
+                for child in token.children or []:
+                    source = str(child.attrGet("src") or "")
+                    if child.type == "image" and source.startswith("data:"):
+                        yield from elements_of(f'<img src="{source}">', self.pictures)
+                text = inline_text(token).strip()
+                if text:
+                    yield Paragraph(text=self.marker + text)
+                    self.marker = ""
+            elif kind in ("fence", "code_block"):
+                if token.content.strip():
+                    yield Code(text=token.content.rstrip(), language=token.info.strip().split(" ")[0])
+            elif kind == "table_open":
+                rows: list[list[str]] = []
+                while self.at < len(self.tokens) and self.tokens[self.at].type != "table_close":
+                    part = self.tokens[self.at]
+                    self.at += 1
+                    if part.type == "tr_open":
+                        rows.append([])
+                    elif part.type == "inline":
+                        rows[-1].append(inline_text(part))
+                table = make_table(rows, header_rows=1)
+                if table is not None:
+                    yield table
+            elif kind == "html_block":
+                source = token.content
+                if ("<" in source and _TAG.sub("", source).strip()) or "data:image" in source:
+                    yield from elements_of(source, self.pictures)
+            elif kind == "front_matter":
+                found = _FRONT_MATTER_TITLE.search(token.content)
+                if found and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
+                    yield Heading(text=found.group(1), level=1)
+            elif kind == "ordered_list_open":
+                self.lists.append(int(token.attrGet("start") or 1))
+            elif kind == "bullet_list_open":
+                self.lists.append(0)
+            elif kind in ("ordered_list_close", "bullet_list_close"):
+                self.lists.pop()
+            elif kind == "list_item_open":
+                number = self.lists[-1]
+                self.lists[-1] += 1 if number else 0
+                self.marker = "  " * (len(self.lists) - 1) + (f"{number}. " if number else "- ")
+            elif kind == "footnote_open":
+                self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
 
 
 def inline_text(token: Token) -> str:
@@ -151,13 +130,10 @@ def inline_text(token: Token) -> str:
         elif child.type == "link_open":
             links.append((len(parts), str(child.attrGet("href") or "")))
         elif child.type == "link_close" and links:
-            parts += _address(parts[links[-1][0] :], links[-1][1])
-            links.pop()
+            start, address = links.pop()
+            shown, bare = parts[start:], address.removeprefix("mailto:")
+            is_told = not shown.strip() or shown.strip() in (bare, address) or shown in bare
+            known = address.startswith(("http://", "https://", "mailto:")) and len(address) <= _LONGEST_ADDRESS
+            if known and not is_told:
+                parts += f" ({bare})"
     return parts
-
-
-def _address(shown: str, address: str) -> str:
-    if not address.startswith(("http://", "https://", "mailto:")) or len(address) > _LONGEST_ADDRESS:
-        return ""
-    bare = address.removeprefix("mailto:")
-    return "" if not shown.strip() or shown.strip() in (bare, address) or shown in bare else f" ({bare})"

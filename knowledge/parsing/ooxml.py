@@ -50,21 +50,18 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
     try:
         with zipfile.ZipFile(path) as package:
             parts = package.infolist()
-            _check_sizes(parts, kind)
+            bomb = any(part.file_size > _ALWAYS_FINE and part.file_size > part.compress_size * _RATIO for part in parts)
+            xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
+            total = sum(part.file_size for part in parts)
+            if bomb or len(parts) > _MOST_PARTS or total > _MOST_BYTES or xml > _MOST_XML_BYTES:
+                raise ParseError("too_large.office", kind=kind)
+            if any(part.flag_bits & 1 for part in parts):
+                raise ParseError("encrypted.part")
             _refuse_entities(package, parts, kind)
     except BROKEN as error:
         raise broken(error) from error
     if not any(part.filename.lstrip("/").startswith(main_part) for part in parts):
         raise ParseError("broken.no_main_part", kind=kind)
-
-
-def _check_sizes(parts: list[zipfile.ZipInfo], kind: str) -> None:
-    bomb = any(part.file_size > _ALWAYS_FINE and part.file_size > part.compress_size * _RATIO for part in parts)
-    xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
-    if bomb or len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > _MOST_BYTES or xml > _MOST_XML_BYTES:
-        raise ParseError("too_large.office", kind=kind)
-    if any(part.flag_bits & 1 for part in parts):
-        raise ParseError("encrypted.part")
 
 
 def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kind: str) -> None:

@@ -56,7 +56,13 @@ class PictureStore:
                     return too_many_pictures(_MOST_PICTURES)
                 extension = _KEPT.get(image.format or "")
                 image.load()
-                kept = data if extension else _as_png(image)
+                if extension:
+                    kept = data
+                else:
+                    target = BytesIO()
+                    transparent = "A" in image.getbands() or "transparency" in image.info
+                    image.convert("RGBA" if transparent else "RGB").save(target, "PNG")
+                    kept = target.getvalue()
         except Image.DecompressionBombError:
             return _TOO_LARGE
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError):
@@ -66,9 +72,3 @@ class PictureStore:
         (self.folder / name).write_bytes(kept)
         self._written += 1
         return Picture(path=name, width=width, height=height)
-
-
-def _as_png(image: Image.Image) -> bytes:
-    target = BytesIO()
-    image.convert("RGBA" if "A" in image.getbands() or "transparency" in image.info else "RGB").save(target, "PNG")
-    return target.getvalue()

@@ -68,7 +68,12 @@ class _Slide:
     def run(self) -> Iterator[Element]:
         """Yield the title, the shapes from top to bottom, and the notes."""
         title = _title_of(self.slide)
-        rest = list(self._body(title))
+        rest: list[Element] = []
+        for shape in _in_reading_order(self.slide.shapes):
+            if title is None or shape.shape_id != title.shape_id:
+                rest += self._shape(shape, 0)
+        frame = self.slide.notes_slide.notes_text_frame if self.slide.has_notes_slide else None
+        rest += self._text(frame) if frame is not None else ()
         if title is not None:
             yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
         elif rest:
@@ -79,14 +84,6 @@ class _Slide:
             else:
                 yield Heading(page=self.page, text=f"Slide {self.page}", level=1)
         yield from rest
-
-    def _body(self, title: Any) -> Iterator[Element]:
-        for shape in _in_reading_order(self.slide.shapes):
-            if title is None or shape.shape_id != title.shape_id:
-                yield from self._shape(shape, 0)
-        if self.slide.has_notes_slide:
-            frame = self.slide.notes_slide.notes_text_frame
-            yield from self._text(frame) if frame is not None else ()
 
     def _shape(self, shape: Any, depth: int) -> Iterator[Element]:
         if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
@@ -101,11 +98,29 @@ class _Slide:
             yield from self._text(shape.text_frame)
             yield from self._pictures(shape)
         elif getattr(shape, "has_table", False) and shape.has_table:
-            yield from self._table(shape.table)
+            rows: list[list[Cell]] = []
+            for row in shape.table.rows:
+                cells: list[Cell] = []
+                for cell in row.cells:
+                    if not cell.is_spanned:
+                        text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{_A}p"))))
+                        width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
+                        cells.append(Cell(text, width, height))
+                rows.append(cells)
+            header = 1 if shape.table.first_row and len(rows) > 1 else None
+            yield from table_of(rows, header_rows=header, page=self.page)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             yield from read_chart(shape.part.related_part(shape._element.chart_rId).blob, self.page)
         else:
-            yield from self._diagram(shape)
+            # The words of a SmartArt diagram lie in a part of their own.
+            parser = etree.XMLParser(resolve_entities=False, no_network=True)
+            for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
+                data = blob(shape.part, node.get(f"{_R}dm"))
+                root = etree.fromstring(data, parser) if data else None
+                for paragraph in root.iter(f"{_A}p") if root is not None else ():
+                    text = _text_of(paragraph)
+                    if text:
+                        yield Paragraph(page=self.page, text=f"- {text}")
             yield from self._pictures(shape)
 
     def _text(self, frame: Any) -> Iterator[Element]:
@@ -114,7 +129,9 @@ class _Slide:
         filled = [(node, text) for node, text in paragraphs if text]
         counts: dict[int, int] = {}
         for node, text in filled:
-            level = _level(node)
+            properties = node.find(f"{_A}pPr")
+            declared = properties.get("lvl", "0") if properties is not None else "0"
+            level = min(int(declared), 8) if declared.isdigit() else 0
             counts = {place: count for place, count in counts.items() if place <= level}
             if _has_mark(node, "buAutoNum"):
                 counts[level] = counts.get(level, 0) + 1
@@ -124,34 +141,11 @@ class _Slide:
                 marker = "  " * max(0, level) + "- " if level or _has_mark(node, "buChar") else ""
             yield Paragraph(page=self.page, text=marker + text)
 
-    def _table(self, table: Any) -> Iterator[Element]:
-        rows: list[list[Cell]] = []
-        for row in table.rows:
-            cells: list[Cell] = []
-            for cell in row.cells:
-                if not cell.is_spanned:
-                    text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{_A}p"))))
-                    width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
-                    cells.append(Cell(text, width, height))
-            rows.append(cells)
-        header = 1 if table.first_row and len(rows) > 1 else None
-        yield from table_of(rows, header_rows=header, page=self.page)
-
     def _pictures(self, shape: Any) -> Iterator[Element]:
         properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)
         alt = "" if properties is None else _line(properties.get("descr") or "")
         for node in shape._element.iter(f"{_A}blip"):
             yield from self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
-
-    def _diagram(self, shape: Any) -> Iterator[Element]:
-        """Yield the words of a SmartArt diagram, which lie in a part of their own."""
-        for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
-            data = blob(shape.part, node.get(f"{_R}dm"))
-            root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True)) if data else None
-            for paragraph in root.iter(f"{_A}p") if root is not None else ():
-                text = _text_of(paragraph)
-                if text:
-                    yield Paragraph(page=self.page, text=f"- {text}")
 
 
 def _in_reading_order(shapes: Any) -> list[Any]:
@@ -178,12 +172,6 @@ def _text_of(paragraph: etree._Element) -> str:
     for node in paragraph.iter(f"{_A}t", f"{_A}br"):
         parts.append("\n" if node.tag == f"{_A}br" else node.text or "")
     return clean("".join(parts)).strip()
-
-
-def _level(paragraph: etree._Element) -> int:
-    properties = paragraph.find(f"{_A}pPr")
-    level = properties.get("lvl", "0") if properties is not None else "0"
-    return min(int(level), 8) if level.isdigit() else 0
 
 
 def _has_mark(paragraph: etree._Element, kind: str) -> bool:

@@ -81,8 +81,11 @@ def make_table(
     if not any(used):
         return None
     top = declared or body
-    if len(declared) + len(body) > 2 and not caption and _is_title(top[0]):
-        caption = next(cell.strip() for cell in top.pop(0) if cell.strip())
+    if len(declared) + len(body) > 2 and not caption:
+        row = top[0]  # a title where it is one text over all columns
+        texts = {cell.strip() for cell in row} - {""}
+        if len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1]):
+            caption = next(cell.strip() for cell in top.pop(0) if cell.strip())
     if header_rows is None and (number := count_header_rows(body)):
         declared, body = body[:number], body[number:]
     return Table(page=page, columns=_merge_header(declared), rows=tuple(map(tuple, body)), caption=caption)
@@ -140,12 +143,6 @@ def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
 def _fill(line: list[str], waiting: dict[int, tuple[str, int]]) -> None:
     while len(line) in waiting and len(line) < MAX_COLUMNS:
         line.append(waiting[len(line)][0])
-
-
-def _is_title(row: Sequence[str]) -> bool:
-    """Whether a first row is one text over all columns."""
-    texts = {cell.strip() for cell in row} - {""}
-    return len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1])
 
 
 def _only(rows: list[list[str]], used: list[bool]) -> list[list[str]]:
@@ -250,8 +247,8 @@ class SheetTables:
     def _start(self, rows: list[list[str]]) -> Generator[Table | Paragraph, None, list[list[str]]]:
         """Take titles and header off a block's first rows and return the rest; lone cells become paragraphs."""
         titles: list[str] = []
-        while rows and (single := _single(rows[0])):
-            titles.append(single)
+        while rows and len(texts := {cell for cell in rows[0] if cell}) == 1:  # perhaps merged over several columns
+            titles.append(texts.pop())
             rows = rows[1:]
         if not rows:
             yield from self._release()
@@ -272,9 +269,3 @@ class SheetTables:
         width = max(map(len, rows[:header]), default=0)
         self._columns = _merge_header([row + [""] * (width - len(row)) for row in rows[:header]])
         return rows[header:]
-
-
-def _single(row: list[str]) -> str:
-    """Return the one text of a row that holds only one, perhaps merged over several columns."""
-    texts = {cell for cell in row if cell}
-    return texts.pop() if len(texts) == 1 else ""

@@ -30,17 +30,10 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the elements of a text file; raises `ParseError` for an empty or a binary one."""
     text = read_text(path)
     if context.filename.lower().endswith(".log"):
-        return _log(text)
-    return _elements(text)
-
-
-def _log(text: str) -> Iterator[Element]:
-    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
-    for start in range(0, len(lines), _LOG_BLOCK):
-        yield Code(text="\n".join(lines[start : start + _LOG_BLOCK]))
-
-
-def _elements(text: str) -> Iterator[Element]:
+        entries = [line.rstrip() for line in text.split("\n") if line.strip()]
+        for start in range(0, len(entries), _LOG_BLOCK):
+            yield Code(text="\n".join(entries[start : start + _LOG_BLOCK]))
+        return
     blocks = [block.strip("\n").split("\n") for block in re.split(r"\n[ \t　]*(?:\n[ \t　]*)+", text) if block.strip()]
     for number, lines in enumerate(blocks):
         following = blocks[number + 1][0] if number + 1 < len(blocks) else ""
@@ -61,21 +54,27 @@ def _block(lines: list[str], following: str) -> Iterator[Element]:
         lines = lines[1:]
     if not lines:
         return
-    if _is_preformatted(lines):
+    gaps = sum(1 for line in lines if _INNER_GAP.search(line.strip()))
+    drawn = len(lines) > 2 and gaps >= len(lines) * 0.7  # a table drawn with spaces
+    indented = all(line.startswith(("    ", "\t")) for line in lines)
+    if drawn or (indented and sum(1 for line in lines if _CODE_LINE.search(line.strip())) >= len(lines) * 0.5):
         yield Code(text="\n".join(lines))
-    else:
-        yield from _paragraphs(lines)
-
-
-def _paragraphs(lines: list[str]) -> Iterator[Element]:
-    """Join hard-wrapped lines; yield every other line by itself."""
+        return
+    # Hard-wrapped lines are joined; every other line stands by itself. In a paragraph broken at a margin no line but
+    # the last of an item is short.
     width = max(_columns(line) for line in lines)
-    wrapped = 30 <= width <= 120 and _is_wrapped(lines, width)
+    full = [line for line, after in pairwise(lines) if not _STARTS.match(after)]
+    if full:
+        long_enough = sum(1 for line in full if _columns(line) >= width * 0.65) >= len(full) * 0.8
+        closed = len(full) > 2 and all(_ENDS_SENTENCE.search(line) for line in full)
+        wrapped = long_enough and not closed
+    else:
+        wrapped = any(_STARTS.match(line) for line in lines)
+    wrapped = wrapped and 30 <= width <= 120
     text = ""
     for line in lines:
         level = 0 if wrapped and text else chapter_level(line)
-        starts = not wrapped or level or _STARTS.match(line)
-        if text and starts:
+        if text and (not wrapped or level or _STARTS.match(line)):
             yield Paragraph(text=_spaced(text))
             text = ""
         if level:
@@ -96,26 +95,6 @@ def join_lines(before: str, line: str) -> str:
     if _is_wide(before[-1]) and _is_wide(line[0]):
         return before + line
     return f"{before} {line}"
-
-
-def _is_wrapped(lines: list[str], width: int) -> bool:
-    """Whether the lines are one paragraph broken at a margin: none but the last of an item is short."""
-    full = [line for line, after in pairwise(lines) if not _STARTS.match(after)]
-    if not full:
-        return any(_STARTS.match(line) for line in lines)
-    long_enough = sum(1 for line in full if _columns(line) >= width * 0.65)
-    closed = sum(1 for line in full if _ENDS_SENTENCE.search(line))
-    return long_enough >= len(full) * 0.8 and not (len(full) > 2 and closed == len(full))
-
-
-def _is_preformatted(lines: list[str]) -> bool:
-    """Whether an indented block is code or a table drawn with spaces."""
-    gaps = sum(1 for line in lines if _INNER_GAP.search(line.strip()))
-    if len(lines) > 2 and gaps >= len(lines) * 0.7:
-        return True
-    if not all(line.startswith(("    ", "\t")) for line in lines):
-        return False
-    return sum(1 for line in lines if _CODE_LINE.search(line.strip())) >= len(lines) * 0.5
 
 
 def _title_level(line: str, following: str) -> int:

@@ -83,23 +83,21 @@ def reading(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any
         blocks.append({"kind": "code", "text": fence[2].rstrip("\n")})
         end = fence.end()
     blocks += _prose(chunk.content[end:])
-    return _marked(blocks, said) if marks and (said := marks.said_in(chunk)) else blocks
-
-
-@register.simple_tag
-def said_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
-    """Return the rows of a table that `marks` names, from 0."""
-    return marks.said.get(chunk.pk, set()) if marks else set()
-
-
-def _marked(blocks: list[dict[str, Any]], said: dict[str, str]) -> list[dict[str, Any]]:
-    """Return blocks with sentences marked; `said` has their element ids by their text, and is used up."""
+    if not (marks and (said := marks.said_in(chunk))):
+        return blocks
+    # `said` has the sentences' element ids by their text, and is used up.
     for block in blocks:
         if "items" in block:
             block["items"] = [_mark(item, said) for item in block["items"]]
         else:
             block["text"] = _mark(block["text"], said)
     return blocks
+
+
+@register.simple_tag
+def said_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
+    """Return the rows of a table that `marks` names, from 0."""
+    return marks.said.get(chunk.pk, set()) if marks else set()
 
 
 def _mark(text: str, said: dict[str, str]) -> SafeString:

@@ -24,8 +24,24 @@ _KEEP_BOXES = 24 * 3600  # seconds
 def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) -> bytes:
     """Return page `number` (from 1) as PNG, with chunks marked on it when given; raises `Http404` when it can't be."""
     try:
-        page = _page(document, number)
-        boxes = [box for chunk in chunks for box in _boxes(document, number, chunk)]
+        source = Path(document.file.path)
+        kept = Path(default_storage.path(f"pages/{document.pk}/{number}.png"))
+        if kept.is_file():
+            page = kept.read_bytes()
+        else:
+            page = render_page(source, number, _WIDTH)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
+                file.write(page)
+            Path(file.name).replace(kept)  # whole or not at all, whoever reads it meanwhile
+        boxes: list[Fractions] = []
+        for chunk in chunks:
+            key = f"knowledge:boxes:{chunk.pk}:{number}"
+            found: list[Fractions] | None = cache.get(key)
+            if found is None:
+                found = find_boxes(source, number, chunk.content)
+                cache.set(key, found, _KEEP_BOXES)
+            boxes += found
     except (ParseError, IndexError, FileNotFoundError) as error:
         raise Http404(str(error)) from None
     return mark(page, boxes) if boxes else page
@@ -48,25 +64,3 @@ def mark(page: bytes, boxes: list[Fractions]) -> bytes:
     result = io.BytesIO()
     ImageChops.multiply(picture, layer).save(result, "PNG", compress_level=2)
     return result.getvalue()
-
-
-def _page(document: Document, number: int) -> bytes:
-    kept = Path(default_storage.path(f"pages/{document.pk}/{number}.png"))
-    if kept.is_file():
-        return kept.read_bytes()
-    content = render_page(Path(document.file.path), number, _WIDTH)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
-        file.write(content)
-    Path(file.name).replace(kept)  # whole or not at all, whoever reads it meanwhile
-    return content
-
-
-def _boxes(document: Document, number: int, chunk: Chunk) -> list[Fractions]:
-    """Return where the chunk stands on the page; found once a day."""
-    key = f"knowledge:boxes:{chunk.pk}:{number}"
-    boxes: list[Fractions] | None = cache.get(key)
-    if boxes is None:
-        boxes = find_boxes(Path(document.file.path), number, chunk.content)
-        cache.set(key, boxes, _KEEP_BOXES)
-    return boxes

@@ -73,7 +73,13 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
     if not request.htmx:  # type: ignore[attr-defined]
-        _tell(request, rows)
+        # Said after a reload.
+        for row in rows:
+            if "refused" in row:
+                messages.error(request, row["refused"])
+            elif row["already_here"]:
+                document: Document = row["document"]
+                messages.info(request, _("“{name}” is already here.").format(name=document.original_filename))
         return redirect("knowledge-base", base.pk)
     context = {"rows": rows, "can_edit": True, "columns": 6}
     status = 413 if rows and all("refused" in row for row in rows) else 200
@@ -150,13 +156,3 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
     role = queries.role_of(request.user, base)
     return {"base": base, "role": role, "can_edit": role in ("owner", "editor"), "is_owner": role == "owner"}
-
-
-def _tell(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
-    """Say after a reload what became of the files."""
-    for row in rows:
-        if "refused" in row:
-            messages.error(request, row["refused"])
-        elif row["already_here"]:
-            document: Document = row["document"]
-            messages.info(request, _("“{name}” is already here.").format(name=document.original_filename))

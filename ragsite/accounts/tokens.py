@@ -46,15 +46,11 @@ def token_for_header(header: bytes, address: str) -> ApiToken | None:
         except TooManyGuesses as refusal:
             raise Throttled(refusal.wait) from None
         raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
-    _note_use(token)
-    return token
-
-
-def _note_use(token: ApiToken) -> None:
-    """Remember when the token was last used, to the minute, so that busy clients don't write at each call."""
+    # To the minute, so that busy clients don't write at each call.
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -45,15 +45,14 @@ class AsyncAPIView(APIView):
         response: HttpResponseBase
         try:
             await sync_to_async(self.initial)(self.request, *args, **kwargs)
-            response = await self._handler()(self.request, *args, **kwargs)
+            method = (self.request.method or "").lower()
+            known = method in self.http_method_names
+            handler: Any = getattr(self, method, self._not_allowed) if known else self._not_allowed
+            response = await handler(self.request, *args, **kwargs)
         except (APIException, Http404, PermissionDenied) as error:
             response = await sync_to_async(self.handle_exception)(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)  # type: ignore[arg-type]
         return self.response
-
-    def _handler(self) -> Any:
-        method = (self.request.method or "").lower()
-        return getattr(self, method, self._not_allowed) if method in self.http_method_names else self._not_allowed
 
     async def _not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
         return self.http_method_not_allowed(request, *args, **kwargs)

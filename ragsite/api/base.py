@@ -87,18 +87,16 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
     codes = error.get_codes() if isinstance(error, APIException) else None
     if isinstance(response.data, dict) and "detail" in response.data:
-        response.data = {"detail": str(response.data["detail"]), "code": _code(codes, response.status_code)}
+        if isinstance(codes, str):
+            code = codes
+        elif isinstance(codes, dict) and isinstance(codes.get("detail"), str):
+            code = str(codes["detail"])
+        else:
+            code = {404: "not_found", 403: "permission_denied"}.get(response.status_code, "error")
+        response.data = {"detail": str(response.data["detail"]), "code": code}
     else:
         response.data = {"detail": _first(response.data), "code": "invalid", "errors": response.data}
     return response
-
-
-def _code(codes: Any, status: int) -> str:
-    if isinstance(codes, str):
-        return codes
-    if isinstance(codes, dict) and isinstance(codes.get("detail"), str):
-        return str(codes["detail"])
-    return {404: "not_found", 403: "permission_denied"}.get(status, "error")
 
 
 def _first(data: Any) -> str:

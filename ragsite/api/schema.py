@@ -45,18 +45,6 @@ class ApiSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         responses: Any = super()._get_response_bodies(direction)
-        for code in self._error_codes():
-            error: Any = self._get_response_for_code(  # type: ignore[no-untyped-call]
-                ApiErrorSerializer, code, None, direction
-            )
-            declared = responses.setdefault(code, error)
-            declared["content"] = {"application/json": next(iter(declared["content"].values()))}
-            declared["description"] = declared["description"] or _ERRORS[code]
-            if code in ("429", "503"):
-                declared["headers"] = _RETRY_AFTER
-        return dict(sorted(responses.items()))
-
-    def _error_codes(self) -> set[str]:
         codes = {"401", "429", "503"}
         parameters = self._get_parameters()
         has_body = self._get_request_body() is not None  # type: ignore[no-untyped-call]
@@ -70,7 +58,16 @@ class ApiSchema(AutoSchema):
             codes |= {"413", "415"}
         if not issubclass(self.view.content_negotiation_class, FirstRenderer):
             codes.add("406")
-        return codes
+        for code in codes:
+            error: Any = self._get_response_for_code(  # type: ignore[no-untyped-call]
+                ApiErrorSerializer, code, None, direction
+            )
+            declared = responses.setdefault(code, error)
+            declared["content"] = {"application/json": next(iter(declared["content"].values()))}
+            declared["description"] = declared["description"] or _ERRORS[code]
+            if code in ("429", "503"):
+                declared["headers"] = _RETRY_AFTER
+        return dict(sorted(responses.items()))
 
     def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         """Add that of the fields of `either` one is needed; not as alternatives, which clients are made types of."""

@@ -55,17 +55,18 @@ class InUtf8:
         while True:
             more = self._stream.read(size)
             data = self._header.sub(lambda found: _in_utf8(found[0]), self._kept + more)
-            end = len(data) if not more else self._whole(data)
+            if not more:
+                end = len(data)
+            else:
+                # Where a header may begin whose end hasn't come yet.
+                last = data.rfind(self._delimiter)
+                if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
+                    end = last
+                else:
+                    end = max(0, len(data) - len(self._delimiter))
             self._kept = data[end:]
             if end or not more:
                 return data[:end]
-
-    def _whole(self, data: bytes) -> int:
-        """Return where a header may begin whose end hasn't come yet."""
-        last = data.rfind(self._delimiter)
-        if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
-            return last
-        return max(0, len(data) - len(self._delimiter))
 
 
 class _Parser(DjangoMultiPartParser):
@@ -92,16 +93,15 @@ class _Parser(DjangoMultiPartParser):
             files[-1].folder = self._folder
 
 
-def _parse_file_upload(request: HttpRequest, META: Any, post_data: Any) -> Any:
-    return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
-
-
 @sync_and_async_middleware
 def keep_names(get_response: Answer) -> Answer:
     """Have each request's form read by the parser that keeps folders and names, whoever reads it first."""
 
+    def parse(request: HttpRequest, META: Any, post_data: Any) -> Any:
+        return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
+
     def answer(request: HttpRequest) -> Any:
-        request.parse_file_upload = MethodType(_parse_file_upload, request)  # type: ignore[method-assign]
+        request.parse_file_upload = MethodType(parse, request)  # type: ignore[method-assign]
         return get_response(request)
 
     return markcoroutinefunction(answer) if iscoroutinefunction(get_response) else answer

@@ -121,7 +121,11 @@ class ChatClient:
         async with aclosing(self._answer(self._ask(messages, temperature, max_tokens))) as answer:
             async for piece in answer:
                 pieces.append(piece)
-        return _reply(pieces)
+        thought, text = split_thinking("".join(piece.text for piece in pieces if isinstance(piece, TextPiece)))
+        thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)).strip()
+        usage = next((Usage(p.prompt_tokens, p.completion_tokens) for p in pieces if isinstance(p, UsagePiece)), None)
+        reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
+        return Reply(text, "\n\n".join(filter(None, (thinking, thought))), usage, reason)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint offers, in its order."""
@@ -163,18 +167,13 @@ class ChatClient:
                 return
             except LLMError as error:
                 error.where = error.where or http.host(self.endpoint)
-                wait = self._wait(error, attempt)
+                wait = max(self._pause * 2**attempt, error.retry_after or 0.0)
                 now = asyncio.get_running_loop().time()
-                if started or wait is None or now + wait > ask.deadline:
+                # A time-out has waited enough.
+                worthwhile = error.retryable and not isinstance(error, TimedOut | Busy) and attempt + 1 < ATTEMPTS
+                if started or not worthwhile or wait > MAX_WAIT or now + wait > ask.deadline:
                     raise
             await asyncio.sleep(wait)
-
-    def _wait(self, error: LLMError, attempt: int) -> float | None:
-        """Return the seconds until another try, or None where none would help: a time-out has waited enough."""
-        if not error.retryable or isinstance(error, TimedOut | Busy) or attempt + 1 == ATTEMPTS:
-            return None
-        wait = max(self._pause * 2**attempt, error.retry_after or 0.0)
-        return wait if wait <= MAX_WAIT else None
 
     async def _adapted(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
         """Yield the answer, asking again without what the server lacks or refuses to be asked."""
@@ -183,7 +182,8 @@ class ChatClient:
             try:
                 async with aclosing(self._once(ask, lacks)) as pieces:
                     async for piece in pieces:
-                        _remember(self.endpoint, lacks)
+                        if lacks != _known_lacks(self.endpoint):
+                            _found[_key(self.endpoint)] = (lacks, time.monotonic())
                         yield piece
                 return
             except _Missing as missing:
@@ -192,25 +192,14 @@ class ChatClient:
                     raise missing.error from missing
                 lacks = replace(lacks, chat=True)
             except BadRequest as error:
-                unwanted = None if isinstance(error, ContextTooLong) else _to_leave_out(error, lacks)
-                if unwanted is None:
+                # The optional field that the refusal names, or else the one that is least known.
+                named = [field for word, field in _OPTIONAL.items() if word in error.detail]
+                unwanted = next((field for field in [*named, "stream_options"] if field not in lacks.fields), None)
+                if unwanted is None or isinstance(error, ContextTooLong):
                     raise
                 lacks = replace(lacks, fields=lacks.fields | {unwanted})
 
     async def _once(self, ask: _Ask, lacks: _Lacks) -> AsyncGenerator[Piece, None]:
-        path = "/completions" if lacks.chat else "/chat/completions"
-        async with self._connection.send("POST", path, ask.deadline, self._body(ask, lacks)) as incoming:
-            if not incoming.ok:
-                error = await incoming.refusal()
-                # "No such model" comes as 404 too; only a path that is missing is a reason to try the other.
-                if incoming.status in _NO_SUCH_PATH and not http.names_a_model(error.detail):
-                    raise _Missing(error)
-                raise error
-            async with aclosing(read_pieces(incoming, ReplyParser(self.endpoint), ask.pace)) as pieces:
-                async for piece in pieces:
-                    yield piece
-
-    def _body(self, ask: _Ask, lacks: _Lacks) -> dict[str, Any]:
         limit = "max_completion_tokens" if "max_tokens" in lacks.fields else "max_tokens"
         body: dict[str, Any] = {
             "model": self.endpoint.model,
@@ -223,7 +212,18 @@ class ChatClient:
             body |= {"prompt": plain_prompt(ask.messages), "stop": ["\nUser:"]}
         else:
             body["messages"] = [message.to_dict() for message in ask.messages]
-        return {name: value for name, value in body.items() if name not in lacks.fields}
+        body = {name: value for name, value in body.items() if name not in lacks.fields}
+        path = "/completions" if lacks.chat else "/chat/completions"
+        async with self._connection.send("POST", path, ask.deadline, body) as incoming:
+            if not incoming.ok:
+                error = await incoming.refusal()
+                # "No such model" comes as 404 too; only a path that is missing is a reason to try the other.
+                if incoming.status in _NO_SUCH_PATH and not http.names_a_model(error.detail):
+                    raise _Missing(error)
+                raise error
+            async with aclosing(read_pieces(incoming, ReplyParser(self.endpoint), ask.pace)) as pieces:
+                async for piece in pieces:
+                    yield piece
 
 
 def plain_prompt(messages: Sequence[ChatMessage]) -> str:
@@ -233,12 +233,6 @@ def plain_prompt(messages: Sequence[ChatMessage]) -> str:
     return "\n\n".join([*parts, "Assistant:"])
 
 
-def _to_leave_out(error: BadRequest, lacks: _Lacks) -> str | None:
-    """Return the optional field that a refusal names, or else the one that is least known, or None."""
-    named = [field for word, field in _OPTIONAL.items() if word in error.detail]
-    return next((field for field in [*named, "stream_options"] if field not in lacks.fields), None)
-
-
 def _key(endpoint: Endpoint) -> tuple[str, str]:
     return endpoint.base_url, endpoint.model
 
@@ -246,16 +240,3 @@ def _key(endpoint: Endpoint) -> tuple[str, str]:
 def _known_lacks(endpoint: Endpoint) -> _Lacks:
     lacks, found_at = _found.get(_key(endpoint), (_Lacks(), 0.0))
     return lacks if time.monotonic() - found_at < _FOUND_SECONDS else _Lacks()
-
-
-def _remember(endpoint: Endpoint, lacks: _Lacks) -> None:
-    if lacks != _known_lacks(endpoint):
-        _found[_key(endpoint)] = (lacks, time.monotonic())
-
-
-def _reply(pieces: Sequence[Piece]) -> Reply:
-    thought, text = split_thinking("".join(piece.text for piece in pieces if isinstance(piece, TextPiece)))
-    thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)).strip()
-    usage = next((Usage(p.prompt_tokens, p.completion_tokens) for p in pieces if isinstance(p, UsagePiece)), None)
-    reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
-    return Reply(text, "\n\n".join(filter(None, (thinking, thought))), usage, reason)

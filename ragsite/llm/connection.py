@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager, nullcontext
+from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import httpx
@@ -179,7 +179,8 @@ class Connection:
         `path` is one of the API (`/models`), or a whole address. Waits for a place where the endpoint has a limit.
         """
         endpoint = self._endpoint
-        async with http_pool.place(endpoint, deadline), self._client() as client:
+        lent = http_pool.client(endpoint) if self._own is None else nullcontext(self._own)
+        async with http_pool.place(endpoint, deadline), lent as client:
             try:
                 address = http.url(endpoint, path) if path.startswith("/") else path
                 request = client.build_request(method, address, json=json, timeout=http.timeout(endpoint))
@@ -198,6 +199,3 @@ class Connection:
         """Close what is this connection's alone; what the event loop keeps stays open for the next one."""
         if self._own is not None:
             await self._own.aclose()
-
-    def _client(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
-        return http_pool.client(self._endpoint) if self._own is None else nullcontext(self._own)

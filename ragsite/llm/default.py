@@ -66,7 +66,17 @@ async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> li
     """
     global _noticed
     if _noticed is None or time.monotonic() - _noticed[0] > OLLAMA_CACHE_SECONDS:
-        _noticed = (time.monotonic(), await _ask_ollama(transport))
+        try:
+            async with (
+                asyncio.timeout(OLLAMA_TIMEOUT),
+                httpx.AsyncClient(transport=transport, trust_env=False, verify=False, timeout=OLLAMA_TIMEOUT) as client,
+            ):
+                response = await client.get(f"{settings.OLLAMA_URL}/api/tags")
+                rows: Any = response.raise_for_status().json()["models"]
+                found = [name for row in rows if _can_chat(name := str(row["name"]))]
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+            found = []
+        _noticed = (time.monotonic(), found)
     return _noticed[1]
 
 
@@ -76,19 +86,6 @@ def forget_found_models() -> None:
     global _noticed
     _noticed = None
     _resolved.clear()
-
-
-async def _ask_ollama(transport: httpx.AsyncBaseTransport | None) -> list[str]:
-    try:
-        async with (
-            asyncio.timeout(OLLAMA_TIMEOUT),
-            httpx.AsyncClient(transport=transport, trust_env=False, verify=False, timeout=OLLAMA_TIMEOUT) as client,
-        ):
-            response = await client.get(f"{settings.OLLAMA_URL}/api/tags")
-            rows: Any = response.raise_for_status().json()["models"]
-            return [name for row in rows if _can_chat(name := str(row["name"]))]
-    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
-        return []
 
 
 def _can_chat(model: str) -> bool:

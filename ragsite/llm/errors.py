@@ -54,7 +54,20 @@ class LLMError(Exception):
     @property
     def message(self) -> str:
         """The failure and what to do in plain words, in the language that is active now; nothing that a server said."""
-        return " ".join(filter(None, (str(self.text), _until(self.retry_after or 0) or str(self.advice))))
+        seconds = self.retry_after or 0
+        advice = str(self.advice)
+        if seconds >= 86_400:
+            advice = str(_("Try again tomorrow or later."))
+        elif seconds >= 3600:
+            count = math.ceil(seconds / 3600)
+            advice = ngettext("Try again in %(n)d hour.", "Try again in %(n)d hours.", count) % {"n": count}
+        elif seconds > 120:
+            count = math.ceil(seconds / 60)
+            advice = ngettext("Try again in %(n)d minute.", "Try again in %(n)d minutes.", count) % {"n": count}
+        elif seconds > 0:
+            count = math.ceil(seconds)
+            advice = ngettext("Try again in %(n)d second.", "Try again in %(n)d seconds.", count) % {"n": count}
+        return " ".join(filter(None, (str(self.text), advice)))
 
     @property
     def details(self) -> str:
@@ -191,19 +204,3 @@ class BadReply(LLMError):
     code = "bad_reply"
     text = _("The language model's server sent something unreadable.")
     hint = _("Check that its address is an OpenAI-compatible API.")
-
-
-def _until(seconds: float) -> str:
-    """Say when to come back, in the largest unit that fits; nothing for no time at all."""
-    if seconds >= 86_400:
-        return str(_("Try again tomorrow or later."))
-    if seconds >= 3600:
-        count = math.ceil(seconds / 3600)
-        words = ngettext("Try again in %(n)d hour.", "Try again in %(n)d hours.", count)
-    elif seconds > 120:
-        count = math.ceil(seconds / 60)
-        words = ngettext("Try again in %(n)d minute.", "Try again in %(n)d minutes.", count)
-    else:
-        count = math.ceil(seconds)
-        words = ngettext("Try again in %(n)d second.", "Try again in %(n)d seconds.", count)
-    return words % {"n": count} if count else ""

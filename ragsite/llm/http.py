@@ -87,7 +87,12 @@ def from_transport(error: Exception, endpoint: Endpoint, *, started: bool) -> er
 def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> errors.LLMError:
     """Return the error for a reply whose status isn't 2xx."""
     status = response.status_code
-    detail = clean(_detail(body) or f"HTTP {status} {response.reason_phrase}", endpoint)
+    text = body[:4096].decode(errors="replace").strip()
+    try:
+        words = _words(json.loads(text))
+    except ValueError:
+        words = "" if text.startswith("<") else text[:300]  # a page of a proxy says less than its status
+    detail = clean(words or f"HTTP {status} {response.reason_phrase}", endpoint)
     where = host(endpoint)
     if 300 <= status < 400:
         return errors.Unreachable(f"HTTP {status}: the address redirects elsewhere.", where=where)
@@ -103,7 +108,10 @@ def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> er
 def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
     """Return the error for an error object (or string) that came inside a reply of status 200."""
     detail = clean(_words(error) or "unknown error", endpoint)
-    kind = _kind(_status_of(error), detail)
+    # The HTTP status that it would have had, as far as its `code` tells; 500 when it doesn't.
+    code = str((error.get("code") or error.get("status")) if isinstance(error, dict) else "")
+    status = int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUS_OF_CODE.get(code, 500)
+    kind = _kind(status, detail)
     if kind is errors.ProviderError and _TOO_LONG.search(detail):
         kind = errors.ContextTooLong
     return kind(detail, where=host(endpoint))
@@ -146,12 +154,6 @@ def _parts(endpoint: Endpoint) -> SplitResult:
     return parts
 
 
-def _status_of(error: Any) -> int:
-    """Return the HTTP status that an error object would have had, as far as its `code` tells; 500 when it doesn't."""
-    code = str((error.get("code") or error.get("status")) if isinstance(error, dict) else "")
-    return int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUS_OF_CODE.get(code, 500)
-
-
 def _kind(status: int, detail: str) -> type[errors.LLMError]:
     if status == 429:
         return errors.RateLimited
@@ -166,15 +168,6 @@ def _kind(status: int, detail: str) -> type[errors.LLMError]:
     if status < 500 and _NO_MODEL.search(detail):
         return errors.ModelNotFound
     return errors.BadRequest if status < 500 else errors.ProviderError
-
-
-def _detail(body: bytes) -> str:
-    text = body[:4096].decode(errors="replace").strip()
-    try:
-        return _words(json.loads(text))
-    except ValueError:
-        # A page of a proxy says less than its status.
-        return "" if text.startswith("<") else text[:300]
 
 
 def _words(value: Any) -> str:

@@ -121,7 +121,12 @@ async def place(endpoint: Endpoint, deadline: float) -> AsyncIterator[None]:
     places = all_places.setdefault(key, _Places(endpoint.concurrency))
     places.holders += 1
     try:
-        await _acquire(places, endpoint, deadline)
+        patience = asyncio.get_running_loop().time() + endpoint.idle_timeout
+        try:
+            async with asyncio.timeout_at(min(deadline, patience)):
+                await places.acquire()
+        except TimeoutError:
+            raise Busy(where=http.host(endpoint)) from None
         try:
             yield
         finally:
@@ -137,15 +142,6 @@ async def close() -> None:
     found = _loops.pop(asyncio.get_running_loop(), None)
     if found is not None:
         await found.close()
-
-
-async def _acquire(places: _Places, endpoint: Endpoint, deadline: float) -> None:
-    patience = asyncio.get_running_loop().time() + endpoint.idle_timeout
-    try:
-        async with asyncio.timeout_at(min(deadline, patience)):
-            await places.acquire()
-    except TimeoutError:
-        raise Busy(where=http.host(endpoint)) from None
 
 
 def _here() -> _Loop:

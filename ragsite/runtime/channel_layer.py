@@ -50,7 +50,9 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
     async def group_add(self, group: str, channel: str) -> None:
         """Make a channel of this process a member of a group."""
         await super().group_add(group, channel)
-        self._listen()
+        if self._listener is None or self._listener.done() or (self._home is not None and self._home.is_closed()):
+            self._home, self._following = asyncio.get_running_loop(), asyncio.Lock()
+            self._listener = self._home.create_task(self._hear())
         await self._follow(group)
 
     async def group_discard(self, group: str, channel: str) -> None:
@@ -83,12 +85,6 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
     def _connect(self) -> Redis:
         return Redis.from_url(self._url, **TIMEOUTS, retry=Retry(NoBackoff(), 1))
 
-    def _listen(self) -> None:
-        """Begin to listen to other processes, unless it has begun."""
-        if self._listener is None or self._listener.done() or (self._home is not None and self._home.is_closed()):
-            self._home, self._following = asyncio.get_running_loop(), asyncio.Lock()
-            self._listener = self._home.create_task(self._hear())
-
     async def _hear(self) -> None:
         """Hand on what other processes send until the event loop ends; begin anew whenever Redis was away."""
         task = asyncio.current_task()
@@ -103,19 +99,17 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
                         news = await pubsub.get_message(timeout=IDLE)
                         if news is None:
                             await client.ping()
-                        self._found()
-                        if news is not None:
-                            await self._hand_on(news)
+                        if self._away:
+                            self._away = False
+                            logger.warning("Redis is back")
+                        sender, message = json.loads(news["data"]) if news is not None else (self._id, {})
+                        if news is not None and sender != self._id:
+                            await super().group_send(news["channel"].decode().removeprefix(PREFIX), message)
             except REDIS_UNAVAILABLE as error:
                 self._lost(error)
             finally:
                 self._client = self._pubsub = None
             await asyncio.sleep(PAUSE)
-
-    async def _hand_on(self, news: dict[str, Any]) -> None:
-        sender, message = json.loads(news["data"])
-        if sender != self._id:
-            await super().group_send(news["channel"].decode().removeprefix(PREFIX), message)
 
     async def _follow(self, group: str) -> None:
         """Hear of a group as long as it has members here."""
@@ -133,11 +127,6 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         if not self._away:
             self._away = True
             logger.warning("Redis is away; pages hear only of what this process does: %s", error)
-
-    def _found(self) -> None:
-        if self._away:
-            self._away = False
-            logger.warning("Redis is back")
 
 
 def _topic(group: str) -> str:

@@ -47,27 +47,28 @@ def database_is_new_enough(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
     """The search needs what PostgreSQL and pgvector can do from these versions on."""
-    return [message for alias in databases or () for message in _too_old(alias)]
-
-
-def _too_old(alias: str) -> list[CheckMessage]:
-    with connections[alias].cursor() as cursor:
-        cursor.execute("SHOW server_version_num")
-        (number,) = cursor.fetchone()
-        if int(number) < OLDEST_POSTGRESQL * 10_000:
-            message = f"The database is PostgreSQL {int(number) // 10_000}; Ragsite needs {OLDEST_POSTGRESQL} or newer."
-            return [Error(message, "Move it to a newer server.", id="ragsite.E002")]
-        cursor.execute("SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'")
-        offered, installed = cursor.fetchone() or ("", None)
+    found: list[CheckMessage] = []
     wanted = ".".join(map(str, OLDEST_PGVECTOR))
-    if installed and _version(installed) < OLDEST_PGVECTOR <= _version(offered):
-        message = f"The database uses pgvector {installed}; Ragsite needs {wanted} or newer."
-        return [Error(message, "Run ALTER EXTENSION vector UPDATE in it.", id="ragsite.E003")]
-    if _version(installed or offered) < OLDEST_PGVECTOR:
-        there = f"has pgvector {installed or offered}" if offered else "lacks the extension pgvector"
-        message = f"The database server {there}; Ragsite needs {wanted} or newer."
-        return [Error(message, "Install a newer package of it on the database server.", id="ragsite.E003")]
-    return []
+    for alias in databases or ():
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SHOW server_version_num")
+            (number,) = cursor.fetchone()
+            cursor.execute(
+                "SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'"
+            )
+            offered, installed = cursor.fetchone() or ("", None)
+        if int(number) < OLDEST_POSTGRESQL * 10_000:
+            there = f"The database is PostgreSQL {int(number) // 10_000}"
+            message = f"{there}; Ragsite needs {OLDEST_POSTGRESQL} or newer."
+            found.append(Error(message, "Move it to a newer server.", id="ragsite.E002"))
+        elif installed and _version(installed) < OLDEST_PGVECTOR <= _version(offered):
+            message = f"The database uses pgvector {installed}; Ragsite needs {wanted} or newer."
+            found.append(Error(message, "Run ALTER EXTENSION vector UPDATE in it.", id="ragsite.E003"))
+        elif _version(installed or offered) < OLDEST_PGVECTOR:
+            there = f"has pgvector {installed or offered}" if offered else "lacks the extension pgvector"
+            message = f"The database server {there}; Ragsite needs {wanted} or newer."
+            found.append(Error(message, "Install a newer package of it on the database server.", id="ragsite.E003"))
+    return found
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -82,18 +82,13 @@ def run() -> None:
         while running.sentinel.is_alive() and not asked_to_stop:
             running.sentinel.join(0.2)
         if asked_to_stop:
-            _stop(running)
+            running.stop_event.set()
+            running.sentinel.join(GRACE)  # an end is put to what takes longer
+            running.sentinel.kill()
+            running.sentinel.join()
         else:
             logger.error("The cluster has ended; another is started")
             time.sleep(PAUSE)
-
-
-def _stop(running: cluster.Cluster) -> None:
-    """Let the cluster come to its end, and put one to it that takes longer than `GRACE`."""
-    running.stop_event.set()
-    running.sentinel.join(GRACE)
-    running.sentinel.kill()
-    running.sentinel.join()
 
 
 def _ends_with_parent(target: Callable[..., None]) -> Callable[..., None]:

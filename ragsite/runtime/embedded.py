@@ -12,8 +12,6 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,7 +48,9 @@ def hold_data_folder(patience: float = 15.0) -> None:
     file = (settings.DATA_DIR / "up.lock").open("a+", encoding="utf-8")
     deadline = time.monotonic() + patience
     while not _lock(file):
-        if _holder_lives(file) or time.monotonic() > deadline:
+        file.seek(0)
+        pid = file.read().strip()
+        if not pid.isdigit() or psutil.pid_exists(int(pid)) or time.monotonic() > deadline:
             file.close()
             raise DataFolderInUse(f"The data folder {settings.DATA_DIR} is in use by another Ragsite.")
         time.sleep(0.1)
@@ -81,24 +81,26 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
-def _holder_lives(file: IO[str]) -> bool:
-    file.seek(0)
-    pid = file.read().strip()
-    return not pid.isdigit() or psutil.pid_exists(int(pid))
-
-
-def _is_held() -> bool:
-    """Whether some process runs the site on this data folder."""
-    try:
-        with (settings.DATA_DIR / "up.lock").open("a", encoding="utf-8") as file:
-            return not _lock(file)
-    except OSError:
-        return True
-
-
 def socket_directory() -> str:
     """Return the folder of the server's Unix socket, starting the server when it does not run."""
-    return _running_socket(settings.POSTGRES_DIR) or _start(settings.POSTGRES_DIR)
+    pgdata = settings.POSTGRES_DIR
+    socket = _running_socket(pgdata)
+    if socket is not None:
+        return socket
+    log = pgdata / "log"
+    logged = log.stat().st_size if log.exists() else 0
+    try:
+        secret_files.private_folder(pgdata.parent)
+        with (pgdata.parent / "postgres.lock").open("w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            socket = _running_socket(pgdata)
+            if socket is None:
+                atexit.register(_stop_at_exit, os.getpid())  # also where this is interrupted
+                socket = _start_server(pgdata)
+    except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:
+        reason = _complaint(log, logged) or str(error).splitlines()[0]
+        raise DatabaseBroken(f"The embedded PostgreSQL in {pgdata} can't be started: {reason} (log: {log})") from error
+    return socket
 
 
 def stop() -> None:
@@ -147,32 +149,17 @@ def _running_socket(pgdata: Path) -> str | None:
     return lines[4] if (Path(lines[4]) / ".s.PGSQL.5432").exists() else None
 
 
-def _start(pgdata: Path) -> str:
-    log = pgdata / "log"
-    logged = log.stat().st_size if log.exists() else 0
-    try:
-        with _one_at_a_time(pgdata):
-            socket = _running_socket(pgdata)
-            if socket is None:
-                atexit.register(_stop_at_exit, os.getpid())  # also where this is interrupted
-                socket = _start_server(pgdata)
-    except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:
-        reason = _complaint(log, logged) or str(error).splitlines()[0]
-        raise DatabaseBroken(f"The embedded PostgreSQL in {pgdata} can't be started: {reason} (log: {log})") from error
-    return socket
-
-
-@contextmanager
-def _one_at_a_time(pgdata: Path) -> Iterator[None]:
-    secret_files.private_folder(pgdata.parent)
-    with (pgdata.parent / "postgres.lock").open("w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _start_server(pgdata: Path) -> str:
     if not (pgdata / "PG_VERSION").exists():
-        _initialise(pgdata)
+        # Made beside its place and moved there whole, so that a start cut short leaves nothing half made.
+        half_made = pgdata.with_name(f"{pgdata.name}.new")
+        shutil.rmtree(half_made, ignore_errors=True)
+        _server(half_made).ensure_pgdata_inited()
+        with (half_made / "postgresql.conf").open("a", encoding="utf-8") as conf:
+            conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
+        if pgdata.exists():
+            pgdata.rmdir()  # fails when it holds something that is not a cluster
+        half_made.rename(pgdata)
     server = _server(pgdata)
     server.ensure_pgdata_inited()  # sets owner and permissions when run as root
     if server.system_user is not None:
@@ -195,18 +182,6 @@ def _shared_buffers_mb() -> int:
     if settings.POSTGRES_MEMORY_MB:
         return int(settings.POSTGRES_MEMORY_MB)
     return max(128, min(2048, psutil.virtual_memory().total // 8 // 2**20))
-
-
-def _initialise(pgdata: Path) -> None:
-    """Make the cluster beside its place and move it there whole, so that a start cut short leaves nothing half made."""
-    half_made = pgdata.with_name(f"{pgdata.name}.new")
-    shutil.rmtree(half_made, ignore_errors=True)
-    _server(half_made).ensure_pgdata_inited()
-    with (half_made / "postgresql.conf").open("a", encoding="utf-8") as conf:
-        conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
-    if pgdata.exists():
-        pgdata.rmdir()  # fails when it holds something that is not a cluster
-    half_made.rename(pgdata)
 
 
 def _server(pgdata: Path) -> Any:
@@ -239,6 +214,11 @@ def _complaint(log: Path, start: int) -> str:
 def _stop_at_exit(starter: int) -> None:
     if os.getpid() != starter:
         return  # a forked child
-    if _held is None and _is_held():
-        return  # the site was started meanwhile and uses the server
+    if _held is None:
+        try:
+            with (settings.DATA_DIR / "up.lock").open("a", encoding="utf-8") as file:
+                if not _lock(file):
+                    return  # the site was started meanwhile and uses the server
+        except OSError:
+            return
     stop()

@@ -51,16 +51,16 @@ class Server(daphne.Server):  # type: ignore[misc]
     async def _come_to_an_end(self) -> None:
         await self._before_stop()
         deadline = time.monotonic() + FAREWELL
-        while self._requests_run() and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            # A WebSocket ends only by being closed.
+            running = [
+                details["application_instance"]
+                for protocol, details in self.connections.items()
+                if isinstance(protocol, http_protocol.WebRequest) and "application_instance" in details
+            ]
+            if all(request.done() for request in running):
+                break
             await asyncio.sleep(0.02)
-
-    def _requests_run(self) -> bool:
-        """Whether some request is being answered; a WebSocket ends only by being closed."""
-        return any(
-            isinstance(protocol, http_protocol.WebRequest) and not details["application_instance"].done()
-            for protocol, details in self.connections.items()
-            if "application_instance" in details
-        )
 
 
 def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:

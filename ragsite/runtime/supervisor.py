@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
-from pathlib import Path
 from types import FrameType
 
 from django.conf import settings
@@ -58,33 +57,40 @@ class Supervisor:
 
         Raises `CannotStart` with a line that says why.
         """
-        with self._stop_signals(), self._data_folder(), self._guard() as guard:
+        with self._stop_signals(), self._guard() as guard:
             with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
-                self._start(listener, guard)
-                self._watch(guard)
+                go = get_context("fork").Event()
+                web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
+                worker = Child("background worker", lambda: _work(listener))
+                self._children.append(web)
+                web.start(guard)
+                notes = self._prepare_database()
+                connections.close_all()
+                go.set()
+                port = listener.getsockname()[1]
+                deadline = time.monotonic() + READY_TIMEOUT
+                while not _answers(self.options.host, port):
+                    if not web.alive:
+                        raise CannotStart(f"The web server {web.ending()} while starting; its messages are above.")
+                    if time.monotonic() > deadline:
+                        raise CannotStart(f"The web server did not answer within {READY_TIMEOUT:.0f} seconds.")
+                    time.sleep(0.03)
+                self._children.append(worker)
+                worker.start(guard)
+                self._say(
+                    f"Ragsite is ready at {address(self.options.host, listener)}",
+                    *notices(listener),
+                    *notes,
+                    "Press Ctrl-C to stop.",
+                )
+                while not self._asked_to_stop:
+                    guard.look_after_itself()
+                    for child in self._children:
+                        self._look_after(child, guard)
+                    time.sleep(0.2)
             self._say("Stopping …")
 
     # --- Starting ---------------------------------------------------------------------------------
-
-    def _start(self, listener: socket.socket, guard: Guard) -> None:
-        go = get_context("fork").Event()
-        web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
-        worker = Child("background worker", lambda: _work(listener))
-        self._children.append(web)
-        web.start(guard)
-        notes = self._prepare_database()
-        connections.close_all()
-        go.set()
-        port = listener.getsockname()[1]
-        self._await_answer(web, port)
-        self._children.append(worker)
-        worker.start(guard)
-        self._say(
-            f"Ragsite is ready at {address(self.options.host, listener)}",
-            *notices(listener),
-            *notes,
-            "Press Ctrl-C to stop.",
-        )
 
     def _prepare_database(self) -> list[str]:
         """Migrate, and on the first start make the demo account; return lines to show once ready."""
@@ -99,25 +105,10 @@ class Supervisor:
             raise CannotStart(str(error)) from error
         except DatabaseError as error:
             where = "embedded database" if settings.EMBEDDED_DATABASE else "database at DATABASE_URL"
-            raise CannotStart(f"The {where} can't be used: {_first_line(error)}") from error
-
-    def _await_answer(self, web: Child, port: int) -> None:
-        deadline = time.monotonic() + READY_TIMEOUT
-        while not _answers(self.options.host, port):
-            if not web.alive:
-                raise CannotStart(f"The web server {web.ending()} while starting; its messages are above.")
-            if time.monotonic() > deadline:
-                raise CannotStart(f"The web server did not answer within {READY_TIMEOUT:.0f} seconds.")
-            time.sleep(0.03)
+            reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            raise CannotStart(f"The {where} can't be used: {reason}") from error
 
     # --- Watching ---------------------------------------------------------------------------------
-
-    def _watch(self, guard: Guard) -> None:
-        while not self._asked_to_stop:
-            guard.look_after_itself()
-            for child in self._children:
-                self._look_after(child, guard)
-            time.sleep(0.2)
 
     def _look_after(self, child: Child, guard: Guard) -> None:
         now = time.monotonic()
@@ -154,17 +145,14 @@ class Supervisor:
                 signal.signal(number, handler)
 
     @contextmanager
-    def _data_folder(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[Guard]:
+        """Hold the data folder, and have all that was started ended with this."""
         try:
             embedded.hold_data_folder()
         except embedded.DataFolderInUse as error:
             raise CannotStart(str(error)) from error
         except OSError as error:
             raise CannotStart(f"The data folder {settings.DATA_DIR} can't be written: {error.strerror}.") from error
-        yield
-
-    @contextmanager
-    def _guard(self) -> Iterator[Guard]:
         guard = Guard()
         try:
             yield guard
@@ -196,21 +184,13 @@ def _answers(host: str, port: int) -> bool:
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     asked = http.client.HTTPConnection(here, port, timeout=2)
     try:
-        asked.request("GET", "/healthz", headers={"Host": _allowed_host(here)})
+        first = str(settings.ALLOWED_HOSTS[0]).lstrip(".") if settings.ALLOWED_HOSTS else here
+        asked.request("GET", "/healthz", headers={"Host": here if first == "*" else first})
         return asked.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False
     finally:
         asked.close()
-
-
-def _allowed_host(default: str) -> str:
-    first = str(settings.ALLOWED_HOSTS[0]).lstrip(".") if settings.ALLOWED_HOSTS else default
-    return default if first == "*" else first
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 # --- The first start ------------------------------------------------------------------------------------
@@ -229,17 +209,13 @@ def _welcome(demo: bool) -> list[str]:
     from ragsite.runtime import samples
 
     password = settings.DEMO_PASSWORD or "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(14))
-    _keep(kept, password)
+    # Only the site's user may read it.
+    descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(f"{password}\n")
     with transaction.atomic():
         user = User.objects.create_superuser(DEMO_USER, password=password)
         samples.load(user)
     shown = "the password from RAGSITE_DEMO_PASSWORD" if settings.DEMO_PASSWORD else f"password {password}"
     return [f"Sign in as {DEMO_USER} with {shown} (kept in {kept})."]
-
-
-def _keep(path: Path, value: str) -> None:
-    """Write a secret that only the site's user may read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, 0o600)
-        file.write(f"{value}\n")

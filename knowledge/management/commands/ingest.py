@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -19,7 +18,7 @@ from knowledge import services
 from knowledge.ingestion import claims
 from knowledge.ingestion import worker as work
 from knowledge.management.lookups import base_to_add_to, find_user
-from knowledge.models import Document, KnowledgeBase
+from knowledge.models import Document
 from knowledge.parsing.registry import extensions
 
 # A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
@@ -48,24 +47,7 @@ class Command(BaseCommand):
         files = list(_files(options["paths"]))
         if not files:
             raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
-        added, here, failures = self._add(base, user, files)
-        unread = _wait(added) if options["wait"] else []
-        failures += unread
-        for failure in failures:
-            self.stderr.write(self.style.ERROR(failure))
-        queued = "" if options["wait"] else ", waiting for a worker"
-        self.stdout.write(f"{len(added) - len(unread)} added{queued}, {here} already here, {len(failures)} failed.")
-        if failures:
-            sys.exit(1)
-
-    def _add(
-        self, base: KnowledgeBase, user: AbstractBaseUser, files: list[tuple[str, Path]]
-    ) -> tuple[dict[int, Path], int, list[str]]:
-        """Add files, each after its folder.
-
-        Return the ids of new (or newly queued) documents, how many are already here, and failures in words.
-        """
-        added: dict[int, Path] = {}
+        added: dict[int, Path] = {}  # documents that are new, or newly queued
         failures: list[str] = []
         here = 0
         for folder, path in tqdm(files, desc="Adding", unit="file", file=sys.stderr, disable=None):
@@ -79,7 +61,14 @@ class Command(BaseCommand):
                 here += 1
             else:
                 added[result.document.pk] = path
-        return added, here, failures
+        unread = _wait(added) if options["wait"] else []
+        failures += unread
+        for failure in failures:
+            self.stderr.write(self.style.ERROR(failure))
+        queued = "" if options["wait"] else ", waiting for a worker"
+        self.stdout.write(f"{len(added) - len(unread)} added{queued}, {here} already here, {len(failures)} failed.")
+        if failures:
+            sys.exit(1)
 
 
 def _files(paths: list[Path]) -> Iterator[tuple[str, Path]]:
@@ -114,7 +103,8 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
                 told = time.monotonic()
                 sys.stderr.write(f"{news}\n")
                 sys.stderr.flush()
-            if _someone_works():
+            # A living worker holds some document.
+            if Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
                 worker = threading.Thread(target=_work, name="worker", daemon=True)
@@ -136,8 +126,3 @@ def _work() -> None:
 
 
 _BAR = "Reading: {percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
-
-
-def _someone_works() -> bool:
-    """Whether a living worker holds any document."""
-    return Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists()

@@ -92,53 +92,81 @@ class _Reader:
             return
         for node in children(parent):
             if node.tag == qn("w:p"):
-                yield from self._paragraph(node, depth)
+                style = self._style(node)
+                if self.styles.is_toc(style):
+                    continue
+                run = self.runs.read(node)
+                text = clean(run.text).strip()
+                if text:
+                    yield self._text(node, style, text, run), self.styles.is_caption(style)
+                for note in run.notes:
+                    yield Paragraph(text=note), False
+                for relation, alt in run.pictures:
+                    for kept in self.pictures.save(blob(self.part, relation), alt):
+                        yield kept, False
+                for relation in run.charts:
+                    data = blob(self.part, relation)
+                    for element in read_chart(data) if data else iter(()):
+                        yield element, False
+                for box in run.boxes:
+                    yield from self._blocks(box, depth + 1)
             elif node.tag == qn("w:tbl"):
-                yield from self._table(node, depth)
+                rows = [row for row in children(node) if row.tag == qn("w:tr")]
+                cells = [[cell for cell in children(row) if cell.tag == qn("w:tc")] for row in rows]
+                if depth < _DEEPEST and max(map(len, cells), default=0) <= 1:
+                    # A frame around running text: one cell, or one column of long cells.
+                    only = [cell for row in cells for cell in row]
+                    if len(only) <= 1 or sum(len(plain_text(cell)) for cell in only) / len(only) > _LONG_CELL:
+                        for cell in only:
+                            yield from self._blocks(cell, depth + 1)
+                        continue
+                others: list[Element] = []
+                lines = [self._cells(row, line, others, depth) for row, line in zip(rows, cells, strict=True)]
+                header = 0
+                while header < len(rows) - 1 and rows[header].find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None:
+                    header += 1
+                # Word's "continue" cells take their text from above, by their place in the grid.
+                above: dict[int, str] = {}
+                grid: list[list[Cell]] = []
+                for line in lines:
+                    grid.append([])
+                    place = 0
+                    for found, kind in line:
+                        shown = above.get(place, "") if kind == "continue" else found.text
+                        above[place] = shown if kind else ""
+                        grid[-1].append(replace(found, text=shown))
+                        place += found.columns
+                for part in (*table_of(grid, header_rows=header or None), *others):
+                    yield part, False
 
     # Paragraphs
 
-    def _paragraph(self, node: etree._Element, depth: int) -> Iterator[tuple[Element, bool]]:
-        style = self._style(node)
-        if self.styles.is_toc(style):
-            return
-        run = self.runs.read(node)
-        text = clean(run.text).strip()
-        if text:
-            yield self._text(node, style, text, run), self.styles.is_caption(style)
-        for note in run.notes:
-            yield Paragraph(text=note), False
-        for relation, alt in run.pictures:
-            for kept in self.pictures.save(blob(self.part, relation), alt):
-                yield kept, False
-        for relation in run.charts:
-            for element in self._chart(relation):
-                yield element, False
-        for box in run.boxes:
-            yield from self._blocks(box, depth + 1)
-
     def _text(self, node: etree._Element, style: str, text: str, run: Run) -> Element:
-        marker, indent = self._marker(node, style)
-        level = self._level(node, style, text, run)
+        # What stands before a list item, and its indent.
+        place = list_place(node.find(qn("w:pPr"))) or self.styles.numbering(style)
+        if place is None or place[0] == "0":
+            marker, indent = "", ""
+        else:
+            marker, indent = self.numbering.next(*place), "  " * min(place[1], 8)
+        # The level as a heading, 0 for running text.
+        if self.styles.is_title(style) and not self.titled:
+            self.titled = True
+            level = 1
+        else:
+            level = self._styled_level(node)
+            if level:
+                level = level + 1 if self.titled else level
+            elif self.has_headings or not run.bold or run.pictures:
+                level = 0
+            else:
+                # Without a single heading style, short bold lines are what the writer meant as headings.
+                level = (chapter_level(text) or 2) if looks_like_title(text) else 0
         if level:
             number = "" if marker == "-" else marker
             return Heading(text=" ".join(f"{number} {text}".split()), level=level)
         if self.styles.is_code(style):
             return Code(text=clean(run.text).rstrip())
         return Paragraph(text=f"{indent}{marker} {text}" if marker else text)
-
-    def _level(self, node: etree._Element, style: str, text: str, run: Run) -> int:
-        """Return the paragraph's level as a heading, 0 for running text."""
-        if self.styles.is_title(style) and not self.titled:
-            self.titled = True
-            return 1
-        level = self._styled_level(node)
-        if level:
-            return level + 1 if self.titled else level
-        if self.has_headings or not run.bold or run.pictures:
-            return 0
-        # Without a single heading style, short bold lines are what the writer meant as headings.
-        return (chapter_level(text) or 2) if looks_like_title(text) else 0
 
     def _styled_level(self, node: etree._Element) -> int:
         own = outline_level(node.find(qn("w:pPr")))
@@ -151,87 +179,33 @@ class _Reader:
         properties = node.find(qn("w:pPr"))
         return "" if properties is None else value(properties.find(qn("w:pStyle")))
 
-    def _marker(self, node: etree._Element, style: str) -> tuple[str, str]:
-        """Return what stands before a list item, and its indent."""
-        place = list_place(node.find(qn("w:pPr"))) or self.styles.numbering(style)
-        if place is None or place[0] == "0":
-            return "", ""
-        return self.numbering.next(*place), "  " * min(place[1], 8)
-
     # Tables
 
-    def _table(self, node: etree._Element, depth: int) -> Iterator[tuple[Element, bool]]:
-        rows = [row for row in children(node) if row.tag == qn("w:tr")]
-        cells = [[cell for cell in children(row) if cell.tag == qn("w:tc")] for row in rows]
-        if depth < _DEEPEST and _is_layout(cells):
-            for cell in (cell for row in cells for cell in row):
-                yield from self._blocks(cell, depth + 1)
-            return
-        others: list[Element] = []
-        lines = [_indent(row) + self._cells(line, others, depth) for row, line in zip(rows, cells, strict=True)]
-        header = 0
-        while header < len(rows) - 1 and rows[header].find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None:
-            header += 1
-        for element in (*table_of(_merge_down(lines), header_rows=header or None), *others):
-            yield element, False
-
-    def _cells(self, row: list[etree._Element], others: list[Element], depth: int) -> list[tuple[Cell, str]]:
+    def _cells(
+        self, row: etree._Element, cells: list[etree._Element], others: list[Element], depth: int
+    ) -> list[tuple[Cell, str]]:
         """Return a row's cells and how each is merged with the one above: "restart", "continue" or ""."""
-        line = []
-        for cell in row:
+        before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))  # columns that the row leaves out at its start
+        line = [(Cell(""), "")] * (min(int(before), 100) if before.isdigit() else 0)
+        for cell in cells:
             properties = cell.find(qn("w:tcPr"))
             span = value(properties.find(qn("w:gridSpan"))) if properties is not None else ""
             merge = properties.find(qn("w:vMerge")) if properties is not None else None
             kind = "" if merge is None else (value(merge) or "continue")
-            text = "" if kind == "continue" else self._cell_text(cell, others, depth)
+            if kind == "continue":
+                text = ""
+            else:
+                lines = []
+                for element, _ in self._blocks(cell, depth + 1):
+                    if isinstance(element, Picture | Notice):
+                        others.append(element)
+                    elif isinstance(element, Table):
+                        lines += [" | ".join(texts) for texts in (element.columns, *element.rows) if any(texts)]
+                    elif isinstance(element, Heading | Paragraph | Code):
+                        lines.append(element.text)
+                text = "\n".join(lines)
             line.append((Cell(text, int(span) if span.isdigit() and len(span) < 4 else 1), kind))
         return line
-
-    def _cell_text(self, cell: etree._Element, others: list[Element], depth: int) -> str:
-        lines = []
-        for element, _ in self._blocks(cell, depth + 1):
-            if isinstance(element, Picture | Notice):
-                others.append(element)
-            elif isinstance(element, Table):
-                lines += [" | ".join(row) for row in (element.columns, *element.rows) if any(row)]
-            elif isinstance(element, Heading | Paragraph | Code):
-                lines.append(element.text)
-        return "\n".join(lines)
-
-    def _chart(self, relation: str) -> Iterator[Table | Notice]:
-        data = blob(self.part, relation)
-        return read_chart(data) if data else iter(())
-
-
-def _is_layout(cells: list[list[etree._Element]]) -> bool:
-    """Whether a table is a frame around running text: one cell, or one column of long cells."""
-    if max(map(len, cells), default=0) > 1:
-        return False
-    count = sum(map(len, cells))
-    length = sum(len(plain_text(cell)) for row in cells for cell in row)
-    return count <= 1 or length / count > _LONG_CELL
-
-
-def _indent(row: etree._Element) -> list[tuple[Cell, str]]:
-    """Return empty cells for the columns that a row leaves out at its start."""
-    before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))
-    return [(Cell(""), "")] * (min(int(before), 100) if before.isdigit() else 0)
-
-
-def _merge_down(lines: list[list[tuple[Cell, str]]]) -> list[list[Cell]]:
-    """Turn Word's "continue" cells into their text from above, by their place in the grid."""
-    above: dict[int, str] = {}
-    result: list[list[Cell]] = []
-    for line in lines:
-        place = 0
-        cells: list[Cell] = []
-        for cell, kind in line:
-            text = above.get(place, "") if kind == "continue" else cell.text
-            above[place] = text if kind else ""
-            cells.append(replace(cell, text=text))
-            place += cell.columns
-        result.append(cells)
-    return result
 
 
 def _join_code(elements: Iterator[Element]) -> Iterator[Element]:

@@ -18,7 +18,17 @@ def numeral(number: int, form: str) -> str:
     if form in ("lowerRoman", "upperRoman") and 0 < number < 4000:
         return _roman(number) if form == "lowerRoman" else _roman(number).upper()
     if form in _CHINESE and 0 <= number <= 9999:
-        return _chinese(number)
+        if number < 10:
+            return _DIGITS[number]
+        text = ""
+        digits = [int(digit) for digit in str(number)]
+        for place, digit in enumerate(digits):
+            if digit:
+                text += _DIGITS[digit] + _UNITS[len(digits) - 1 - place]
+            elif not text.endswith("零"):
+                text += "零"
+        text = text.rstrip("零")
+        return text.removeprefix("一") if text.startswith("一十") else text
     if form.startswith("decimalEnclosedCircle") and 0 < number <= 20:
         return chr(0x2460 + number - 1)
     return f"{number:02}" if form == "decimalZero" else str(number)
@@ -30,17 +40,3 @@ def _roman(number: int) -> str:
         text += letters * (number // size)
         number %= size
     return text
-
-
-def _chinese(number: int) -> str:
-    if number < 10:
-        return _DIGITS[number]
-    text = ""
-    digits = [int(digit) for digit in str(number)]
-    for place, digit in enumerate(digits):
-        if digit:
-            text += _DIGITS[digit] + _UNITS[len(digits) - 1 - place]
-        elif not text.endswith("零"):
-            text += "零"
-    text = text.rstrip("零")
-    return text.removeprefix("一") if text.startswith("一十") else text

@@ -56,7 +56,9 @@ class RunReader:
         parts: list[str] = []
         self._gather(paragraph, run, parts, 0)
         run.text = "".join(parts)
-        run.bold = bool(run.text.strip()) and _all_bold(paragraph)
+        spoken = (item.find(qn("w:rPr")) for item in paragraph.iter(qn("w:r")) if plain_text(item).strip())
+        bold = (properties is not None and _is_on(properties.find(qn("w:b"))) for properties in spoken)
+        run.bold = bool(run.text.strip()) and all(bold)
         return run
 
     def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
@@ -72,48 +74,46 @@ class RunReader:
                 if child.get(qn("w:type")) != "page":
                     parts.append(_SIGNS[tag])
             elif tag == qn("w:r"):
-                if not _is_hidden(child):
+                properties = child.find(qn("w:rPr"))
+                if not (properties is not None and _is_on(properties.find(qn("w:vanish")))):
                     self._gather(child, run, parts, depth + 1)
             elif tag in self.sources:
-                self._note(child, run, parts)
+                note = self.sources[child.tag].get(child.get(qn("w:id"), ""))
+                text = "" if note is None else " ".join(plain_text(note).split())
+                if text:
+                    self.count += 1
+                    parts.append(f"[{self.count}]")
+                    run.notes.append(f"[{self.count}] {text}")
             elif tag == qn("w:hyperlink"):
-                self._link(child, run, parts, depth)
+                before = len(parts)
+                self._gather(child, run, parts, depth + 1)
+                shown = "".join(parts[before:]).strip()
+                relation = self.part.rels.get(child.get(f"{_RELATION}id", ""))
+                address = str(relation.target_ref) if relation is not None and relation.is_external else ""
+                is_web = address.startswith(("http://", "https://")) and len(address) <= _LONGEST_ADDRESS
+                if shown and is_web and shown not in address:
+                    parts.append(f" ({address})")
             elif tag in (qn("w:drawing"), qn("w:pict"), qn("w:object")):
-                self._drawing(child, run)
+                alt = ""
+                for item in child.iter(qn("wp:docPr")):
+                    alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
+                stack = list(reversed(child))
+                while stack:
+                    item = stack.pop()
+                    if item.tag not in (qn("w:txbxContent"), f"{_MC}Fallback"):
+                        stack.extend(reversed(item))
+                    if item.tag == qn("a:blip"):
+                        run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
+                    elif item.tag == f"{_VML}imagedata":
+                        shape = item.getparent()
+                        own = (shape.get("alt") if shape is not None else "") or item.get("title") or ""
+                        run.pictures.append((item.get(f"{_RELATION}id", ""), alt or _useful(own)))
+                    elif item.tag == _CHART:
+                        run.charts.append(item.get(f"{_RELATION}id", ""))
+                    elif item.tag == qn("w:txbxContent"):
+                        run.boxes.append(item)
             else:
                 self._gather(child, run, parts, depth + 1)
-
-    def _note(self, node: etree._Element, run: Run, parts: list[str]) -> None:
-        note = self.sources[node.tag].get(node.get(qn("w:id"), ""))
-        text = "" if note is None else " ".join(plain_text(note).split())
-        if text:
-            self.count += 1
-            parts.append(f"[{self.count}]")
-            run.notes.append(f"[{self.count}] {text}")
-
-    def _link(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
-        before = len(parts)
-        self._gather(node, run, parts, depth + 1)
-        shown = "".join(parts[before:]).strip()
-        relation = self.part.rels.get(node.get(f"{_RELATION}id", ""))
-        address = str(relation.target_ref) if relation is not None and relation.is_external else ""
-        is_web = address.startswith(("http://", "https://")) and len(address) <= _LONGEST_ADDRESS
-        if shown and is_web and shown not in address:
-            parts.append(f" ({address})")
-
-    def _drawing(self, node: etree._Element, run: Run) -> None:
-        alt = ""
-        for item in node.iter(qn("wp:docPr")):
-            alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
-        for item in _visible(node):
-            if item.tag == qn("a:blip"):
-                run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
-            elif item.tag == f"{_VML}imagedata":
-                run.pictures.append((item.get(f"{_RELATION}id", ""), alt or _vml_alt(item)))
-            elif item.tag == _CHART:
-                run.charts.append(item.get(f"{_RELATION}id", ""))
-            elif item.tag == qn("w:txbxContent"):
-                run.boxes.append(item)
 
 
 def plain_text(node: etree._Element) -> str:
@@ -127,42 +127,14 @@ def children(node: etree._Element) -> Iterator[etree._Element]:
     while stack:
         child = stack.pop()
         if child.tag in _WRAPPERS:
-            if not _is_contents_table(child):
+            gallery = child.find(f"{qn('w:sdtPr')}/{qn('w:docPartObj')}/{qn('w:docPartGallery')}")
+            if not (gallery is not None and gallery.get(qn("w:val")) == "Table of Contents"):
                 stack.extend(reversed(child))
         elif child.tag == f"{_MC}AlternateContent":
             choice = child.find(f"{_MC}Choice")
             stack.extend(reversed(child if choice is None else choice))
         elif isinstance(child.tag, str):
             yield child
-
-
-def _visible(node: etree._Element) -> Iterator[etree._Element]:
-    """Yield descendants but not those inside a text box or a fallback."""
-    stack = list(reversed(node))
-    while stack:
-        child = stack.pop()
-        yield child
-        if child.tag not in (qn("w:txbxContent"), f"{_MC}Fallback"):
-            stack.extend(reversed(child))
-
-
-def _is_contents_table(node: etree._Element) -> bool:
-    gallery = node.find(f"{qn('w:sdtPr')}/{qn('w:docPartObj')}/{qn('w:docPartGallery')}")
-    return gallery is not None and gallery.get(qn("w:val")) == "Table of Contents"
-
-
-def _is_hidden(run: etree._Element) -> bool:
-    properties = run.find(qn("w:rPr"))
-    return properties is not None and _is_on(properties.find(qn("w:vanish")))
-
-
-def _all_bold(paragraph: etree._Element) -> bool:
-    for run in paragraph.iter(qn("w:r")):
-        if plain_text(run).strip():
-            properties = run.find(qn("w:rPr"))
-            if properties is None or not _is_on(properties.find(qn("w:b"))):
-                return False
-    return True
 
 
 def _is_on(node: etree._Element | None) -> bool:
@@ -174,8 +146,3 @@ def _useful(alt: str) -> str:
     text = " ".join(alt.split())
     is_file = text.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".tif", ".tiff"))
     return "" if is_file and " " not in text else text
-
-
-def _vml_alt(node: etree._Element) -> str:
-    shape = node.getparent()
-    return _useful((shape.get("alt") if shape is not None else "") or node.get("title") or "")

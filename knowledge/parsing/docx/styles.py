@@ -56,24 +56,24 @@ class Styles:
         return _CODE_NAME.match(self.name(identifier)) is not None
 
     def _look_up(self, identifier: str) -> tuple[str, int | None, tuple[str, int] | None]:
-        if identifier not in self._known:
-            self._known[identifier] = self._resolve(identifier)
-        return self._known[identifier]
-
-    def _resolve(self, identifier: str) -> tuple[str, int | None, tuple[str, int] | None]:
+        if identifier in self._known:
+            return self._known[identifier]
         name, outline, numbering = "", None, None
+        current = identifier
         seen: set[str] = set()
-        while identifier in self._styles and identifier not in seen:
-            seen.add(identifier)
-            style = self._styles[identifier]
+        while current in self._styles and current not in seen:
+            seen.add(current)
+            style = self._styles[current]
             own_name = value(style.find(qn("w:name"))).lower().strip()
             name = name or own_name
             properties = style.find(qn("w:pPr"))
             if outline is None:
-                outline = _outline(own_name, properties)
+                found = _HEADING_NAME.match(own_name)
+                outline = int(found.group(1)) if found else outline_level(properties)
             numbering = numbering or list_place(properties)
-            identifier = value(style.find(qn("w:basedOn")))
-        return name, outline if outline and outline <= 9 else None, numbering
+            current = value(style.find(qn("w:basedOn")))
+        self._known[identifier] = name, outline if outline and outline <= 9 else None, numbering
+        return self._known[identifier]
 
 
 class Numbering:
@@ -103,16 +103,14 @@ class Numbering:
         self._counts[abstract, level] = self._counts.get((abstract, level), start - 1) + 1
         for key in [key for key in self._counts if key[0] == abstract and key[1] > level]:
             del self._counts[key]
-        if form == "none":
-            return ""
-        return "-" if form == "bullet" else self._render(abstract, levels, definition)
+        if form in ("none", "bullet"):
+            return "-" if form == "bullet" else ""
 
-    def _render(self, abstract: str, levels: dict[int, etree._Element], definition: etree._Element) -> str:
         def shown(match: re.Match[str]) -> str:
-            level = int(match.group(1)) - 1
-            other = levels.get(level)
+            place = int(match.group(1)) - 1
+            other = levels.get(place)
             form = value(other.find(qn("w:numFmt"))) if other is not None else "decimal"
-            return numeral(self._counts.get((abstract, level), 1), form)
+            return numeral(self._counts.get((abstract, place), 1), form)
 
         return _PLACE.sub(shown, value(definition.find(qn("w:lvlText")))).strip()
 
@@ -134,11 +132,6 @@ def outline_level(properties: etree._Element | None) -> int | None:
     """Return the level of heading that paragraph properties give, from 1; 10 means running text."""
     node = properties.find(qn("w:outlineLvl")) if properties is not None else None
     return None if node is None else _number(value(node)) + 1
-
-
-def _outline(name: str, properties: etree._Element | None) -> int | None:
-    found = _HEADING_NAME.match(name)
-    return int(found.group(1)) if found else outline_level(properties)
 
 
 def _number(text: str | None) -> int:

@@ -16,6 +16,10 @@ from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import with_captions
 
 _CHARSET = re.compile(rb"""<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)
+# Character sets that browsers take for the declared ones; "" for those declared by habit: UTF-8 is tried first then.
+_CHARSETS_READ = {"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030"}
+_CHARSETS_READ |= dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), "cp932")
+_CHARSETS_READ |= dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "")
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _ENTITY_DECLARATIONS = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.S | re.I)
 _DROPPED_TAGS = frozenset(
@@ -52,7 +56,8 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     if not data.strip():
         raise ParseError("empty")
     declared = _CHARSET.search(data[:4096])
-    text = decode(data, _usable(declared.group(1).decode("ascii", "replace")) if declared else "")
+    charset = declared.group(1).decode("ascii", "replace").lower() if declared else ""
+    text = decode(data, _CHARSETS_READ.get(charset, charset))
     root = _tree(clean(text))
     found = [] if root is None else list(_elements_in(root, PictureStore(context.output_dir)))
     if root is None or all(isinstance(element, Notice) for element in found):
@@ -73,10 +78,32 @@ def _title(root: etree._Element) -> str:
 
 def _elements_in(root: etree._Element, pictures: PictureStore) -> Iterator[Element]:
     title = _title(root)
-    _show_alternatives(root)
-    _drop_furniture(root)
+    # What a script chooses from, such as the key of each system, is shown: elements that stand together, all hidden.
+    for parent in root.iter(etree.Element):
+        hidden = [child.get("hidden") is not None for child in parent]
+        around = (parent.text, *(child.tail for child in parent))
+        if len(hidden) < 2 or not all(hidden) or any(text and text.strip() for text in around):
+            continue
+        spoken = [child for child in parent if _length(child)]
+        for child in spoken:
+            del child.attrib["hidden"]
+        for child in spoken[:-1]:
+            child.tail = " / " if all(node.tag in _WITHIN_LINES for node in child.iter()) else None
+    found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
+    gone = set(found)
+    for holder in {node.getparent(): None for node in found}:
+        if holder is not None:
+            _remove(holder, gone)
+    body = root.find("body")
+    main = root if body is None else body
+    whole = _length(main)
+    for path in _MAIN_PATHS:
+        matches = root.xpath(path)
+        nodes = [node for node in matches if isinstance(node, etree._Element)] if isinstance(matches, list) else []
+        if len(nodes) == 1 and _length(nodes[0]) >= whole * _MAIN_SHARE:
+            main = nodes[0]
+            break
     walker = HtmlWalker(pictures, title)
-    main = _main(root)
     walker.start(main)
     walker.walk(main)
     yield from with_captions(walker.finish())
@@ -95,44 +122,6 @@ def _tree(source: str) -> etree._Element | None:
     return root
 
 
-def _usable(declared: str) -> str:
-    """The character set that browsers take for the declared one."""
-    name = declared.lower()
-    if name in {"gb2312", "gbk", "x-gbk"}:
-        return "gb18030"
-    if name in {"shift_jis", "shift-jis", "x-sjis", "sjis"}:
-        return "cp932"
-    if name in {"iso-8859-1", "latin1", "us-ascii", "ascii"}:
-        return ""  # declared by habit; UTF-8 is tried first, then what fits
-    return name
-
-
-def _show_alternatives(root: etree._Element) -> None:
-    """Show what a script chooses from, such as the key of each system: elements that stand together, all hidden."""
-    for parent in root.iter(etree.Element):
-        if not _is_choice(parent):
-            continue
-        spoken = [child for child in parent if _length(child)]
-        for child in spoken:
-            del child.attrib["hidden"]
-        for child in spoken[:-1]:
-            child.tail = " / " if all(node.tag in _WITHIN_LINES for node in child.iter()) else None
-
-
-def _is_choice(parent: etree._Element) -> bool:
-    hidden = [child.get("hidden") is not None for child in parent]
-    around = (parent.text, *(child.tail for child in parent))
-    return len(hidden) > 1 and all(hidden) and not any(text and text.strip() for text in around)
-
-
-def _drop_furniture(root: etree._Element) -> None:
-    found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
-    gone = set(found)
-    for parent in {node.getparent(): None for node in found}:
-        if parent is not None:
-            _remove(parent, gone)
-
-
 def _is_furniture(node: etree._Element) -> bool:
     tag = node.tag
     if tag in ("html", "head", "body", "main", "article", "title"):
@@ -144,21 +133,14 @@ def _is_furniture(node: etree._Element) -> bool:
     if re.search(r"display\s*:\s*none", node.get("style", "")):
         return True
     if tag in ("header", "footer", "aside"):
-        return _is_page_level(node)
+        # An article's header may hold the title.
+        inside = tag == "header" and next(node.iterancestors("main", "article"), None) is not None
+        return not inside and (tag != "header" or node.find(".//h1") is None)
     names = f"{node.get('class', '')} {node.get('id', '')}"
-    return len(names) > 1 and _DROPPED_NAMES.search(names) is not None and not _holds_most(node)
-
-
-def _is_page_level(node: etree._Element) -> bool:
-    """Whether a header, footer or aside is the page's, not an article's with the title in it."""
-    if node.tag != "header":
-        return True
-    return next(node.iterancestors("main", "article"), None) is None and node.find(".//h1") is None
-
-
-def _holds_most(node: etree._Element) -> bool:
-    """Whether a badly named container holds the page itself, such as <div class="nav-layout">."""
-    return node.find(".//h1") is not None or next(node.iter("main", "article"), None) is not None
+    if len(names) < 2 or _DROPPED_NAMES.search(names) is None:
+        return False
+    # A badly named container may hold the page itself, such as <div class="nav-layout">.
+    return node.find(".//h1") is None and next(node.iter("main", "article"), None) is None
 
 
 def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:
@@ -171,28 +153,13 @@ def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:
             parent.remove(child)
             continue
         if len(texts) > 1:
-            _set_text(parent, kept, "".join(texts))
+            text = "".join(texts)
+            if kept is None:
+                parent.text = text
+            else:
+                kept.tail = text
         if child is not None:
             kept, texts = child, [child.tail or ""]
-
-
-def _set_text(parent: etree._Element, child: etree._Element | None, text: str) -> None:
-    if child is None:
-        parent.text = text
-    else:
-        child.tail = text
-
-
-def _main(root: etree._Element) -> etree._Element:
-    body = root.find("body")
-    body = root if body is None else body
-    whole = _length(body)
-    for path in _MAIN_PATHS:
-        found = root.xpath(path)
-        nodes = [node for node in found if isinstance(node, etree._Element)] if isinstance(found, list) else []
-        if len(nodes) == 1 and _length(nodes[0]) >= whole * _MAIN_SHARE:
-            return nodes[0]
-    return body
 
 
 def _length(node: etree._Element) -> int:

@@ -17,29 +17,22 @@ def rows_of(table: etree._Element) -> list[list[etree._Element]]:
 def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Iterator[Table | Notice]:
     """Yield the table, if it isn't empty, and what was left out of it."""
     rows = [row for row in rows_of(node) if row]
-    cells = [[_cell(cell, text_of) for cell in row] for row in rows]
+    cells = [
+        [Cell(text_of(cell), _span(cell, "colspan"), _span(cell, "rowspan"), cell.tag == "th") for cell in row]
+        for row in rows
+    ]
     caption = node.find("caption")
-    declared = _header_rows(rows)
-    return table_of(cells, header_rows=declared or None, caption="" if caption is None else text_of(caption))
-
-
-def _cell(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Cell:
-    return Cell(text_of(node), _span(node, "colspan"), _span(node, "rowspan"), node.tag == "th")
-
-
-def _span(node: etree._Element, name: str) -> int:
-    value = node.get(name, "1").strip()
-    return max(1, int(value)) if value.isdigit() and len(value) < 6 else 1
-
-
-def _header_rows(rows: list[list[etree._Element]]) -> int:
-    """How many rows from the top are the header: those of <thead>, or else those of <th> only."""
-    number = 0
+    declared = 0  # rows of the header: those of <thead>, or else those of <th> only
     for row in rows[:-1]:
         parent = row[0].getparent()
         section = parent.getparent() if parent is not None else None
         in_head = section is not None and section.tag == "thead"
         if not in_head and not all(cell.tag == "th" for cell in row):
             break
-        number += 1
-    return number
+        declared += 1
+    return table_of(cells, header_rows=declared or None, caption="" if caption is None else text_of(caption))
+
+
+def _span(node: etree._Element, name: str) -> int:
+    value = node.get(name, "1").strip()
+    return max(1, int(value)) if value.isdigit() and len(value) < 6 else 1

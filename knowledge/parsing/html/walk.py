@@ -62,17 +62,42 @@ class HtmlWalker:
         if depth > _DEEPEST:
             self._inline += [text for text in node.itertext() if isinstance(text, str)]
         elif tag in _HEADINGS:
-            self._heading(node, _HEADINGS[tag])
+            self._end_paragraph()
+            text = inline_text(node)
+            if _ADMONITION.match(text):
+                self._prefix = text.rstrip(":：!") + ("：" if text[0] > "⺀" else ": ")
+            elif text:
+                # The page's title stands above all else, even where its other headings are of the same level.
+                first = not self._path and self.title.startswith(text)
+                self._emit(Heading(text=text, level=1 if first else _HEADINGS[tag]))
         elif tag == "pre":
-            self._code(node)
+            self._end_paragraph()
+            text = "".join(text for text in node.itertext() if isinstance(text, str)).strip("\n").rstrip()
+            if text.strip():
+                names = " ".join([node.get("class", ""), *(child.get("class", "") for child in node.iter("code"))])
+                found = _LANGUAGE.search(names)
+                self._emit(Code(text=text, language=found.group(1) if found else ""))
         elif tag == "table":
             self._table(node, depth)
         elif tag in ("ul", "ol", "menu"):
-            self._list(node, depth)
+            self._end_paragraph()
+            start = node.get("start", "")
+            self._lists.append((int(start) if start.isdigit() else 1) if node.tag == "ol" else 0)
+            self._children(node, depth)
+            self._end_paragraph()
+            self._lists.pop()
         elif tag == "dl":
             self._terms(node, depth)
         elif tag == "li":
-            self._item(node, depth)
+            self._end_paragraph()
+            number = self._lists[-1] if self._lists else 0
+            if number:
+                self._lists[-1] += 1
+            indent = "  " * max(0, len(self._lists) - 1)
+            self._marker = indent + (f"{number}. " if number else "- ")
+            self._children(node, depth)
+            self._end_paragraph()
+            self._marker = ""
         elif tag in _BLOCKS:
             self._end_paragraph()
             self._children(node, depth)
@@ -99,53 +124,13 @@ class HtmlWalker:
             self._image(node)
         elif node.tag == "sup" and _is_reference(node):
             return
-        elif node.tag == "sup" and not len(node) and self._last_character().isalnum():
-            self._inline.append("^")
-            self._children(node, depth)
         else:
+            before = next((text[-1] for text in reversed(self._inline) if text), "")
+            if node.tag == "sup" and not len(node) and before.isalnum():
+                self._inline.append("^")
             self._children(node, depth)
-
-    def _last_character(self) -> str:
-        return next((text[-1] for text in reversed(self._inline) if text), "")
 
     # Blocks
-
-    def _heading(self, node: etree._Element, level: int) -> None:
-        self._end_paragraph()
-        text = inline_text(node)
-        if _ADMONITION.match(text):
-            self._prefix = text.rstrip(":：!") + ("：" if text[0] > "⺀" else ": ")
-        elif text:
-            # The page's title stands above all else, even where its other headings are of the same level.
-            first = not self._path and self.title.startswith(text)
-            self._emit(Heading(text=text, level=1 if first else level))
-
-    def _code(self, node: etree._Element) -> None:
-        self._end_paragraph()
-        text = "".join(text for text in node.itertext() if isinstance(text, str)).strip("\n").rstrip()
-        if text.strip():
-            names = " ".join([node.get("class", ""), *(child.get("class", "") for child in node.iter("code"))])
-            found = _LANGUAGE.search(names)
-            self._emit(Code(text=text, language=found.group(1) if found else ""))
-
-    def _list(self, node: etree._Element, depth: int) -> None:
-        self._end_paragraph()
-        start = node.get("start", "")
-        self._lists.append((int(start) if start.isdigit() else 1) if node.tag == "ol" else 0)
-        self._children(node, depth)
-        self._end_paragraph()
-        self._lists.pop()
-
-    def _item(self, node: etree._Element, depth: int) -> None:
-        self._end_paragraph()
-        number = self._lists[-1] if self._lists else 0
-        if number:
-            self._lists[-1] += 1
-        indent = "  " * max(0, len(self._lists) - 1)
-        self._marker = indent + (f"{number}. " if number else "- ")
-        self._children(node, depth)
-        self._end_paragraph()
-        self._marker = ""
 
     def _terms(self, node: etree._Element, depth: int) -> None:
         """A list of terms: long definitions become sections under their term, short ones "term: definition"."""
@@ -164,7 +149,11 @@ class HtmlWalker:
                 if len(terms) > _MOST_TERMS:  # an index, not terms that share a definition
                     self._emit_paragraph(terms.pop(0))
                 continue
-            self._define(", ".join(filter(None, terms)), as_sections, before)
+            term = ", ".join(filter(None, terms))
+            if as_sections and 0 < len(term) <= _LONGEST_TERM:
+                self._emit(Heading(text=term, level=before[-1].level + 1))
+            elif term:
+                self._prefix = term + ("：" if term[-1] > "⺀" else ": ")
             terms = []
             self._children(child, depth + 1)
             self._end_paragraph()
@@ -174,19 +163,20 @@ class HtmlWalker:
         if as_sections:
             self._restore = before[-1]
 
-    def _define(self, term: str, as_section: bool, before: list[Heading]) -> None:
-        if as_section and 0 < len(term) <= _LONGEST_TERM:
-            self._emit(Heading(text=term, level=before[-1].level + 1))
-        elif term:
-            self._prefix = term + ("：" if term[-1] > "⺀" else ": ")
-
     def _table(self, node: etree._Element, depth: int) -> None:
         self._end_paragraph()
-        if _is_layout(node):
-            for row in rows_of(node):
-                for cell in row:
-                    self._children(cell, depth + 2)
-                    self._end_paragraph()
+        rows = rows_of(node)
+        # Some tables only place blocks: one cell or column, declared so, or with headings or tables in the cells.
+        if node.get("role") in ("presentation", "none") or node.find(".//table") is not None:
+            is_layout = True
+        elif next(node.iter("h1", "h2", "h3", "h4", "pre"), None) is not None:
+            is_layout = next(node.iter("th"), None) is None
+        else:
+            is_layout = sum(map(len, rows)) <= 1 or (max(map(len, rows)) == 1 and next(node.iter("th"), None) is None)
+        if is_layout:
+            for cell in (cell for row in rows for cell in row):
+                self._children(cell, depth + 2)
+                self._end_paragraph()
             return
         for element in read_table(node, inline_text):
             self._emit(element)
@@ -194,9 +184,20 @@ class HtmlWalker:
             self._image(image)
 
     def _image(self, node: etree._Element) -> None:
+        """Keep a picture that the page itself carries."""
+        source = node.get("src", "")
+        found = _DATA_URI.match(source)
+        if found is None:
+            return
+        rest = unquote_to_bytes(source[found.end() :])
+        try:
+            data = b64decode(rest) if found.group(1) else rest
+        except (Base64Error, ValueError):
+            return
         alt = _SPACE.sub(" ", node.get("alt", "")).strip()
-        data = _data_uri(node.get("src", ""))
-        for element in self.pictures.save(data, alt or _figure_caption(node)) if data else ():
+        figure = next(node.iterancestors("figure"), None)
+        caption = figure.find(".//figcaption") if figure is not None and not alt else None
+        for element in self.pictures.save(data, alt if caption is None else inline_text(caption)) if data else ():
             self._end_paragraph()
             self._emit(element)
 
@@ -262,30 +263,3 @@ def _tidy(text: str) -> str:
 def _is_reference(node: etree._Element) -> bool:
     """Whether a raised text is a footnote's number such as [3]."""
     return re.fullmatch(r"\s*\[[\w\s]{1,12}\]\s*", "".join(map(str, node.itertext()))) is not None
-
-
-def _is_layout(node: etree._Element) -> bool:
-    """Whether a table only places blocks: one cell, declared so, or with headings or tables in its cells."""
-    if node.get("role") in ("presentation", "none"):
-        return True
-    if next(node.iter("h1", "h2", "h3", "h4", "pre"), None) is not None or node.find(".//table") is not None:
-        return next(node.iter("th"), None) is None or node.find(".//table") is not None
-    rows = rows_of(node)
-    return sum(map(len, rows)) <= 1 or (max(map(len, rows)) == 1 and next(node.iter("th"), None) is None)
-
-
-def _figure_caption(node: etree._Element) -> str:
-    figure = next(node.iterancestors("figure"), None)
-    caption = figure.find(".//figcaption") if figure is not None else None
-    return "" if caption is None else inline_text(caption)
-
-
-def _data_uri(source: str) -> bytes:
-    found = _DATA_URI.match(source)
-    if found is None:
-        return b""
-    rest = source[found.end() :]
-    try:
-        return b64decode(unquote_to_bytes(rest)) if found.group(1) else unquote_to_bytes(rest)
-    except (Base64Error, ValueError):
-        return b""

@@ -53,16 +53,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         if total > context.max_pages:
             raise ParseError("too_many_pages", pages=total, most=context.max_pages)
         yield from levelled(stitched(_Reader(document, context).elements()))
-        yield Title(text=_said_title(document), shown=False)
+        try:
+            said_title = str(document.get_metadata_value("Title"))
+        except ValueError:  # no UTF-16, as PDF wants it
+            said_title = ""
+        yield Title(text=said_title, shown=False)
     finally:
         document.close()
-
-
-def _said_title(document: pdfium.PdfDocument) -> str:
-    try:
-        return str(document.get_metadata_value("Title"))
-    except ValueError:  # no UTF-16, as PDF wants it
-        return ""
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
@@ -121,7 +118,11 @@ class _Reader:
             if (page := self._read(number)) is not None:
                 self._sample[number] = page
         sample = list(self._sample.values())
-        self._styles = survey((page.text.lines for page in sample), self._bookmarks())
+        try:
+            bookmarks = read_bookmarks(self._document)
+        except _PAGE_ERRORS:
+            bookmarks = {}
+        self._styles = survey((page.text.lines for page in sample), bookmarks)
         self._logos = pictures.logos(page.shapes.pictures for page in sample)
         for number, page, around in self._windows():
             yield PageBreak(page=number, total=self._total)
@@ -135,14 +136,15 @@ class _Reader:
                 self._tally.failed += 1
                 continue
             yield from elements
-        self._check_tally()
+        tally = self._tally
+        readable = tally.characters and tally.pictured * 2 < self._total
+        if not readable and tally.characters <= 8 * max(1, tally.pictured):
+            if tally.garbled:
+                raise ParseError("no_text.fonts")
+            if tally.pictured or tally.characters:
+                raise ParseError("no_text.scanned")
+            raise ParseError("broken.all_pages" if tally.failed == self._total else "empty.pages")
         yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
-
-    def _bookmarks(self) -> dict[int, list[tuple[str, int]]]:
-        try:
-            return read_bookmarks(self._document)
-        except _PAGE_ERRORS:
-            return {}
 
     def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:
         """Yield page number, page (None when it can't be read) and the edge keys of the pages around it."""
@@ -194,38 +196,37 @@ class _Reader:
         loose = find_loose_tables(lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in loose)]
         tables += loose
-        figures, lines = self._figures(page, tables, lines)
-        return self._elements(page, lines, tables, figures)
-
-    def _figures(
-        self, page: _Page, tables: Sequence[Found], lines: list[Line]
-    ) -> tuple[list[pictures.Figure], list[Line]]:
-        """Return the pictures and drawings of a page, and the lines that are not labels in drawings."""
         width, height = page.text.width, page.text.height
         figures = pictures.figures(page.shapes.pictures, self._logos, width, height)
         if len(figures) > pictures.MAX_PER_PAGE:
             self._tally.left_out.add(pictures.CROWDED)
             del figures[pictures.MAX_PER_PAGE :]
-        taken = [table.box for table in tables] + [figure.box for figure in figures]
-        if not any(pictures.FIGURE.match(line.text) for line in lines):
-            return figures, lines
-        single = [Block([Row([line])], line.text) for line in lines]
-        for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
-            caption = pictures.caption_of(drawing.box, single, pictures.FIGURE)
-            if caption is not None:
-                figures.append(drawing)
-                label = caption.rows[0].lines[0]
-                lines = [line for line in lines if line is label or not inside(line, drawing.box)]
-        return figures, lines
+        if any(pictures.FIGURE.match(line.text) for line in lines):
+            # A drawing counts where it has a caption; the other lines within are its labels.
+            taken = [table.box for table in tables] + [figure.box for figure in figures]
+            single = [Block([Row([line])], line.text) for line in lines]
+            for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
+                caption = pictures.caption_of(drawing.box, single, pictures.FIGURE)
+                if caption is not None:
+                    figures.append(drawing)
+                    label = caption.rows[0].lines[0]
+                    lines = [line for line in lines if line is label or not inside(line, drawing.box)]
+        return self._elements(page, lines, tables, figures)
 
     def _elements(
         self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[pictures.Figure]
     ) -> list[Element]:
-        boxes = [table.box for table in tables] + [figure.box for figure in figures]
-        stand_ins = [_stand_in(box) for box in boxes]
-        stands_for = {id(line): box for line, box in zip(stand_ins, boxes, strict=True)}
+        """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
+        stand_ins: list[Line] = []  # take the places of tables and pictures while the reading order is found
+        stands_for: dict[int, Box] = {}
+        for box in [table.box for table in tables] + [figure.box for figure in figures]:
+            line = Line()
+            line.add(Word(*box, "a table or picture stands here", 10, False, False, False))
+            stand_ins.append(line)
+            stands_for[id(line)] = box
         placed: list[Block | Box] = []
-        limit = _margin(page.text.width, lines)
+        # Beyond this x a line runs well into the right margin, taken to be as wide as the left.
+        limit = page.text.width - max(min((line.x0 for line in lines), default=0.0), 0.0) / 4
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
@@ -236,33 +237,27 @@ class _Reader:
             placed += floats
         blocks = [item for item in placed if isinstance(item, Block)]
         captions: list[Block] = []
-        floating: dict[Box, Table | Picture] = dict(self._tables(page, tables, blocks, captions))
-        floating.update(self._pictures(page, figures, blocks, captions))
-        elements: list[Element] = []
-        for item in placed:
-            if not isinstance(item, Block):
-                elements += [floating[item]] if item in floating else []
-            elif not any(item is caption for caption in captions):
-                elements.append(self._text(item, page.number))
-        return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
-
-    def _text(self, block: Block, page: int) -> Element:
-        if block.mono and len(block.rows) > 1:
-            return Code(page=page, text=code_text(block.rows))
-        level = self._styles.level(block, page)
-        if level is not None:
-            return Heading(page=page, text=block.text.strip(), level=level)
-        return Paragraph(page=page, text=block.text.strip())
-
-    def _tables(
-        self, page: _Page, tables: Sequence[Found], blocks: Sequence[Block], captions: list[Block]
-    ) -> Iterator[tuple[Box, Table]]:
+        floating: dict[Box, Table | Picture] = {}
         for table in tables:
             caption = pictures.caption_of(table.box, blocks, pictures.TABLE)
             if caption is not None:
                 captions.append(caption)
             title = caption.text if caption is not None else table.title
-            yield table.box, Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
+            floating[table.box] = Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
+        floating.update(self._pictures(page, figures, blocks, captions))
+        elements: list[Element] = []
+        for item in placed:
+            if not isinstance(item, Block):
+                elements += [floating[item]] if item in floating else []
+            elif any(item is caption for caption in captions):
+                continue
+            elif item.mono and len(item.rows) > 1:
+                elements.append(Code(page=page.number, text=code_text(item.rows)))
+            elif (level := self._styles.level(item, page.number)) is not None:
+                elements.append(Heading(page=page.number, text=item.text.strip(), level=level))
+            else:
+                elements.append(Paragraph(page=page.number, text=item.text.strip()))
+        return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
 
     def _pictures(
         self, page: _Page, figures: Sequence[pictures.Figure], blocks: Sequence[Block], captions: list[Block]
@@ -271,7 +266,8 @@ class _Reader:
             return
         source = self._document[page.number - 1]
         try:
-            for figure in sorted(figures, key=_area, reverse=True):
+            largest = sorted(figures, key=lambda f: (f.box[2] - f.box[0]) * (f.box[3] - f.box[1]), reverse=True)
+            for figure in largest:
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
                     self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
                     return
@@ -290,34 +286,3 @@ class _Reader:
                 yield figure.box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])
         finally:
             source.close()
-
-    def _check_tally(self) -> None:
-        tally = self._tally
-        if tally.characters > 8 * max(1, tally.pictured):
-            return
-        if tally.characters and tally.pictured * 2 < self._total:
-            return
-        if tally.garbled:
-            raise ParseError("no_text.fonts")
-        if tally.pictured or tally.characters:
-            raise ParseError("no_text.scanned")
-        if tally.failed == self._total:
-            raise ParseError("broken.all_pages")
-        raise ParseError("empty.pages")
-
-
-def _margin(width: float, lines: Sequence[Line]) -> float:
-    """Return the x, in points, beyond which a line runs well into the right margin, taken to be as wide as the left."""
-    left = min((line.x0 for line in lines), default=0.0)
-    return width - max(left, 0.0) / 4
-
-
-def _area(figure: pictures.Figure) -> float:
-    return (figure.box[2] - figure.box[0]) * (figure.box[3] - figure.box[1])
-
-
-def _stand_in(box: Box) -> Line:
-    """Return a line that takes the place of a table or picture while the reading order is found."""
-    line = Line()
-    line.add(Word(*box, "a table or picture stands here", 10, False, False, False))
-    return line

@@ -34,23 +34,16 @@ class Row:
         self.size = max(lines, key=lambda line: len(line.words)).size
         self.bold = all(line.bold for line in lines)
         self.mono = all(line.mono for line in lines)
-        self.cells = _cells(lines)  # the lines, grouped by wide gaps
+        self.cells = [[lines[0]]]  # the lines, grouped by wide gaps; a list's marker stays with what it marks
+        for line in lines[1:]:
+            cell = self.cells[-1]
+            text = cell[0].text
+            marker = len(cell) == 1 and len(text) <= 6 and (_MARKER.match(text + " ") or text.rstrip(".").isdigit())
+            if line.x0 - cell[-1].x1 > CELL_GAP * line.size and not marker:
+                self.cells.append([line])
+            else:
+                cell.append(line)
         self.text = "  ".join(join_lines([line.text for line in cell]) for cell in self.cells)
-
-
-def _cells(lines: list[Line]) -> list[list[Line]]:
-    groups = [[lines[0]]]
-    for line in lines[1:]:
-        if line.x0 - groups[-1][-1].x1 > CELL_GAP * line.size and not _is_marker(groups[-1]):
-            groups.append([line])
-        else:
-            groups[-1].append(line)
-    return groups
-
-
-def _is_marker(lines: list[Line]) -> bool:
-    text = lines[0].text
-    return len(lines) == 1 and len(text) <= 6 and bool(_MARKER.match(text + " ") or text.rstrip(".").isdigit())
 
 
 def code_text(rows: Sequence[Row]) -> str:
@@ -105,7 +98,21 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     if gutter is None:
         return [list(lines)] if lines else []
     found: list[list[Line]] = []
-    for band in _bands(lines, gutter):
+    # Runs of lines from the top, in turn those that keep to the gutter's sides and those that cross it
+    crossing = [line for line in lines if line.x0 < gutter - 1 and line.x1 > gutter + 1]
+    middles = sorted(line.middle for line in crossing)
+    bands: dict[int, list[Line]] = {}
+    for line in lines:
+        position = 2 * bisect_left(middles, line.middle - 0.01)
+        is_crossing = line.x0 < gutter - 1 and line.x1 > gutter + 1
+        bands.setdefault(position + (1 if is_crossing else 0), []).append(line)
+    merged: list[tuple[bool, list[Line]]] = []
+    for key in sorted(bands):
+        if merged and merged[-1][0] and key % 2:
+            merged[-1][1].extend(bands[key])
+        else:
+            merged.append((bool(key % 2), bands[key]))
+    for _, band in merged:
         left = [line for line in band if line.x1 <= gutter + 1]
         right = [line for line in band if line.x0 >= gutter - 1]
         if min(len(left), len(right)) >= MIN_COLUMN_LINES or (len(left) + len(right) == len(band) and depth == 0):
@@ -128,53 +135,26 @@ def _gutter(lines: Sequence[Line]) -> float | None:
         if position and start - starts[position - 1] < 2:
             continue
         gutter = start - 0.5
-        right = len(starts) - bisect_left(starts, gutter)
-        left = bisect_left(ends, gutter)
-        crossing = len(lines) - right - left
-        score = min(left, right) - 0.5 * crossing
-        if min(left, right) >= MIN_COLUMN_LINES and score > best_score and _are_columns(lines, gutter):
+        after = len(starts) - bisect_left(starts, gutter)
+        before = bisect_left(ends, gutter)
+        score = min(before, after) - 0.5 * (len(lines) - after - before)
+        if min(before, after) < MIN_COLUMN_LINES or score <= best_score:
+            continue
+        left = [line for line in lines if line.x1 <= gutter]
+        right = [line for line in lines if line.x0 >= gutter]
+        top = max(min(line.y0 for line in left), min(line.y0 for line in right))
+        bottom = min(max(line.y1 for line in left), max(line.y1 for line in right))
+        beside = [[line for line in side if line.y1 > top and line.y0 < bottom] for side in (left, right)]
+        if all(len(side) >= MIN_COLUMN_LINES and _is_prose(side) for side in beside):
             best, best_score = gutter, score
     return best
 
 
-def _are_columns(lines: Sequence[Line], gutter: float) -> bool:
-    left = [line for line in lines if line.x1 <= gutter]
-    right = [line for line in lines if line.x0 >= gutter]
-    top, bottom = (
-        max(min(x.y0 for x in left), min(x.y0 for x in right)),
-        min(max(x.y1 for x in left), max(x.y1 for x in right)),
-    )
-    beside = [[line for line in side if line.y1 > top and line.y0 < bottom] for side in (left, right)]
-    return all(len(side) >= MIN_COLUMN_LINES and _is_prose(side) for side in beside)
-
-
 def _is_prose(lines: Sequence[Line]) -> bool:
     """Whether lines as long as those of running text hold most of the characters."""
-    lengths = [_length(line.text) for line in lines]
+    lengths = [len(line.text) + sum(char > "\u2e80" for char in line.text) for line in lines]
     long = [length for length in lengths if length >= PROSE]
     return len(long) >= MIN_COLUMN_LINES and 2 * sum(long) > sum(lengths)
-
-
-def _length(text: str) -> int:
-    return len(text) + sum(char > "\u2e80" for char in text)
-
-
-def _bands(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
-    """Group lines from the top into runs that cross the gutter and runs that keep to its sides."""
-    crossing = [line for line in lines if line.x0 < gutter - 1 and line.x1 > gutter + 1]
-    middles = sorted(line.middle for line in crossing)
-    bands: dict[int, list[Line]] = {}
-    for line in lines:
-        position = 2 * bisect_left(middles, line.middle - 0.01)
-        is_crossing = line.x0 < gutter - 1 and line.x1 > gutter + 1
-        bands.setdefault(position + (1 if is_crossing else 0), []).append(line)
-    merged: list[tuple[bool, list[Line]]] = []
-    for key in sorted(bands):
-        if merged and merged[-1][0] and key % 2:
-            merged[-1][1].extend(bands[key])
-        else:
-            merged.append((bool(key % 2), bands[key]))
-    return [band for _, band in merged]
 
 
 def rows_of(lines: Iterable[Line]) -> list[Row]:
@@ -182,20 +162,17 @@ def rows_of(lines: Iterable[Line]) -> list[Row]:
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda item: (item.middle, item.x0)):
         for row in reversed(rows[-3:]):
-            if _same_row(row, line):
+            other = max(row, key=lambda item: len(item.words))
+            overlap = min(other.y1, line.y1) - max(other.y0, line.y0)
+            gap = 0.3 * line.size
+            if overlap >= 0.55 * min(other.y1 - other.y0, line.y1 - line.y0) and all(
+                line.x0 >= item.x1 - gap or line.x1 <= item.x0 + gap for item in row
+            ):
                 row.append(line)
                 break
         else:
             rows.append([line])
     return [Row(sorted(row, key=lambda item: item.x0)) for row in rows]
-
-
-def _same_row(row: list[Line], line: Line) -> bool:
-    other = max(row, key=lambda item: len(item.words))
-    overlap = min(other.y1, line.y1) - max(other.y0, line.y0)
-    if overlap < 0.55 * min(other.y1 - other.y0, line.y1 - line.y0):
-        return False
-    return all(line.x0 >= item.x1 - 0.3 * line.size or line.x1 <= item.x0 + 0.3 * line.size for item in row)
 
 
 def blocks_of(
@@ -207,7 +184,12 @@ def blocks_of(
     margin, as a long address does that could not be broken: they don't tell where lines end.
     """
     blocks: list[Block] = []
-    leading = _leading(rows)
+    steps = [
+        below.y1 - above.y1
+        for above, below in pairwise(rows)
+        if abs(above.size - below.size) < 0.6 and 0 < below.y1 - above.y1 < 3 * above.size
+    ]
+    leading = median(steps) if steps else 0.0
     edge = _right_edge(rows, limit)
     for position, row in enumerate(rows):
         margin = _right_edge(rows[max(0, position - 6) : position + 7], limit)
@@ -222,15 +204,6 @@ def blocks_of(
 
 def _right_edge(rows: Sequence[Row], limit: float) -> float:
     return max((row.x1 for row in rows if row.x1 <= limit), default=limit)
-
-
-def _leading(rows: Sequence[Row]) -> float:
-    steps = [
-        below.y1 - above.y1
-        for above, below in pairwise(rows)
-        if abs(above.size - below.size) < 0.6 and 0 < below.y1 - above.y1 < 3 * above.size
-    ]
-    return median(steps) if steps else 0.0
 
 
 def _breaks(block: Block, row: Row, leading: float, margins: tuple[float, float], body_size: float) -> bool:
@@ -278,19 +251,15 @@ def join_lines(texts: Iterable[str], known: set[str] | None = None) -> str:
         if not joined:
             joined = text
         elif joined[-1] in HYPHENS and len(joined) > 1 and joined[-2].isalpha() and text[:1].isalpha():
-            joined = _join_hyphen(joined, text, known or set())
+            start = re.split(r"[\s(]", joined)[-1][:-1]
+            rest = re.split(r"[\s,.;:)]", text)[0]
+            keeps = not text[0].islower() or f"{start}-{rest}".lower() in (known or ()) or not start.isalpha()
+            joined = f"{joined[:-1]}-{text}" if keeps else joined[:-1] + text
         elif is_cjk_join(joined, text):
             joined += text
         else:
             joined += " " + text
     return joined.replace("\x02", "-").replace("\ufffe", "-").replace("\xad", "")
-
-
-def _join_hyphen(left: str, right: str, known: set[str]) -> str:
-    start = re.split(r"[\s(]", left)[-1][:-1]
-    rest = re.split(r"[\s,.;:)]", right)[0]
-    keeps = not right[0].islower() or f"{start}-{rest}".lower() in known or not start.isalpha()
-    return f"{left[:-1]}-{right}" if keeps else left[:-1] + right
 
 
 def hyphenated(lines: Iterable[Line]) -> set[str]:

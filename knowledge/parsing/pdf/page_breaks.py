@@ -25,7 +25,23 @@ def stitched(elements: Iterator[Element]) -> Iterator[Element]:
             breaks.append(element)
             continue
         if breaks:
-            before, kept = _mend(before, element)
+            kept: Element | None = element  # what of the element stays on its page
+            if isinstance(before, Paragraph) and isinstance(element, Paragraph):
+                torn = len(before.text) >= MIN_TORN and _OPEN_END.search(before.text)
+                if torn and (element.text[:1].islower() or is_cjk_join(before.text, element.text)):
+                    found = _SENTENCE_END.search(element.text)
+                    cut = found.end() if found else len(element.text)
+                    rest = element.text[cut:].strip()
+                    before = replace(before, text=join_lines([before.text, element.text[:cut]]))
+                    kept = replace(element, text=rest) if rest else None
+            elif isinstance(before, Table) and isinstance(element, Table):
+                # A table that goes on from the page before takes its header and caption.
+                width = len(before.columns)
+                if width and element.rows and len(element.rows[0]) == width and not element.caption:
+                    kept = replace(element, caption=before.caption)
+                    if element.columns != before.columns:
+                        rows = (element.columns, *element.rows) if element.columns else element.rows
+                        kept = replace(kept, columns=before.columns, rows=rows)
             yield from [before] if before is not None else []
             yield from breaks
             breaks = []
@@ -37,35 +53,6 @@ def stitched(elements: Iterator[Element]) -> Iterator[Element]:
     if before is not None:
         yield before
     yield from breaks
-
-
-def _mend(before: Element | None, element: Element) -> tuple[Element | None, Element | None]:
-    if isinstance(before, Paragraph) and isinstance(element, Paragraph) and _is_torn(before.text, element.text):
-        found = _SENTENCE_END.search(element.text)
-        cut = found.end() if found else len(element.text)
-        rest = element.text[cut:].strip()
-        whole = replace(before, text=join_lines([before.text, element.text[:cut]]))
-        return whole, replace(element, text=rest) if rest else None
-    if isinstance(before, Table) and isinstance(element, Table):
-        return before, _continued(before, element)
-    return before, element
-
-
-def _is_torn(before: str, after: str) -> bool:
-    if len(before) < MIN_TORN or not _OPEN_END.search(before):
-        return False
-    return after[:1].islower() or is_cjk_join(before, after)
-
-
-def _continued(before: Table, table: Table) -> Table:
-    """Give a table that goes on from the page before its header and caption."""
-    width = len(before.columns)
-    if not width or not table.rows or len(table.rows[0]) != width or table.caption:
-        return table
-    if table.columns == before.columns:
-        return replace(table, caption=before.caption)
-    rows = (table.columns, *table.rows) if table.columns else table.rows
-    return replace(table, columns=before.columns, rows=rows, caption=before.caption)
 
 
 def levelled(elements: Iterator[Element]) -> Iterator[Element]:

@@ -69,7 +69,13 @@ def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width:
     kept = []
     for box in _joined(boxes, 2.0):
         alone = sizes.get(box)
-        if _is_worthwhile(box) and not _is_page_wide(box, width, height) and (alone is None or alone >= MIN_PIXELS):
+        wide, high = box[2] - box[0], box[3] - box[1]
+        if (
+            min(wide, high) >= MIN_POINTS
+            and max(wide, high) <= MAX_ASPECT * min(wide, high)
+            and not _is_page_wide(box, width, height)
+            and (alone is None or alone >= MIN_PIXELS)
+        ):
             kept.append(Figure(box))
     return sorted(kept, key=lambda figure: figure.box[1])
 
@@ -129,11 +135,6 @@ def save(
 
 def _clipped(box: Box, width: float, height: float) -> Box:
     return max(box[0], 0.0), max(box[1], 0.0), min(box[2], width), min(box[3], height)
-
-
-def _is_worthwhile(box: Box) -> bool:
-    wide, high = box[2] - box[0], box[3] - box[1]
-    return min(wide, high) >= MIN_POINTS and max(wide, high) <= MAX_ASPECT * min(wide, high)
 
 
 def _is_page_wide(box: Box, width: float, height: float) -> bool:

@@ -77,20 +77,14 @@ def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | N
         return None
     page = document[page_number - 1]
     textpage = page.get_textpage()  # closes itself when forgotten
-    characters, indexes = _characters(textpage.raw)
-    boxes = (_place(page.raw, textpage.raw, index) for index in matches(characters, indexes, text))
-    return _lines(box for box in boxes if box is not None)
-
-
-def _characters(textpage: Any) -> tuple[str, list[int]]:
-    """Return the page's letters and digits, squeezed, and the index in pdfium of each."""
     parts: list[str] = []
-    indexes: list[int] = []
-    for index in range(min(raw.FPDFText_CountChars(textpage), MAX_CHARS)):
-        folded = fold(chr(raw.FPDFText_GetUnicode(textpage, index)))
+    indexes: list[int] = []  # pdfium's index of each letter and digit
+    for index in range(min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)):
+        folded = fold(chr(raw.FPDFText_GetUnicode(textpage.raw, index)))
         parts.append(folded)
         indexes += [index] * len(folded)
-    return "".join(parts), indexes
+    boxes = (_place(page.raw, textpage.raw, index) for index in matches("".join(parts), indexes, text))
+    return _lines(box for box in boxes if box is not None)
 
 
 _NOISE = re.compile(rf"[\W_{re.escape(HYPHENS)}]+")
@@ -157,25 +151,21 @@ def _lines(boxes: Iterable[Fractions]) -> list[Fractions]:
     upright = sum(dy > dx for dx, dy in steps) > len(steps) / 2
     lines: list[Fractions] = []
     for box in map(_transposed, boxes) if upright else boxes:
-        last = lines[-1] if lines else None
-        if last is not None and _is_beside(last, box):
-            lines[-1] = min(last[0], box[0]), min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3])
+        x0, y0, x1, y1 = box
+        last = lines[-1] if lines else box
+        overlap = min(last[3], y1) - max(last[1], y0)
+        high, higher = sorted((last[3] - last[1], y1 - y0))
+        gap = max(x0 - last[2], last[0] - x1)
+        if lines and overlap > 0.5 * high and gap < 3 * max(higher, 0.01):
+            lines[-1] = min(last[0], x0), min(last[1], y0), max(last[2], x1), max(last[3], y1)
         else:
             lines.append(box)
-    return [_rounded(_transposed(line) if upright else line) for line in lines]
+    found: list[Fractions] = []
+    for line in map(_transposed, lines) if upright else lines:
+        x0, y0, x1, y1 = (round(min(max(value, 0.0), 1.0), 4) for value in line)
+        found.append((x0, y0, x1, y1))
+    return found
 
 
 def _transposed(box: Fractions) -> Fractions:
     return box[1], box[0], box[3], box[2]
-
-
-def _rounded(box: Fractions) -> Fractions:
-    x0, y0, x1, y1 = (round(min(max(value, 0.0), 1.0), 4) for value in box)
-    return x0, y0, x1, y1
-
-
-def _is_beside(last: Fractions, box: Fractions) -> bool:
-    overlap = min(last[3], box[3]) - max(last[1], box[1])
-    high = min(last[3] - last[1], box[3] - box[1])
-    gap = max(box[0] - last[2], last[0] - box[2])
-    return overlap > 0.5 * high and gap < 3 * max(last[3] - last[1], box[3] - box[1], 0.01)

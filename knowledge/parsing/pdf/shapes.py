@@ -52,10 +52,25 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
     """Return the page's shapes; `turn`, `width` and `height` come from `pdf_text.read_text`."""
     shapes = Shapes()
     for item, kind, matrix in _objects(page.raw):
-        if kind == raw.FPDF_PAGEOBJ_PATH:
-            _read_path(item, matrix, turn, (width, height), shapes)
-        else:
-            _read_picture(item, matrix, turn, shapes)
+        box = _bounds(item, matrix, turn)
+        if box is None:
+            continue
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            across, down = ctypes.c_uint(), ctypes.c_uint()
+            if raw.FPDFImageObj_GetImagePixelSize(item, across, down):
+                shapes.pictures.append(Placed(box, across.value, down.value))
+        elif not _is_invisible(item):
+            x0, y0, x1, y1 = box
+            wide, high = x1 - x0, y1 - y0
+            if wide > 0.97 * width and high > 0.97 * height:
+                continue
+            shapes.drawn.append(box)
+            if high <= THIN and wide >= SHORT:
+                shapes.edges.append(Edge(True, (y0 + y1) / 2, x0, x1))
+            elif wide <= THIN and high >= SHORT:
+                shapes.edges.append(Edge(False, (x0 + x1) / 2, y0, y1))
+            elif wide >= SHORT and high >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
+                shapes.edges += _segments(item, _combine(_matrix(item), matrix), turn)
     return shapes
 
 
@@ -108,30 +123,6 @@ def _bounds(item: Any, outer: Matrix, turn: Turn) -> Box | None:
         x0, x1 = min(x for x, _ in corners), max(x for x, _ in corners)
         y0, y1 = min(y for _, y in corners), max(y for _, y in corners)
     return turn(x0, y0, x1, y1)
-
-
-def _read_picture(item: Any, outer: Matrix, turn: Turn, shapes: Shapes) -> None:
-    box = _bounds(item, outer, turn)
-    width, height = ctypes.c_uint(), ctypes.c_uint()
-    if box is not None and raw.FPDFImageObj_GetImagePixelSize(item, width, height):
-        shapes.pictures.append(Placed(box, width.value, height.value))
-
-
-def _read_path(item: Any, outer: Matrix, turn: Turn, size: tuple[float, float], shapes: Shapes) -> None:
-    box = _bounds(item, outer, turn)
-    if box is None or _is_invisible(item):
-        return
-    x0, y0, x1, y1 = box
-    wide, high = x1 - x0, y1 - y0
-    if wide > 0.97 * size[0] and high > 0.97 * size[1]:
-        return
-    shapes.drawn.append(box)
-    if high <= THIN and wide >= SHORT:
-        shapes.edges.append(Edge(True, (y0 + y1) / 2, x0, x1))
-    elif wide <= THIN and high >= SHORT:
-        shapes.edges.append(Edge(False, (x0 + x1) / 2, y0, y1))
-    elif wide >= SHORT and high >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
-        shapes.edges += _segments(item, _combine(_matrix(item), outer), turn)
 
 
 def _is_invisible(item: Any) -> bool:

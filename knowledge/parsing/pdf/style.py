@@ -48,31 +48,19 @@ class Styles:
         text = block.text.strip()
         if not text or len(text) > MAX_HEADING or len(block.rows) > 4:
             return None
-        marked = self._bookmarked(text, page)
-        if marked is not None:
-            return marked
+        squeezed = squeeze(text)
+        for title, level in self.bookmarks.get(page, ()):
+            if title and squeezed.endswith(title) and _LABEL.fullmatch(squeezed.removesuffix(title)):
+                return level
         if len(_LETTERS.findall(text)) < (2 if any(char > "\u2e80" for char in text) else 3) or any(
             len(row.cells) > 2 for row in block.rows
         ):
             return None
         if block.size > LARGER * self.body:
-            return self._sized(block, text)
-        return self._bold(block, text)
-
-    def _bookmarked(self, text: str, page: int) -> int | None:
-        squeezed = squeeze(text)
-        for title, level in self.bookmarks.get(page, ()):
-            if title and squeezed.endswith(title) and _LABEL.fullmatch(squeezed.removesuffix(title)):
-                return level
-        return None
-
-    def _sized(self, block: Block, text: str) -> int | None:
-        if len(text) < 2 or (_SENTENCE.search(text) and len(text) > 60):
-            return None
-        rank = sum(size > block.size + 0.6 for size in self.sizes) + 1
-        return min(rank, MAX_LEVELS)
-
-    def _bold(self, block: Block, text: str) -> int | None:
+            if len(text) < 2 or (_SENTENCE.search(text) and len(text) > 60):
+                return None
+            rank = sum(size > block.size + 0.6 for size in self.sizes) + 1
+            return min(rank, MAX_LEVELS)
         if not block.bold or len(text) > MAX_BOLD_HEADING or len(block.rows) > 2 or len(text) < 2:
             return None
         if _SENTENCE.search(text.rstrip()) or block.size < 0.9 * self.body or "  " in text:

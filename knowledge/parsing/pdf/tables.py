@@ -43,7 +43,12 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
         table = _from_grid(group, words) or _from_rules(group, words)
         if table is not None:
             found.append(table)
-    return sorted(_without_nested(found), key=lambda table: (table.box[1], table.box[0]))
+    kept: list[Found] = []  # those that don't lie within a larger one
+    for table in sorted(found, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
+        x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
+        if not any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for box in (other.box for other in kept)):
+            kept.append(table)
+    return sorted(kept, key=lambda table: (table.box[1], table.box[0]))
 
 
 def inside(line: Line, box: Box) -> bool:
@@ -56,7 +61,12 @@ def _merged(edges: Sequence[Edge]) -> list[Edge]:
     merged: list[Edge] = []
     for horizontal in (True, False):
         kind = sorted((edge for edge in edges if edge.horizontal is horizontal), key=lambda edge: edge.at)
-        for band in _clusters(kind):
+        bands: list[list[Edge]] = []
+        for edge in kind:
+            if not bands or edge.at - bands[-1][0].at > SNAP:
+                bands.append([])
+            bands[-1].append(edge)
+        for band in bands:
             at = sum(edge.at for edge in band) / len(band)
             start, end = None, 0.0
             for edge in sorted(band, key=lambda item: item.start):
@@ -70,17 +80,6 @@ def _merged(edges: Sequence[Edge]) -> list[Edge]:
             if start is not None:
                 merged.append(Edge(horizontal, at, start, end))
     return merged
-
-
-def _clusters(edges: Iterable[Edge]) -> Iterable[list[Edge]]:
-    band: list[Edge] = []
-    for edge in edges:
-        if band and edge.at - band[0].at > SNAP:
-            yield band
-            band = []
-        band.append(edge)
-    if band:
-        yield band
 
 
 def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
@@ -98,7 +97,8 @@ def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
     touched: set[int] = set()
     for i in level:
         for j in upright:
-            if _touch(edges[i], edges[j]):
+            flat, tall = edges[i], edges[j]
+            if flat.start - SNAP <= tall.at <= flat.end + SNAP and tall.start - SNAP <= flat.at <= tall.end + SNAP:
                 parents[root(i)] = root(j)
                 touched |= {i, j}
     loose = [i for i in level if i not in touched]
@@ -110,12 +110,6 @@ def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
     for index, edge in enumerate(edges):
         groups.setdefault(root(index), []).append(edge)
     return list(groups.values())
-
-
-def _touch(level: Edge, upright: Edge) -> bool:
-    return (
-        level.start - SNAP <= upright.at <= level.end + SNAP and upright.start - SNAP <= level.at <= upright.end + SNAP
-    )
 
 
 def _axis(edges: Iterable[Edge], low: float, high: float) -> list[float]:
@@ -136,8 +130,23 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     ys = _axis(level, min(e.start for e in upright), max(e.end for e in upright))
     if not (2 <= len(xs) - 1 <= MAX_COLUMNS and 2 <= len(ys) - 1 <= MAX_ROWS):
         return None
-    owners = _owners(xs, ys, level, upright)
-    texts, bold = _texts(xs, ys, owners, words)
+    # For each place of the grid the cell that covers it: places without a line between them are one cell.
+    owners = [[(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
+    for row in range(len(ys) - 1):
+        for column in range(len(xs) - 1):
+            middle_x, middle_y = (xs[column] + xs[column + 1]) / 2, (ys[row] + ys[row + 1]) / 2
+            if column and not _has(upright, xs[column], middle_y):
+                owners[row][column] = owners[row][column - 1]
+            if row and not _has(level, ys[row], middle_x):
+                owners[row][column] = owners[row - 1][column]
+    contents: dict[Cell, list[Word]] = {}
+    for word in words:
+        middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+        if xs[0] < middle_x < xs[-1] and ys[0] < middle_y < ys[-1]:
+            row, column = bisect_right(ys, middle_y) - 1, bisect_right(xs, middle_x) - 1
+            contents.setdefault(owners[row][column], []).append(word)
+    texts = {cell: cell_text(inside) for cell, inside in contents.items()}
+    bold = {cell for cell, inside in contents.items() if all(word.bold for word in inside)}
     grid = [[owners[row][column] for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     if len({owner for row in grid for owner in row}) < 4:
         return None
@@ -147,35 +156,8 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
 Cell = tuple[int, int]  # row and column of a cell's upper left corner
 
 
-def _owners(xs: list[float], ys: list[float], level: list[Edge], upright: list[Edge]) -> list[list[Cell]]:
-    """Return for each place of the grid the cell that covers it: places without a line between them are one cell."""
-    owners = [[(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
-    for row in range(len(ys) - 1):
-        for column in range(len(xs) - 1):
-            middle_x, middle_y = (xs[column] + xs[column + 1]) / 2, (ys[row] + ys[row + 1]) / 2
-            if column and not _has(upright, xs[column], middle_y):
-                owners[row][column] = owners[row][column - 1]
-            if row and not _has(level, ys[row], middle_x):
-                owners[row][column] = owners[row - 1][column]
-    return owners
-
-
 def _has(edges: list[Edge], at: float, middle: float) -> bool:
     return any(abs(edge.at - at) <= SNAP and edge.start - 1 <= middle <= edge.end + 1 for edge in edges)
-
-
-def _texts(
-    xs: list[float], ys: list[float], owners: list[list[Cell]], words: Sequence[Word]
-) -> tuple[dict[Cell, str], set[Cell]]:
-    """Return the text of each cell, and the cells that are bold."""
-    contents: dict[Cell, list[Word]] = {}
-    for word in words:
-        middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
-        if xs[0] < middle_x < xs[-1] and ys[0] < middle_y < ys[-1]:
-            row, column = bisect_right(ys, middle_y) - 1, bisect_right(xs, middle_x) - 1
-            contents.setdefault(owners[row][column], []).append(word)
-    texts = {cell: cell_text(inside) for cell, inside in contents.items()}
-    return texts, {cell for cell, inside in contents.items() if all(word.bold for word in inside)}
 
 
 def cell_text(words: Iterable[Word]) -> str:
@@ -202,27 +184,17 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
         title = texts.get(grid[kept_rows[0]][kept_columns[0]], "")
         kept_rows = kept_rows[1:]
     rows = [tuple(cells[r][c] for c in kept_columns) for r in kept_rows]
-    header = _header_height(kept_rows, kept_columns, grid, texts, bold)
+    first = [grid[kept_rows[0]][c] for c in kept_columns]
+    header = 0  # rows: none, one, or two where the first joins columns
+    if is_header([texts.get(cell, "") for cell in first], all(cell in bold for cell in first if texts.get(cell))):
+        joined = len(set(first)) < len(first) and len(kept_rows) > 2
+        second = [texts.get(grid[kept_rows[1]][c], "") for c in kept_columns] if joined else []
+        header = 2 if joined and not any(_NUMERIC.match(text) for text in second) else 1
     columns = tuple(
         join_lines(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
         for c in kept_columns
     )
     return Found(box, columns if header else (), tuple(rows[header:]), title)
-
-
-def _header_height(
-    rows: list[int], columns: list[int], grid: list[list[Cell]], texts: dict[Cell, str], bold: set[Cell]
-) -> int:
-    """Return how many of the first rows are the header: none, one, or two where the first joins columns."""
-    first = [grid[rows[0]][c] for c in columns]
-    if not is_header([texts.get(cell, "") for cell in first], all(cell in bold for cell in first if texts.get(cell))):
-        return 0
-    joined = len(set(first)) < len(first)
-    if joined and len(rows) > 2:
-        second = [texts.get(grid[rows[1]][c], "") for c in columns]
-        if not any(_NUMERIC.match(text) for text in second):
-            return 2
-    return 1
 
 
 def is_header(cells: Sequence[str], bold: bool = False) -> bool:
@@ -244,14 +216,31 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     within = [
         word for word in words if x0 <= (word.x0 + word.x1) / 2 <= x1 and ys[0] <= (word.y0 + word.y1) / 2 <= ys[-1]
     ]
-    rows = [[word for line in row.lines for word in line.words] for row in rows_of(_as_lines(within))]
+    lines = []
+    for word in within:
+        line = Line()
+        line.add(word)
+        lines.append(line)
+    rows = [[word for line in row.lines for word in line.words] for row in rows_of(lines)]
     below = [row for row in rows if row[0].y0 > ys[1] - 2]
     bounds = _column_bounds(below, x0, x1)
     if len(below) < 2 or not 2 <= len(bounds) - 1 <= MAX_COLUMNS or len(rows) > MAX_ROWS:
         return None
     head = [row for row in rows if row[0].y0 <= ys[1] - 2]
-    columns = tuple(cell_text(word for cell in column for word in cell) for column in _transposed(head, bounds))
-    body = _body([_split(row, bounds) for row in below])
+    split = [_split(row, bounds) for row in head]
+    columns = tuple(cell_text(word for row in split for word in row[column]) for column in range(len(bounds) - 1))
+    # Rows that go on from the one above are joined: their first cell is empty and they follow closely.
+    joined: list[list[list[Word]]] = []
+    for row in below:
+        cells = _split(row, bounds)
+        flat = [word for cell in cells for word in cell]
+        if joined and not cells[0] and flat:
+            above = max(word.y1 for cell in joined[-1] for word in cell)
+            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size and joined[-1][0]:
+                joined[-1] = [upper + lower for upper, lower in zip(joined[-1], cells, strict=True)]
+                continue
+        joined.append(cells)
+    body = [tuple(cell_text(cell) for cell in row) for row in joined]
     if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
         return None
     return Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))
@@ -291,15 +280,6 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 
-def _as_lines(words: Iterable[Word]) -> list[Line]:
-    lines = []
-    for word in words:
-        line = Line()
-        line.add(word)
-        lines.append(line)
-    return lines
-
-
 def _column_bounds(rows: Sequence[Sequence[Word]], x0: float, x1: float) -> list[float]:
     """Return the x of the borders between columns: the gaps that no row's words cross."""
     spans = sorted((word.x0, word.x1) for row in rows for word in row)
@@ -317,32 +297,3 @@ def _split(row: Sequence[Word], bounds: list[float]) -> list[list[Word]]:
     for word in row:
         cells[min(max(bisect_right(bounds, (word.x0 + word.x1) / 2) - 1, 0), len(cells) - 1)].append(word)
     return cells
-
-
-def _transposed(rows: Sequence[Sequence[Word]], bounds: list[float]) -> list[list[list[Word]]]:
-    split = [_split(row, bounds) for row in rows]
-    return [[row[column] for row in split] for column in range(len(bounds) - 1)]
-
-
-def _body(rows: Sequence[list[list[Word]]]) -> list[tuple[str, ...]]:
-    """Join rows that go on from the one above (their first cell is empty and they follow closely)."""
-    joined: list[list[list[Word]]] = []
-    for row in rows:
-        flat = [word for cell in row for word in cell]
-        if joined and not row[0] and flat:
-            above = max(word.y1 for cell in joined[-1] for word in cell)
-            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size and joined[-1][0]:
-                joined[-1] = [upper + lower for upper, lower in zip(joined[-1], row, strict=True)]
-                continue
-        joined.append(row)
-    return [tuple(cell_text(cell) for cell in row) for row in joined]
-
-
-def _without_nested(tables: Sequence[Found]) -> list[Found]:
-    """Drop tables that lie within a larger one."""
-    kept: list[Found] = []
-    for table in sorted(tables, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
-        x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
-        if not any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for box in (other.box for other in kept)):
-            kept.append(table)
-    return kept

@@ -71,18 +71,21 @@ class Line:
     def text(self) -> str:
         """The line's text with single spaces; none between two Chinese characters."""
         if not self._text:
-            self._text = self._join()
+            parts: list[str] = []
+            before: Word | None = None
+            for word in self.words:
+                if before is not None:
+                    gap = word.x0 - before.x1
+                    if is_cjk_join(before.text, word.text):
+                        spaced = gap > (0.2 if word.spaced else 0.8) * word.size
+                    else:
+                        spaced = word.spaced or gap > SPACE_GAP * word.size
+                    if spaced:
+                        parts.append(" ")
+                parts.append(word.text)
+                before = word
+            self._text = "".join(parts)
         return self._text
-
-    def _join(self) -> str:
-        parts: list[str] = []
-        before: Word | None = None
-        for word in self.words:
-            if before is not None and _spaced(before, word):
-                parts.append(" ")
-            parts.append(word.text)
-            before = word
-        return "".join(parts)
 
     @property
     def size(self) -> float:
@@ -111,13 +114,6 @@ class Line:
         return (self.y0 + self.y1) / 2
 
 
-def _spaced(before: Word, word: Word) -> bool:
-    gap = word.x0 - before.x1
-    if _CJK_END.search(before.text) and _CJK_START.search(word.text):
-        return gap > (0.2 if word.spaced else 0.8) * word.size
-    return word.spaced or gap > SPACE_GAP * word.size
-
-
 def is_cjk_join(left: str, right: str) -> bool:
     """Whether two lines meet between Chinese, Japanese or Korean characters, where no space belongs."""
     return bool(_CJK_END.search(left) and _CJK_START.search(right))
@@ -140,13 +136,32 @@ def read_text(page: pdfium.PdfPage) -> PageText:
     textpage = page.get_textpage()
     try:
         width, height, turn, angle = _orientation(page, textpage.raw)
-        words = _words(textpage.raw, turn, angle)
+        count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
+        codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
+        reader = _WordReader(textpage.raw, turn, angle, codes)
+        start, spaced = 0, False
+        for index, code in enumerate([*codes, 0x20]):
+            if code in _SPACES:
+                if index > start:
+                    reader.read(start, index, spaced)
+                    spaced = False
+                start, spaced = index + 1, True
     finally:
         textpage.close()
-    words = [word for word in _without_doubles(words) if -word.size < word.x0 < width + word.size]
+    words = _without_doubles(word for word in reader.words if word.text.strip())
+    words = [word for word in words if -word.size < word.x0 < width + word.size]
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
-    return PageText(width, height, _lines(words), turn, angle, unreadable)
+    lines: list[Line] = []
+    for word in words:
+        last = lines[-1].words[-1] if lines else word
+        overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
+        level = overlap >= 0.5 * min(last.y1 - last.y0, word.y1 - word.y0)
+        em = max(last.size, word.size)
+        if not lines or not level or not -0.6 * em < word.x0 - last.x1 < LINE_GAP * em:
+            lines.append(Line())
+        lines[-1].add(word)
+    return PageText(width, height, lines, turn, angle, unreadable)
 
 
 def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Turn, int]:
@@ -199,19 +214,17 @@ class _Fonts:
         if address is None:
             return round(height, 1), False, False
         if address not in self._known:
-            self._known[address] = self._read(item, height)
+            size, matrix = ctypes.c_float(), raw.FS_MATRIX()
+            if not raw.FPDFTextObj_GetFontSize(item, size) or not raw.FPDFPageObj_GetMatrix(item, matrix):
+                self._known[address] = round(height, 1), False, False
+            else:
+                scale = (matrix.c**2 + matrix.d**2) ** 0.5
+                points = round(size.value * scale, 1) or round(height, 1)
+                font = raw.FPDFTextObj_GetFont(item)
+                stroked = raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE
+                bold, mono = self._face(font)
+                self._known[address] = abs(points), stroked or bold, mono
         return self._known[address]
-
-    def _read(self, item: Any, height: float) -> tuple[float, bool, bool]:
-        size, matrix = ctypes.c_float(), raw.FS_MATRIX()
-        if not raw.FPDFTextObj_GetFontSize(item, size) or not raw.FPDFPageObj_GetMatrix(item, matrix):
-            return round(height, 1), False, False
-        scale = (matrix.c**2 + matrix.d**2) ** 0.5
-        points = round(size.value * scale, 1) or round(height, 1)
-        font = raw.FPDFTextObj_GetFont(item)
-        stroked = raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE
-        bold, mono = self._face(font)
-        return abs(points), stroked or bold, mono
 
     def _face(self, font: Any) -> tuple[bool, bool]:
         address = ctypes.cast(font, ctypes.c_void_p).value if font else None
@@ -226,21 +239,6 @@ class _Fonts:
         return self._faces[address]
 
 
-def _words(textpage: Any, turn: Turn, quarters: int) -> list[Word]:
-    """Read the words whose direction is that of most of the page; slanted and sideways text is left out."""
-    get_code = raw.FPDFText_GetUnicode
-    codes = [get_code(textpage, index) for index in range(min(raw.FPDFText_CountChars(textpage), MAX_CHARS))]
-    reader = _WordReader(textpage, turn, quarters, codes)
-    start, spaced = 0, False
-    for index, code in enumerate([*codes, 0x20]):
-        if code in _SPACES:
-            if index > start:
-                reader.read(start, index, spaced)
-                spaced = False
-            start, spaced = index + 1, True
-    return [word for word in reader.words if word.text.strip()]
-
-
 class _WordReader:
     """Makes words of runs of characters without spaces; measures only their ends where that is enough."""
 
@@ -252,14 +250,44 @@ class _WordReader:
         self._pointer = ctypes.byref(self._rect)
 
     def read(self, start: int, end: int, spaced: bool) -> None:
-        """Add the words of the characters from `start` up to `end`."""
+        """Add the words of the characters from `start` up to `end`: slanted and sideways ones are left out."""
         first, last = self._box(start), self._box(end - 1)
-        if first is None or last is None or not self._is_plain(start, end, first, last):
-            self._read_each(start, end, spaced)
-        elif self._has_direction(start):
-            text = _text(self._codes[start:end])
-            box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
-            self.words.append(Word(*box, text, *self._fonts.of(start, first[3] - first[1]), spaced))
+        if first is not None and last is not None:
+            height = first[3] - first[1]
+            widest = height * ((1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7) * (end - start) + 0.5)
+            # Ends on one baseline, no further apart than their characters can be wide, are those of one word.
+            if abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest:
+                if self._has_direction(start):
+                    text = _text(self._codes[start:end])
+                    box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
+                    self.words.append(Word(*box, text, *self._fonts.of(start, height), spaced))
+                return
+        # Otherwise character by character, parted where the place jumps.
+        word: Word | None = None
+        before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
+        for index in range(start, end):
+            place = self._box(index)
+            if place is None:
+                continue
+            x0, y0, x1, y1 = place
+            ligature = before[0] - 0.3 <= x0 and x1 <= before[1] + 0.3
+            before = x0, x1
+            text = _text(self._codes[index : index + 1])
+            if (
+                word is not None
+                and (ligature or -0.6 * word.size < x0 - word.x1 < 0.3 * word.size)
+                and y0 < word.y1
+                and y1 > word.y0
+            ):
+                word.text += text
+                word.x1 = max(word.x1, x1)
+                word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
+            elif self._has_direction(index):
+                word = Word(*place, text, *self._fonts.of(index, y1 - y0), spaced)
+                self.words.append(word)
+                spaced = False
+            else:
+                word = None
 
     def _box(self, index: int) -> Box | None:
         if not raw.FPDFText_GetLooseCharBox(self._textpage, index, self._pointer):
@@ -269,42 +297,6 @@ class _WordReader:
 
     def _has_direction(self, index: int) -> bool:
         return _quarter(self._textpage, index) == self._quarters
-
-    def _is_plain(self, start: int, end: int, first: Box, last: Box) -> bool:
-        """Whether the run's ends fit one word: one baseline, and no wider than its characters can be."""
-        height = first[3] - first[1]
-        wide = 1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7
-        return abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= height * (
-            wide * (end - start) + 0.5
-        )
-
-    def _read_each(self, start: int, end: int, spaced: bool) -> None:
-        """Read character by character and part where the place jumps."""
-        word: Word | None = None
-        before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
-        for index in range(start, end):
-            box = self._box(index)
-            if box is None:
-                continue
-            x0, y0, x1, y1 = box
-            ligature = before[0] - 0.3 <= x0 and x1 <= before[1] + 0.3
-            before = x0, x1
-            if (
-                word is not None
-                and (ligature or -0.6 * word.size < x0 - word.x1 < 0.3 * word.size)
-                and y0 < word.y1
-                and y1 > word.y0
-            ):
-                word.text += _text(self._codes[index : index + 1])
-                word.x1 = max(word.x1, x1)
-                word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
-            elif self._has_direction(index):
-                text = _text(self._codes[index : index + 1])
-                word = Word(*box, text, *self._fonts.of(index, y1 - y0), spaced)
-                self.words.append(word)
-                spaced = False
-            else:
-                word = None
 
 
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
@@ -331,34 +323,11 @@ def _without_doubles(words: Iterable[Word]) -> list[Word]:
     for word in words:
         step = max(word.size * 0.5, 1)
         column, row = round(word.x0 / step), round(word.y0 / step)
-        twin = next((seen[word.text, c, r] for c, r in _around(column, row) if (word.text, c, r) in seen), None)
+        around = ((column + i, row + j) for i in (0, -1, 1) for j in (0, -1, 1))
+        twin = next((seen[word.text, c, r] for c, r in around if (word.text, c, r) in seen), None)
         if twin is not None and abs(twin.x0 - word.x0) < step / 2 > abs(twin.y0 - word.y0):
             twin.bold = True
             continue
         seen[word.text, column, row] = word
         kept.append(word)
     return kept
-
-
-def _around(column: int, row: int) -> Iterable[tuple[int, int]]:
-    return ((column + i, row + j) for i in (0, -1, 1) for j in (0, -1, 1))
-
-
-def _lines(words: Iterable[Word]) -> list[Line]:
-    lines: list[Line] = []
-    for word in words:
-        if lines and _continues(lines[-1], word):
-            lines[-1].add(word)
-        else:
-            lines.append(Line())
-            lines[-1].add(word)
-    return lines
-
-
-def _continues(line: Line, word: Word) -> bool:
-    last = line.words[-1]
-    overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
-    if overlap < 0.5 * min(last.y1 - last.y0, word.y1 - word.y0):
-        return False
-    em = max(last.size, word.size)
-    return -0.6 * em < word.x0 - last.x1 < LINE_GAP * em

@@ -34,10 +34,17 @@ Answer = dict[str, Any]
 def main() -> None:
     """Fork for each order that comes by standard input, until the parent is gone or has been silent for long."""
     control = socket.socket(fileno=0)
-    while (order := _next_order(control)) is not None:
-        module, channel = order
+    while True:
+        control.settimeout(IDLE_S)
+        try:
+            module, descriptors, _, _ = socket.recv_fds(control, 256, 1)
+        except (TimeoutError, ConnectionResetError):
+            return
+        if not descriptors:
+            return
+        channel = descriptors[0]
         with contextlib.suppress(ImportError):  # the fork meets it again, and says so
-            import_module(module)
+            import_module(module.decode())
         pid = os.fork()
         if pid == 0:
             control.detach()
@@ -49,31 +56,17 @@ def main() -> None:
         control.sendall(b"%d" % pid)
         if not control.recv(1):
             return  # the fork notices it too
-        control.sendall(b"%d" % _reap(pid))
-
-
-def _next_order(control: socket.socket) -> tuple[str, int] | None:
-    """Return the module to load and the socket to work for."""
-    control.settimeout(IDLE_S)
-    try:
-        module, descriptors, _, _ = socket.recv_fds(control, 256, 1)
-    except (TimeoutError, ConnectionResetError):
-        return None
-    return (module.decode(), descriptors[0]) if descriptors else None
+        # Wait for the fork's end, end what it has started, and tell its exit code (negative: a signal).
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        control.sendall(b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def _lead_group(pid: int) -> None:
     """Make the fork the leader of a group, so that what it starts ends with it; both sides do, whoever comes first."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)
-
-
-def _reap(pid: int) -> int:
-    """Wait for the fork's end, end what it has started, and return its exit code (negative: a signal)."""
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _work(channel: int) -> None:
@@ -83,25 +76,31 @@ def _work(channel: int) -> None:
     sys.excepthook = _reporter(out)
     os.dup2(channel, 0)
     os.close(channel)
-    job = json.loads(_read_line())
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    _lower_limits(int(job["timeout_s"]), int(job["memory_mb"]))
-    for answer in _TASKS[job["task"]](job):
-        _send(out, answer)
-        if answer["type"] in ("page_break", "result"):
-            out.flush()
-    _send(out, {"type": "end"})
-    out.flush()
-
-
-def _read_line() -> bytes:
     line = bytearray()
     while not line.endswith(b"\n"):
         piece = os.read(0, 1 << 16)
         if not piece:
             os._exit(1)
         line += piece
-    return bytes(line)
+    job = json.loads(bytes(line))
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    # Address space (bytes), processor time (s), written files (bytes); no core dumps.
+    timeout_s = int(job["timeout_s"])
+    memory_mb = int(job["memory_mb"])
+    for kind, soft, hard in (
+        (resource.RLIMIT_AS, memory_mb * 1024**2, memory_mb * 1024**2),
+        (resource.RLIMIT_CPU, timeout_s + 1, timeout_s + 5),
+        (resource.RLIMIT_FSIZE, MAX_FILE, MAX_FILE),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # a stricter limit is set already, or macOS
+            resource.setrlimit(kind, (soft, hard))
+    for answer in _TASKS[job["task"]](job):
+        _send(out, answer)
+        if answer["type"] in ("page_break", "result"):
+            out.flush()
+    _send(out, {"type": "end"})
+    out.flush()
 
 
 def _send(out: BinaryIO, answer: Answer) -> None:
@@ -127,18 +126,6 @@ def _call(job: dict[str, Any]) -> Iterator[Answer]:
 
 
 _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[Answer]]] = {"parse": _parse, "call": _call}
-
-
-def _lower_limits(timeout_s: int, memory_mb: int) -> None:
-    """Bound address space (bytes), processor time (s), written files (bytes); no core dumps."""
-    for kind, soft, hard in (
-        (resource.RLIMIT_AS, memory_mb * 1024**2, memory_mb * 1024**2),
-        (resource.RLIMIT_CPU, timeout_s + 1, timeout_s + 5),
-        (resource.RLIMIT_FSIZE, MAX_FILE, MAX_FILE),
-        (resource.RLIMIT_CORE, 0, 0),
-    ):
-        with contextlib.suppress(ValueError, OSError):  # a stricter limit is set already, or macOS
-            resource.setrlimit(kind, (soft, hard))
 
 
 def _die_with_parent() -> None:
@@ -169,24 +156,20 @@ def _reporter(
             out.flush()
             os.write(out.fileno(), _OUT_OF_MEMORY)
             return
-        _send(out, _describe(kind, error, trace))
+        place = _place(trace)
+        if isinstance(error, ParseError):
+            refusal, cause = error, error.__cause__
+            place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
+        elif isinstance(error, ModuleNotFoundError):
+            refusal = ParseError("missing_tool", name=error.name)
+        elif isinstance(error, RecursionError):
+            refusal = ParseError("broken.too_deep")
+        else:
+            refusal = ParseError("broken.unknown", name=kind.__name__)
+        _send(out, {"type": "error", "key": refusal.key, "params": refusal.params, "place": place})
         out.flush()
 
     return report
-
-
-def _describe(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Answer:
-    place = _place(trace)
-    if isinstance(error, ParseError):
-        refusal, cause = error, error.__cause__
-        place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
-    elif isinstance(error, ModuleNotFoundError):
-        refusal = ParseError("missing_tool", name=error.name)
-    elif isinstance(error, RecursionError):
-        refusal = ParseError("broken.too_deep")
-    else:
-        refusal = ParseError("broken.unknown", name=kind.__name__)
-    return {"type": "error", "key": refusal.key, "params": refusal.params, "place": place}
 
 
 def _place(trace: TracebackType | None) -> str:

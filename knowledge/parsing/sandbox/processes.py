@@ -51,13 +51,18 @@ class Process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
             self.wait(START_S)
-        _put_back(self._server)
+        with _lock:
+            if not self._server.broken and len(_idle) < MAX_IDLE:
+                _idle.append(self._server)
+                return
+        self._server.close()
 
 
 def start(module: str, job: bytes) -> Process:
     """Start the work on a job, one JSON line, with a parser of `module`; raises `ParseError` when that fails."""
     for _ in range(MAX_IDLE + 1):  # idle servers may have ended just now
-        server = _take()
+        with _lock:
+            server = _idle.pop() if _idle else _Server()
         ours, theirs = socket.socketpair()
         with theirs:
             pid = server.fork(module, theirs)
@@ -135,19 +140,7 @@ class _Server:
         return int(answer) if answer else None
 
 
-def _take() -> _Server:
-    with _lock:
-        return _idle.pop() if _idle else _Server()
-
-
-def _put_back(server: _Server) -> None:
-    with _lock:
-        if not server.broken and len(_idle) < MAX_IDLE:
-            _idle.append(server)
-            return
-    server.close()
-
-
+@atexit.register
 def _close_idle() -> None:
     with _lock:
         while _idle:
@@ -162,5 +155,4 @@ def _leave_to_parent() -> None:
         _idle.pop().let_go()
 
 
-atexit.register(_close_idle)
 os.register_at_fork(after_in_child=_leave_to_parent)

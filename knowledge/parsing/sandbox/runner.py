@@ -38,10 +38,6 @@ class ParseStopped(ParseError):
     """The caller asked to stop."""
 
 
-def _no_progress(done: int, total: int | None) -> None:
-    """Take no notice."""
-
-
 def _never() -> bool:
     return False
 
@@ -51,7 +47,7 @@ def parse_file(
     filename: str,
     output_dir: Path,
     limits: ParseLimits,
-    on_progress: Callable[[int, int | None], None] = _no_progress,
+    on_progress: Callable[[int, int | None], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = _never,
 ) -> Iterator[Element]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
@@ -104,7 +100,11 @@ def _answers(
             if answer["type"] == "end":
                 return
             if answer["type"] == "error":
-                raise _reported(answer, limits)
+                if answer.get("place"):
+                    logger.warning("Parser failed: %s %s at %s", answer["key"], answer["params"], answer["place"])
+                if answer["key"] == "memory":
+                    raise _too_hungry(limits)
+                raise ParseError(answer["key"], **answer["params"])
             yield answer
         raise _died(process.wait(GRACE_S), limits)
     except json.JSONDecodeError as error:
@@ -132,7 +132,10 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
                 if waited > timeout_s:
                     raise too_slow(timeout_s)
                 continue
-            piece = _receive(channel)
+            try:
+                piece = channel.recv(1 << 16)
+            except ConnectionResetError:  # the process died before it had read its job
+                piece = b""
             if not piece:
                 break
             rest += piece
@@ -146,22 +149,6 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
                 raise too_slow(timeout_s)
     if rest:
         yield bytes(rest)
-
-
-def _receive(channel: socket.socket) -> bytes:
-    """Return what has come; nothing at the end, and when the process died before it had read its job."""
-    try:
-        return channel.recv(1 << 16)
-    except ConnectionResetError:
-        return b""
-
-
-def _reported(answer: dict[str, Any], limits: ParseLimits) -> ParseError:
-    if answer.get("place"):
-        logger.warning("Parser failed: %s %s at %s", answer["key"], answer["params"], answer["place"])
-    if answer["key"] == "memory":
-        return _too_hungry(limits)
-    return ParseError(answer["key"], **answer["params"])
 
 
 def _died(code: int | None, limits: ParseLimits) -> ParseError:

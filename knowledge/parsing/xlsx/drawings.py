@@ -24,31 +24,15 @@ def drawings_of(package: zipfile.ZipFile, sheet: str, pictures: PictureStore, pa
         root = _xml(package, drawing)
         if root is not None:
             related = _relations(package, drawing)
-            yield from _pictures(package, root, related, pictures, page)
-            yield from _charts(package, root, related, page)
-
-
-def _pictures(
-    package: zipfile.ZipFile,
-    root: etree._Element,
-    related: dict[str, tuple[str, str]],
-    pictures: PictureStore,
-    page: int,
-) -> Iterator[Element]:
-    for item in root.iter(f"{_XDR}pic"):
-        properties = next(item.iter(f"{_XDR}cNvPr"), None)
-        alt = properties.get("descr", "") if properties is not None else ""
-        for blip in item.iter(f"{_A}blip"):
-            _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
-            yield from pictures.save(_read(package, target), alt, page)
-
-
-def _charts(
-    package: zipfile.ZipFile, root: etree._Element, related: dict[str, tuple[str, str]], page: int
-) -> Iterator[Element]:
-    for item in root.iter(f"{_C}chart"):
-        _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
-        yield from read_chart(_read(package, target), page)
+            for item in root.iter(f"{_XDR}pic"):
+                properties = next(item.iter(f"{_XDR}cNvPr"), None)
+                alt = properties.get("descr", "") if properties is not None else ""
+                for blip in item.iter(f"{_A}blip"):
+                    _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
+                    yield from pictures.save(_read(package, target), alt, page)
+            for item in root.iter(f"{_C}chart"):
+                _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
+                yield from read_chart(_read(package, target), page)
 
 
 def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

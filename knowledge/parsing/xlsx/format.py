@@ -31,7 +31,9 @@ def show(value: object, number_format: str = "General") -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, datetime):
-        return _show_moment(value)
+        if not (value.hour or value.minute or value.second):
+            return value.date().isoformat()
+        return value.strftime("%Y-%m-%d %H:%M:%S" if value.second else "%Y-%m-%d %H:%M")
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, time):
@@ -40,29 +42,19 @@ def show(value: object, number_format: str = "General") -> str:
         seconds = round(value.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if isinstance(value, int | float):
-        return _show_number(value, number_format)
+        known = parse_format(number_format, value < 0)
+        if known is None:
+            return _general(value)
+        shown = value * 100 if known.percent else value
+        if known.scientific:
+            text = f"{shown:.{known.decimals or 0}E}"
+        elif known.decimals is None:
+            text = _general(shown)
+        else:
+            text = f"{shown:{',' if known.thousands else ''}.{known.decimals}f}"
+        sign = "-" if text.startswith("-") else ""
+        return f"{sign}{known.prefix}{text.removeprefix('-')}{known.suffix}".strip()
     return str(value).strip()
-
-
-def _show_moment(value: datetime) -> str:
-    if not (value.hour or value.minute or value.second):
-        return value.date().isoformat()
-    return value.strftime("%Y-%m-%d %H:%M:%S" if value.second else "%Y-%m-%d %H:%M")
-
-
-def _show_number(value: float, number_format: str) -> str:
-    known = parse_format(number_format, value < 0)
-    if known is None:
-        return _general(value)
-    shown = value * 100 if known.percent else value
-    if known.scientific:
-        text = f"{shown:.{known.decimals or 0}E}"
-    elif known.decimals is None:
-        text = _general(shown)
-    else:
-        text = f"{shown:{',' if known.thousands else ''}.{known.decimals}f}"
-    sign = "-" if text.startswith("-") else ""
-    return f"{sign}{known.prefix}{text.removeprefix('-')}{known.suffix}".strip()
 
 
 def _general(value: float) -> str:
@@ -81,21 +73,18 @@ def parse_format(number_format: str, negative: bool = False) -> NumberFormat | N
     found = _NUMBER.search(bare)
     if found is None or "/" in bare or "general" in bare.lower():
         return None
-    prefix, suffix = _around(plain, found.group())
-    digits = found.group().split(".")[1] if "." in found.group() else ""
+    # The literal text before and after the number; a negative's brackets or minus are left out.
+    number = found.group()
+    start = plain.find(number)
+    before, after = plain[:start], plain[start + len(number) :]
+    clean_before, clean_after = (_QUOTED.sub(r"\1", part).strip("()-+ ") for part in (before, after))
+    prefix, suffix = clean_before, (" " if after[:2] in ('" ', " ") else "") + clean_after
+    digits = number.split(".")[1] if "." in number else ""
     return NumberFormat(
         decimals=sum(1 for character in digits.split("E")[0].split("e")[0] if character in "0#?"),
-        thousands="," in found.group(),
+        thousands="," in number,
         percent="%" in bare,
         scientific=found.group("power") is not None,
         prefix=prefix,
         suffix=suffix,
     )
-
-
-def _around(plain: str, number: str) -> tuple[str, str]:
-    """Return the literal text before and after the number; a negative's brackets or minus are left out."""
-    start = plain.find(number)
-    before, after = plain[:start], plain[start + len(number) :]
-    clean_before, clean_after = (_QUOTED.sub(r"\1", part).strip("()-+ ") for part in (before, after))
-    return clean_before, (" " if after[:2] in ('" ', " ") else "") + clean_after

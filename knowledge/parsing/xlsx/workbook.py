@@ -3,6 +3,7 @@
 import re
 import zipfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from xml.etree.ElementTree import iterparse
 
@@ -69,30 +70,33 @@ class _Reader:
 
     def run(self) -> Iterator[Element]:
         with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
-            _refuse_too_many_cells(package)
+            # The cells are counted, empty ones too, before any of them is built: seconds for what takes minutes then.
+            left = _MOST_CELLS
+            parts = [part for part in package.namelist() if "/worksheets/" in part and part.endswith(".xml")]
+            for block in (block for part in parts for block in _blocks(package, part)):
+                left -= len(_CELL.findall(block))
+                if left < 0:
+                    raise _too_many_cells()
             # A file, not its path: stored documents have no extension, and openpyxl insists on one.
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
             for number, sheet in enumerate(sheets, 1):
                 yield PageBreak(page=number, total=len(sheets))
-                yield from self._sheet(sheet, package, number)
+                inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
+                tables = SheetTables(number)
+                heading = Heading(page=number, text=sheet.title, level=1)
+                started = False
+                for element in self._elements(sheet, tables, _merges(package, inner)):
+                    if not started:
+                        started = True
+                        yield heading
+                    yield element
+                for drawn in drawings_of(package, inner, self.pictures, number):
+                    if not started:
+                        started = True
+                        yield heading
+                    yield drawn
             yield from columns_left_out(self.widest)
-
-    def _sheet(self, sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, page: int) -> Iterator[Element]:
-        inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
-        tables = SheetTables(page)
-        heading = Heading(page=page, text=sheet.title, level=1)
-        started = False
-        for element in self._elements(sheet, tables, _merges(package, inner)):
-            if not started:
-                started = True
-                yield heading
-            yield element
-        for drawn in drawings_of(package, inner, self.pictures, page):
-            if not started:
-                started = True
-                yield heading
-            yield drawn
 
     def _elements(self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges) -> Iterator[Table | Paragraph]:
         anchors: dict[tuple[int, int], str] = {}
@@ -107,36 +111,32 @@ class _Reader:
             line = [_text(cell) for cell in row[:MAX_COLUMNS]]
             if len(row) > self.widest and any(map(_text, row[MAX_COLUMNS:])):
                 self.widest = len(row)
-            self._count(len(line), any(line))
+            self.rows += any(line)
+            self.cells += len(line)
+            if self.rows > self.context.max_rows:
+                raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
+            if self.cells > _MOST_CELLS:
+                raise _too_many_cells()
             for column, text in enumerate(line, 1):
                 if (number, column) in first_cells:
                     anchors[number, column] = text
             if merges:
-                line = _fill(line, number, merges, anchors, tables.is_open)
+                # Merged cells repeat downwards everywhere, and sideways in a table's first row, its header.
+                column = 0
+                while column < len(line) or (number, column + 1) in merges:
+                    column += 1
+                    if column > len(line):
+                        line.append("")
+                    first = merges.get((number, column))
+                    if first is None or line[column - 1]:
+                        continue
+                    if (first[0] != number and first[1] == column) or not tables.is_open:
+                        line[column - 1] = anchors.get(first, "")
             if any(line):
                 yield from tables.add(line)
             else:
                 yield from tables.end()
         yield from tables.finish()
-
-    def _count(self, cells: int, filled: bool) -> None:
-        self.rows += filled
-        self.cells += cells
-        if self.rows > self.context.max_rows:
-            raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
-        if self.cells > _MOST_CELLS:
-            raise _too_many_cells()
-
-
-def _refuse_too_many_cells(package: zipfile.ZipFile) -> None:
-    """Count the cells, empty ones too, before any of them is built: that takes seconds for what takes minutes then."""
-    left = _MOST_CELLS
-    for part in package.namelist():
-        if "/worksheets/" in part and part.endswith(".xml"):
-            for block in _blocks(package, part):
-                left -= len(_CELL.findall(block))
-                if left < 0:
-                    raise _too_many_cells()
 
 
 def _too_many_cells() -> ParseError:
@@ -168,37 +168,16 @@ def _text(cell: object) -> str:
     return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
 
 
-def _fill(line: list[str], row: int, merges: Merges, anchors: dict[tuple[int, int], str], in_table: bool) -> list[str]:
-    """Repeat merged cells downwards everywhere, and sideways in a table's first row, its header."""
-    column = 0
-    while column < len(line) or (row, column + 1) in merges:
-        column += 1
-        if column > len(line):
-            line.append("")
-        first = merges.get((row, column))
-        if first is None or line[column - 1]:
-            continue
-        if (first[0] != row and first[1] == column) or not in_table:
-            line[column - 1] = anchors.get(first, "")
-    return line
-
-
 def _merges(package: zipfile.ZipFile, part: str) -> Merges:
     """Return the merged cells of a sheet, which its row-by-row reader leaves out."""
     merges: Merges = {}
     for block in _blocks(package, part):
         for match in _MERGE.finditer(block):
-            _add_merge(merges, match.group(1).decode())
+            left, top, right, bottom = (side or 1 for side in range_boundaries(match.group(1).decode()))
+            if (right - left + 1) * (bottom - top + 1) > _MOST_MERGED:
+                continue
+            places = product(range(top, bottom + 1), range(left, min(right, MAX_COLUMNS) + 1))
+            merges.update({place: (top, left) for place in places if place != (top, left)})
             if len(merges) > _MOST_MERGED:
                 return merges
     return merges
-
-
-def _add_merge(merges: Merges, reference: str) -> None:
-    left, top, right, bottom = (side or 1 for side in range_boundaries(reference))
-    if (right - left + 1) * (bottom - top + 1) > _MOST_MERGED:
-        return
-    for row in range(top, bottom + 1):
-        for column in range(left, min(right, MAX_COLUMNS) + 1):
-            if (row, column) != (top, left):
-                merges[row, column] = (top, left)

@@ -92,39 +92,34 @@ def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
     """
     wanted = model or configured()
     with _lock:
-        if wanted not in _embedders:
-            _embedders[wanted] = _make(wanted)
-        return _embedders[wanted]
-
-
-def _make(wanted: EmbeddingModel) -> Embedder:
-    if wanted.provider == "local":
-        embedder = LocalEmbedder(wanted.model)
-        if wanted.dimension not in (None, embedder.dimension):
-            raise _not_configured(
-                f"A dimension of {wanted.dimension} is asked for, but that of {wanted.model!r} is {embedder.dimension}."
+        if wanted in _embedders:
+            return _embedders[wanted]
+        embedder: Embedder
+        if wanted.provider == "local":
+            embedder = LocalEmbedder(wanted.model)
+            if wanted.dimension not in (None, embedder.dimension):
+                known = f"that of {wanted.model!r} is {embedder.dimension}"
+                raise _not_configured(f"A dimension of {wanted.dimension} is asked for, but {known}.")
+        elif wanted.provider != "openai":
+            raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
+        elif not wanted.base_url or not wanted.model:
+            raise _not_configured("An endpoint takes EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
+        else:
+            endpoint = Endpoint(
+                wanted.base_url,
+                wanted.api_key,
+                wanted.model,
+                connect_timeout=settings.LLM_CONNECT_TIMEOUT,
+                idle_timeout=settings.EMBEDDING_TIMEOUT,
             )
+            # The language that the model's name tells, or none: such models know many.
+            languages = [language for language in ("zh", "en") if f"-{language}" in wanted.model.lower()][:1]
+            embedder = OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=languages)
+        _embedders[wanted] = embedder
         return embedder
-    if wanted.provider != "openai":
-        raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
-    if not wanted.base_url or not wanted.model:
-        raise _not_configured("An endpoint takes EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
-    endpoint = Endpoint(
-        wanted.base_url,
-        wanted.api_key,
-        wanted.model,
-        connect_timeout=settings.LLM_CONNECT_TIMEOUT,
-        idle_timeout=settings.EMBEDDING_TIMEOUT,
-    )
-    return OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=_languages_by_name(wanted.model))
 
 
 def _not_configured(detail: str) -> NotConfigured:
     error = NotConfigured(detail)
     error.text = _("The embedding model isn't set up as it has to be.")
     return error
-
-
-def _languages_by_name(model: str) -> list[str]:
-    """Return the language that the name of an endpoint's model tells, or none: such models know many."""
-    return next(([language] for language in ("zh", "en") if f"-{language}" in model.lower()), [])

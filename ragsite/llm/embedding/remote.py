@@ -141,9 +141,17 @@ class OpenAIEmbedder:
         if not response.is_success:
             raise self._told(http.from_status(response, response.content, self._endpoint))
         try:
-            return _vectors(response, len(body["input"]))
-        except BadReply as error:
-            raise self._told(error) from error
+            rows: list[Any] = response.json()["data"]
+            # The order is that of the `index` fields, which need not be that of the list.
+            ordered = sorted(enumerate(rows), key=lambda pair: pair[1].get("index", pair[0]))
+            indexes = [row.get("index", position) for position, row in ordered]
+            vectors = np.array([row["embedding"] for _position, row in ordered], dtype=np.float32)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise self._told(BadReply("The reply holds no vectors.")) from error
+        count = len(body["input"])
+        if indexes != list(range(count)) or vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
+            raise self._told(BadReply(f"{len(rows)} vectors for {count} texts, or vectors of unequal length."))
+        return vectors
 
     def _told(self, error: LLMError) -> LLMError:
         """Return the error in words about embeddings, with the server's name."""
@@ -168,17 +176,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         characters += len(cut)
     if batch:
         yield batch
-
-
-def _vectors(response: httpx.Response, count: int) -> NDArray[np.float32]:
-    """Return (count, dimension) in the order of the `index` fields, which need not be the order of the list."""
-    try:
-        rows: list[Any] = response.json()["data"]
-        ordered = sorted(enumerate(rows), key=lambda pair: pair[1].get("index", pair[0]))
-        indexes = [row.get("index", position) for position, row in ordered]
-        vectors = np.array([row["embedding"] for _position, row in ordered], dtype=np.float32)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadReply("The reply holds no vectors.") from error
-    if indexes != list(range(count)) or vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
-        raise BadReply(f"{len(rows)} vectors for {count} texts, or vectors of unequal length.")
-    return vectors

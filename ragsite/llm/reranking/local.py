@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
-from ragsite.llm.embedding.local import batches, share_cores
+from ragsite.llm.embedding.local import batches, folder_of, share_cores
 from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
 from ragsite.llm.reranking.rerank import Scores, logistic
 from ragsite.llm.tokens import count_tokens
@@ -40,7 +39,7 @@ class LocalReranker:
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self._folder = _folder_of(model)
+        self._folder = folder_of(model)
         self._loaded: TextCrossEncoder | None = None
         self._failure: tuple[float, LLMError] | None = None
         self._loading_since: float | None = None
@@ -70,20 +69,16 @@ class LocalReranker:
         for batch in batches([min(limit, asked + count_tokens(text)) for text in texts]):
             if stop.is_set():
                 break
-            logits = self._logits(model, query, [texts[index] for index in batch])
+            part = [texts[index] for index in batch]
+            try:
+                logits = np.fromiter(model.rerank(query, part, batch_size=len(part)), np.float64, len(part))
+            except failures() as error:
+                raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
+            if not np.isfinite(logits).all():
+                raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
             for index, logit in zip(batch, logits.tolist(), strict=True):
                 scores[index] = logistic(logit)
         return scores
-
-    def _logits(self, model: "TextCrossEncoder", query: str, texts: list[str]) -> NDArray[np.float64]:
-        """Return the model's (texts,) numbers for one batch."""
-        try:
-            logits = np.fromiter(model.rerank(query, texts, batch_size=len(texts)), np.float64, len(texts))
-        except failures() as error:
-            raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
-        if not np.isfinite(logits).all():
-            raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
-        return logits
 
     def _load(self) -> "TextCrossEncoder":
         if self._loaded is None:
@@ -104,22 +99,17 @@ def local_reranker(model: str) -> LocalReranker:
     return LocalReranker(model)
 
 
-def _folder_of(model: str) -> Path | None:
-    """Return the folder of a model given by path, or None for a name."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        return folder
-    if folder.is_absolute() or model.startswith((".", "~")):
-        raise LocalModelNotFound(f"{model} is not a folder.")
-    return None
-
-
 def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
+    from fastembed.common.model_description import ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
+    name = f"folder/{folder}" if folder else model
+    if folder and not any(known["model"] == name for known in TextCrossEncoder.list_supported_models()):
+        file = "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
+        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=file)
     try:
         loaded = TextCrossEncoder(
-            _register(folder) if folder else model,
+            name,
             cache_dir=str(settings.DATA_DIR / "models"),
             threads=settings.EMBEDDING_THREADS or None,
             specific_model_path=str(folder) if folder else None,
@@ -133,7 +123,14 @@ def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
             "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
         )
         raise LocalModelNotFound(f"{model}: {error}{hint}") from error
-    _limit(loaded, model, labels)
+    inner = loaded.model
+    shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
+    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != labels):
+        wanted = "a reranker gives one score" if labels == 1 else f"one for entailment gives {labels}"
+        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; {wanted}.")
+    tokenizer = inner.tokenizer  # type: ignore[attr-defined]
+    if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
+        tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)
     return loaded
 
 
@@ -144,27 +141,3 @@ def failures() -> tuple[type[Exception], ...]:
     return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,
             onnx.InvalidGraph, onnx.InvalidProtobuf, onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile,
             onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip
-
-
-def _limit(loaded: "TextCrossEncoder", model: str, labels: int) -> None:
-    """Cap what is read of a pair, and refuse a model that gives another number of scores for it."""
-    inner = loaded.model
-    shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
-    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != labels):
-        wanted = "a reranker gives one score" if labels == 1 else f"one for entailment gives {labels}"
-        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; {wanted}.")
-    tokenizer = inner.tokenizer  # type: ignore[attr-defined]
-    if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
-        tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)
-
-
-def _register(folder: Path) -> str:
-    """Tell fastembed of a model in a folder, once, and return its name there."""
-    from fastembed.common.model_description import ModelSource
-    from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-    name = f"folder/{folder}"
-    if not any(known["model"] == name for known in TextCrossEncoder.list_supported_models()):
-        file = "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
-        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=file)
-    return name

@@ -70,29 +70,29 @@ class RemoteReranker:
             return []
         deadline = asyncio.get_running_loop().time() + self.endpoint.total_timeout
         # An empty text is refused by some; a space answers nothing either.
-        scores = await self._speak(query, [text or " " for text in texts], deadline)
-        return list(to_unit(scores))
-
-    async def aclose(self) -> None:
-        """Let go of the connection, which the event loop keeps for the next who asks."""
-        await self._connection.aclose()
-
-    async def _speak(self, query: str, texts: list[str], deadline: float) -> list[float]:
-        """Ask in the endpoint's style; where that isn't known, in each that may be, until one is understood."""
+        asked = [text or " " for text in texts]
         refusal: LLMError | None = None
         for style in self._styles():
+            size = BATCH_TEXTS[style]
+            scores: list[float] = []
             try:
-                scores = await self._batches(style, query, texts, deadline)
+                for start in range(0, len(asked), size):
+                    scores += await self._batch(style, query, asked[start : start + size], deadline)
             except (ModelNotFound, BadRequest, BadReply) as error:
                 _spoken.pop(self.endpoint.base_url, None)
                 refusal = refusal or error
                 continue
             _spoken[self.endpoint.base_url] = style
-            return scores
+            return list(to_unit(scores))
         assert refusal is not None
         raise refusal
 
+    async def aclose(self) -> None:
+        """Let go of the connection, which the event loop keeps for the next who asks."""
+        await self._connection.aclose()
+
     def _styles(self) -> tuple[Style, ...]:
+        """Return the style, or those to try in turn until one is understood."""
         if self._style in get_args(Style):
             return (cast(Style, self._style),)
         if self.endpoint.base_url in _spoken:
@@ -102,17 +102,20 @@ class RemoteReranker:
             return ("cohere",)
         return ("jina", "tei")
 
-    async def _batches(self, style: Style, query: str, texts: list[str], deadline: float) -> list[float]:
-        size = BATCH_TEXTS[style]
-        scores: list[float] = []
-        for start in range(0, len(texts), size):
-            scores += await self._batch(style, query, texts[start : start + size], deadline)
-        return scores
-
     async def _batch(self, style: Style, query: str, texts: list[str], deadline: float) -> list[float]:
         """Ask for a batch; one that is too large for the server is asked for in halves."""
         try:
-            return await self._persist(style, _body(style, self.endpoint.model, query, texts), deadline)
+            body: dict[str, Any] = {
+                "model": self.endpoint.model,
+                "query": query,
+                "documents": texts,
+                "top_n": len(texts),
+            }
+            if style == "jina":
+                body["return_documents"] = False  # Cohere's second version has no such field and sends none back
+            elif style == "tei":
+                body = {"query": query, "texts": texts, "raw_scores": False, "truncate": True}
+            return await self._persist(style, body, deadline)
         except ContextTooLong:
             if len(texts) == 1:
                 raise
@@ -168,14 +171,6 @@ def address(endpoint: Endpoint, style: Style) -> str:
     return f"{base}/rerank" if urlsplit(base).path else f"{base}{version}/rerank"
 
 
-def _body(style: Style, model: str, query: str, texts: list[str]) -> dict[str, Any]:
-    if style == "tei":
-        return {"query": query, "texts": texts, "raw_scores": False, "truncate": True}
-    body: dict[str, Any] = {"model": model, "query": query, "documents": texts, "top_n": len(texts)}
-    # Cohere's second version has no such field and sends no documents back.
-    return body if style == "cohere" else body | {"return_documents": False}
-
-
 def _scores(reply: Any, count: int) -> list[float]:
     """Return the scores of `count` texts by their indexes. Raises `BadReply` where one is missing or double."""
     rows = reply.get("results", reply.get("data")) if isinstance(reply, dict) else reply
@@ -183,28 +178,23 @@ def _scores(reply: Any, count: int) -> list[float]:
         raise BadReply("The reply holds no list of results.")
     found: dict[int, float] = {}
     for row in rows:
-        index, score = _result(row)
+        try:
+            index, score = row["index"], row["relevance_score"] if "relevance_score" in row else row["score"]
+        except (KeyError, TypeError) as error:
+            raise BadReply("A result lacks its index or its score.") from error
+        try:
+            # A bool is an int to Python, and a number of JSON may be beyond a float.
+            fits = type(index) is int and type(score) in (int, float) and math.isfinite(float(score))
+        except OverflowError:
+            fits = False
+        if not fits:
+            raise BadReply(f"A result has the index {str(index)[:20]} and the score {str(score)[:20]}.")
         if not 0 <= index < count:
             raise BadReply(f"The reply scores passage {index} of {count}.")
         if index in found:
             raise BadReply(f"The reply scores passage {index} twice.")
-        found[index] = score
+        found[index] = float(score)
     missing = sorted(set(range(count)) - set(found))
     if missing:
         raise BadReply(f"The reply scores {len(found)} of {count} passages; passage {missing[0]} is missing.")
     return [found[index] for index in range(count)]
-
-
-def _result(row: Any) -> tuple[int, float]:
-    try:
-        index, score = row["index"], row["relevance_score"] if "relevance_score" in row else row["score"]
-    except (KeyError, TypeError) as error:
-        raise BadReply("A result lacks its index or its score.") from error
-    try:
-        # A bool is an int to Python, and a number of JSON may be beyond a float.
-        fits = type(index) is int and type(score) in (int, float) and math.isfinite(float(score))
-    except OverflowError:
-        fits = False
-    if not fits:
-        raise BadReply(f"A result has the index {str(index)[:20]} and the score {str(score)[:20]}.")
-    return index, float(score)

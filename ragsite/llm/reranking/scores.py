@@ -26,7 +26,14 @@ def parse_scores(text: str, count: int) -> list[float | None]:
     found = {index: score for index, score in found.items() if 1 <= index <= count}
     if not found:
         raise BadReply(f"No scores in the reply: {text.strip()[:80]!r}")
-    most = _scale(list(found.values()))
+    # What the scores are out of.
+    scores = list(found.values())
+    if max(scores) > 10:
+        most = 100.0
+    elif max(scores) <= 1 and any(score != int(score) for score in scores):
+        most = 1.0
+    else:
+        most = 10.0
     return [min(max(found[index] / most, 0.0), 1.0) if index in found else None for index in range(1, count + 1)]
 
 
@@ -54,12 +61,3 @@ def _pairs(value: Any, count: int) -> Iterator[tuple[int, float]]:
 
 def _first(value: dict[str, Any], names: Sequence[str]) -> float | None:
     return next((found for name in names if (found := number(value.get(name))) is not None), None)
-
-
-def _scale(scores: Sequence[float]) -> float:
-    """Return what the scores are out of."""
-    if max(scores) > 10:
-        return 100.0
-    if max(scores) <= 1 and any(score != int(score) for score in scores):
-        return 1.0
-    return 10.0

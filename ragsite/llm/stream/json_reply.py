@@ -45,7 +45,16 @@ def objects(text: str, *known: str) -> list[dict[str, Any]]:
     is whole, what begins with the first brace is repaired.
     """
     found = [item for value in values(text) for item in _inside(value) if _has(item, known)]
-    return found or [item for item in _inside(_repaired(text)) if _has(item, known)]
+    start = text.find("{")
+    if found or start < 0:
+        return found
+    import json_repair  # seldom needed
+
+    try:
+        repaired = json_repair.loads(text[start : start + _MAX_REPAIRED])
+    except (ValueError, RecursionError):
+        return []
+    return [item for item in _inside(repaired) if _has(item, known)]
 
 
 def truth(value: Any) -> bool | None:
@@ -85,18 +94,6 @@ def words(value: Any) -> list[str]:
 def line(value: Any) -> str:
     """Return a text on one line, without what no database takes, empty for what is no text."""
     return " ".join(whole(value).split()) if isinstance(value, str) else ""
-
-
-def _repaired(text: str) -> Any:
-    start = text.find("{")
-    if start < 0:
-        return None
-    import json_repair  # seldom needed
-
-    try:
-        return json_repair.loads(text[start : start + _MAX_REPAIRED])
-    except (ValueError, RecursionError):
-        return None
 
 
 def _inside(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """What servers that speak the OpenAI protocol answer, in the variants that they answer it in. Pure: no network."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from ragsite.llm import http
@@ -41,8 +40,31 @@ class ReplyParser:
             self.seen = self.seen or "choices" in item
             if item.get("error"):
                 raise http.from_object(item["error"], self._endpoint)
-            self._count(item.get("usage"))
-            pieces += self._mended(self._choice(_first(item.get("choices"))))
+            usage = item["usage"] if isinstance(item.get("usage"), dict) else {}
+            counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+            if any(isinstance(count, int) for count in counts):
+                self._usage = UsagePiece(*(count if isinstance(count, int) else 0 for count in counts))
+            # The choice of index 0; the list may be missing, null or empty (usage, keep-alives).
+            choices = item.get("choices")
+            rows = [row for row in choices if isinstance(row, dict)] if isinstance(choices, list) else []
+            choice: dict[str, Any] = next((row for row in rows if not row.get("index")), {})
+            if choice.get("error"):
+                raise http.from_object(choice["error"], self._endpoint)
+            if choice.get("finish_reason") == "error":
+                raise ProviderError(where=http.host(self._endpoint))
+            self._reason = str(choice.get("finish_reason") or self._reason)
+            message = choice.get("delta") or choice.get("message")
+            if isinstance(message, dict):
+                names = ("reasoning_content", "reasoning")
+                thinking = next((text for name in names if (text := _text(message.get(name)))), "")
+                came: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
+                came += _pieces(message.get("content")) + _pieces(message.get("refusal"))
+            else:
+                came = _pieces(choice.get("text"))
+            for piece in came:
+                thinks = isinstance(piece, ThinkPiece)
+                if whole := (self._thinking if thinks else self._text).feed(piece.text):
+                    pieces.append(ThinkPiece(whole) if thinks else TextPiece(whole))
         return pieces
 
     def feed_body(self, text: str) -> list[Piece]:
@@ -58,12 +80,6 @@ class ReplyParser:
             pieces.append(self._usage)
         return [*pieces, FinishPiece(self._reason or "stop")]
 
-    def _mended(self, pieces: list[TextPiece | ThinkPiece]) -> Iterator[Piece]:
-        for piece in pieces:
-            thinks = isinstance(piece, ThinkPiece)
-            if text := (self._thinking if thinks else self._text).feed(piece.text):
-                yield ThinkPiece(text) if thinks else TextPiece(text)
-
     def _objects(self, data: str) -> list[Any]:
         text = data.strip()
         if text == _DONE:
@@ -77,31 +93,6 @@ class ReplyParser:
                 raise BadReply("Not JSON.", where=http.host(self._endpoint)) from error
             # Several objects that no empty line divides.
             return [item for line in lines for item in self._objects(line)]
-
-    def _count(self, usage: Any) -> None:
-        if not isinstance(usage, dict):
-            return
-        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if isinstance(prompt, int) or isinstance(completion, int):
-            self._usage = UsagePiece(_whole(prompt), _whole(completion))
-
-    def _choice(self, choice: dict[str, Any]) -> list[TextPiece | ThinkPiece]:
-        if choice.get("error") or choice.get("finish_reason") == "error":
-            error = choice.get("error")
-            raise http.from_object(error, self._endpoint) if error else ProviderError(where=http.host(self._endpoint))
-        self._reason = str(choice.get("finish_reason") or self._reason)
-        message = choice.get("delta") or choice.get("message")
-        if not isinstance(message, dict):
-            return _pieces(choice.get("text"))
-        thinking = next((t for name in ("reasoning_content", "reasoning") if (t := _text(message.get(name)))), "")
-        pieces: list[TextPiece | ThinkPiece] = [ThinkPiece(thinking)] if thinking else []
-        return pieces + _pieces(message.get("content")) + _pieces(message.get("refusal"))
-
-
-def _first(choices: Any) -> dict[str, Any]:
-    """Return the choice of index 0; the list may be missing, null or empty (usage, keep-alives)."""
-    rows = [row for row in choices if isinstance(row, dict)] if isinstance(choices, list) else []
-    return next((row for row in rows if not row.get("index")), {})
 
 
 def _pieces(content: Any) -> list[TextPiece | ThinkPiece]:
@@ -124,7 +115,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(map(_text, value))
     return _text(value.get("text")) if isinstance(value, dict) else ""
-
-
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) else 0

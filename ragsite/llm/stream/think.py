@@ -41,7 +41,15 @@ class ThinkSplitter:
             pieces += self._emit(whole[offset : match.start()])
             self._thinking = not any(match.groups())
             offset = match.end()
-        keep = _possible_tag(whole, offset)
+        keep = len(whole)  # or where a tag may have begun at the end
+        for match in _OPENING.finditer(whole, max(offset, len(whole) - _LONGEST_TAG + 1)):
+            tail = whole[match.start() :].lower()
+            name = tail.rstrip()
+            begun = (name in _TAGS and len(tail) - len(name) <= 2) or any(tag.startswith(tail) for tag in _TAGS)
+            begun = begun or any(tag.startswith(whole[match.start() :]) for tag in _OTHER_TAGS)
+            if begun and whole[match.start() - 1 : match.start()] != "`":
+                keep = match.start()
+                break
         pieces += self._emit(whole[offset:keep])
         self._held = whole[keep:]
         self._before = whole[:keep][-1:]
@@ -83,19 +91,3 @@ def strip_thinking(text: str) -> str:
 def _pieces(text: str) -> list[TextPiece | ThinkPiece]:
     splitter = ThinkSplitter()
     return splitter.feed(text) + splitter.close()
-
-
-def _possible_tag(text: str, start: int) -> int:
-    """Return where a tag may have begun at the text's end, or its length."""
-    for match in _OPENING.finditer(text, max(start, len(text) - _LONGEST_TAG + 1)):
-        begin = match.start()
-        if text[begin - 1 : begin] != "`" and _may_become_tag(text[begin:]):
-            return begin
-    return len(text)
-
-
-def _may_become_tag(tail: str) -> bool:
-    if any(tag.startswith(tail) for tag in _OTHER_TAGS):
-        return True
-    name = tail.lower().rstrip()
-    return (name in _TAGS and len(tail) - len(name) <= 2) or any(tag.startswith(tail.lower()) for tag in _TAGS)

@@ -25,15 +25,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except psycopg.OperationalError as error:
             if "does not exist" not in str(error) or self.settings_dict["NAME"] != conn_params.get("dbname"):
                 raise
-            self._create_database(conn_params)
+            name = conn_params["dbname"]
+            created = psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
+            where = {"host": conn_params["host"], "user": conn_params.get("user"), "dbname": "postgres"}
+            # The processes of a first start come here at the same moment: whoever is late finds it made.
+            late = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
+            with psycopg.connect(**where, autocommit=True) as connection, late:
+                connection.execute(created)
             return super().get_new_connection(conn_params)
-
-    @staticmethod
-    def _create_database(conn_params: dict[str, Any]) -> None:
-        name = conn_params["dbname"]
-        created = psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
-        where = {"host": conn_params["host"], "user": conn_params.get("user"), "dbname": "postgres"}
-        # The processes of a first start come here at the same moment: whoever is late finds it made.
-        late = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
-        with psycopg.connect(**where, autocommit=True) as connection, late:
-            connection.execute(created)
