@@ -7,7 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from conversations.citations import claims
 from conversations.history import branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
 from conversations.models import Citation, Message, Turn
@@ -62,12 +61,13 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
         # As a judge of them is given them: all, or, one by one, the first.
         hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
         evidence = "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1))
+        checks = turn.messages.filter(role=Message.Role.ASSISTANT).values_list("checks", flat=True).first()
         system, user = prompt.fill(
             side_calls.spoken(past, language) if purpose in LOOPING else (),
             question=side_calls.quoted(question),
             history=side_calls.transcript(past, language),
             evidence=evidence or _("(no passages)"),
-            claim=_claim(turn),
+            claim=next((check["text"] for check in checks or () if check["sources"]), "-"),
         )
         return _shown([ChatMessage("system", system), ChatMessage("user", user)], window)
     branch = branch_of(turn.session_id, turn.parent_turn_id) if turn.parent_turn_id else []
@@ -89,12 +89,6 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
 def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -> Preview:
     shown = [Shown(message.role, message.content, window.measure(message.content)) for message in messages]
     return Preview(shown, sum(message.tokens for message in shown), window.limit, left_out)
-
-
-def _claim(turn: Turn) -> str:
-    """Return the first sentence of the turn's answer that carries a marker, as a judge of citations is given it."""
-    content = turn.messages.filter(role=Message.Role.ASSISTANT).values_list("content", flat=True).first() or ""
-    return next((claim.text for claim in claims(content)), "-")
 
 
 def _hits(turn: Turn, reader: Any) -> list[Hit]:
