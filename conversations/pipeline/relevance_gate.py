@@ -44,7 +44,7 @@ class Evidence:
     `similarity` is the cosine of the nearest passage, None where the embedding model doesn't know the question's
     language; `covered` the share of the question's weight that one passage holds with its headings, `first` that of
     the first passage, `words` how many of its words, and `specific` how far those of one passage narrow down what was
-    searched, at 1 to about one passage (see `salience`); `near_thing` how much a sentence that holds a thing of the
+    searched, at 1 to about one passage (see `keywords`); `near_thing` how much a sentence that holds a thing of the
     kind that is asked for covers, beside the sentence that covers most, 1 where no kind is asked for. `missing_names`
     are names and codes of the question that no passage holds. `size` is how many passages were searched: among more,
     one that is like anything by chance is more like it.

@@ -39,11 +39,12 @@ class Verifier(Protocol):
         """Return a verdict on each sentence that carries markers, and on those that lack one."""
 
 
-def configured() -> Verifier:
-    """Return the verifier that the settings name; raises `ImportError`, `TypeError` for what is none."""
-    found = import_string(settings.CITATION_VERIFIER)
+def configured(path: str | None = None) -> Verifier:
+    """Return the verifier of a dotted path, that of the settings when None; raises `ImportError`, `TypeError`."""
+    path = path or settings.CITATION_VERIFIER
+    found = import_string(path)
     if not hasattr(found, "verify"):
-        raise TypeError(f"{settings.CITATION_VERIFIER} has no method `verify`.")
+        raise TypeError(f"{path} has no method `verify`.")
     made: Verifier = found()
     return made
 

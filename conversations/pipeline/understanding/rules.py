@@ -20,7 +20,7 @@ from retrieval.engine.fulltext import Frequencies
 
 # Reasons for which the words carried over count as much as the question.
 POINTING = ("pronoun", "continuation")
-# How specific a question is that stands alone, see `salience.specificity`.
+# How specific a question is that stands alone, see `keywords.specificity`.
 ENOUGH = 1.5
 # The same where the documents speak of it and of the conversation together; English seldom leaves out what it speaks of
 # without a sign, so that there it says less.

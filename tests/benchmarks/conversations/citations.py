@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conversations.citations import Claim, check_claim
+from conversations.citations.verifiers import Verifier, Written
 
 # The label of a sentence that its passage bears out; any other label names what is wrong with it.
 TRUE = "true"
@@ -20,10 +21,12 @@ class Pair:
     language: str
     label: str
 
-    @property
-    def is_doubted(self) -> bool:
-        """Whether the check finds anything but support in the passage."""
-        return check_claim(Claim(self.sentence, (1,)), [self.passage]).status != "supported"
+    async def is_doubted(self, verifier: Verifier | None = None) -> bool:
+        """Whether the rules, or another verifier, find anything but support in the passage."""
+        if verifier is None:
+            return check_claim(Claim(self.sentence, (1,)), [self.passage]).status != "supported"
+        written = Written([f"{self.sentence} [1]"], {1: self.passage}, language=self.language)
+        return any(verdict.status != "supported" for verdict in (await verifier.verify(written)).verdicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
             yield Pair(pair["sentence"], pair["passage"], pair["language"], pair["label"])
 
 
-def measure(pairs: Iterable[Pair]) -> list[Row]:
+async def measure(pairs: Iterable[Pair], verifier: Verifier | None = None) -> list[Row]:
     """Judge all pairs; a row for each label and language, in the order in which they come."""
     right: Counter[tuple[str, str]] = Counter()
     of: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         of[pair.label, pair.language] += 1
-        right[pair.label, pair.language] += pair.is_doubted == (pair.label != TRUE)
+        right[pair.label, pair.language] += await pair.is_doubted(verifier) == (pair.label != TRUE)
     return [Row(label, language, right[label, language], count) for (label, language), count in of.items()]
 
 

@@ -20,8 +20,8 @@ PAIRS = [
 LINES = [json.dumps({**pair, "passage": PASSAGE, "language": "en"}) for pair in PAIRS]
 
 
-def test_the_true_must_be_supported_and_the_false_doubted() -> None:
-    rows = measure(read_pairs([*LINES, ""]))
+async def test_the_true_must_be_supported_and_the_false_doubted() -> None:
+    rows = await measure(read_pairs([*LINES, ""]))
     assert rows == [Row("true", "en", 1, 2), Row("number", "en", 1, 2), Row("negated", "en", 1, 1)]
     assert (total(rows).precision, total(rows).recall) == (2 / 3, 2 / 3)
     assert (total(rows[:1]).precision, total(rows[:1]).recall) == (None, None)
@@ -39,6 +39,17 @@ def test_a_table_is_printed_for_each_file(tmp_path: Path) -> None:
         "| recall of doubt | 0.667 | 0.667 |",
     ):
         assert row in out.getvalue()
+
+
+def test_another_verifier_is_measured_in_the_same_way(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(LINES), encoding="utf-8")
+    out, same = StringIO(), StringIO()
+    call_command("bench_citations", str(file), stdout=out)
+    call_command("bench_citations", str(file), verifier="conversations.citations.verifiers.rules.Rules", stdout=same)
+    assert out.getvalue() == same.getvalue()
+    with pytest.raises(CommandError, match="nowhere"):
+        call_command("bench_citations", str(file), verifier="nowhere.Judge")
 
 
 @pytest.mark.parametrize("text", ["not JSON", '{"sentence": "It has no label."}', "[1]"])

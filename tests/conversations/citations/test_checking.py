@@ -338,8 +338,8 @@ def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
         ("citation_pairs_fourth.jsonl", 141, 90),
     ],
 )
-def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
+async def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
     """As measured: so many true sentences are supported, and so many false ones doubted."""
-    rows = measure(read_pairs((PAIRS / file).read_text(encoding="utf-8").splitlines()))
+    rows = await measure(read_pairs((PAIRS / file).read_text(encoding="utf-8").splitlines()))
     assert sum(row.right for row in rows if row.label == TRUE) >= right
     assert sum(row.right for row in rows if row.label != TRUE) >= doubted

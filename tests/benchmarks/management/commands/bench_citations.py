@@ -1,11 +1,13 @@
 """`manage.py bench_citations PAIRS.jsonl…`."""
 
+import asyncio
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from conversations.citations.verifiers import configured
 from tests.benchmarks.conversations.citations import Row, measure, read_pairs, total
 
 
@@ -20,12 +22,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the labelled pairs."""
         parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl")
+        parser.add_argument("--verifier", help="who judges, by dotted path; the rules where it is left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure file by file; a file that can't be read is told in a line."""
+        try:
+            verifier = configured(options["verifier"]) if options["verifier"] else None
+        except (ImportError, TypeError) as error:
+            raise CommandError(f"--verifier: {error}") from None
         for file in options["files"]:
             try:
-                rows = measure(list(read_pairs(file.read_text(encoding="utf-8").splitlines())))
+                pairs = list(read_pairs(file.read_text(encoding="utf-8").splitlines()))
+                rows = asyncio.run(measure(pairs, verifier))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise CommandError(f"{file}: {error!r}") from None
             self._print(file.name, rows)
