@@ -16,7 +16,18 @@ _PLAIN = {"wanted": "state", "choose": "state", "message": "state, detail", "des
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
     """Yield what is wrong, each with its mend."""
     for name in _LISTS:
-        yield from _in_list(name, getattr(node, name))
+        value = getattr(node, name)
+        if value is None and name in ("after", "branches"):
+            continue
+        if not isinstance(value, tuple | list | set | frozenset):
+            yield f"Its `{name}` is {value!r}.", f"Write a tuple, such as `{name} = ({value!r},)`."
+            continue
+        for item in value:
+            if isinstance(item, When) and name == "after":
+                if not callable(item.condition):
+                    yield f"The condition of its `after` is {item.condition!r}.", "Give a function of the state."
+            elif not isinstance(item, str):
+                yield f"Its `{name}` holds {item!r}.", "Name it by its key, a string."
     if not iscoroutinefunction(node.run):
         yield "Its `run` is not asynchronous.", "Write `async def run(self, state, ctx)`."
     for name, arguments in _PLAIN.items():
@@ -27,25 +38,7 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
             )
     if node.on_error not in ("skip", "fail"):
         yield f"Its `on_error` is {node.on_error!r}.", 'Write "skip" or "fail".'
-    if not _is_time(node.timeout):
+    if node.timeout is not None and not (isinstance(node.timeout, int | float) and node.timeout > 0):
         yield f"Its `timeout` is {node.timeout!r}.", "Write seconds above 0, or None for no bound."
     if node.step is not None and type(node.step) is not int:
         yield f"Its `step` is {node.step!r}.", "Write a whole number, or None for a node that reports nothing."
-
-
-def _in_list(name: str, value: object) -> Iterator[tuple[str, str]]:
-    if value is None and name in ("after", "branches"):
-        return
-    if not isinstance(value, tuple | list | set | frozenset):
-        yield f"Its `{name}` is {value!r}.", f"Write a tuple, such as `{name} = ({value!r},)`."
-        return
-    for item in value:
-        if isinstance(item, When) and name == "after":
-            if not callable(item.condition):
-                yield f"The condition of its `after` is {item.condition!r}.", "Give a function of the state."
-        elif not isinstance(item, str):
-            yield f"Its `{name}` holds {item!r}.", "Name it by its key, a string."
-
-
-def _is_time(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and value > 0)

@@ -1,6 +1,6 @@
 """The graph as Mermaid text, and as boxes and lines that a template draws as SVG. Pure; sizes in pixels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conversations.pipeline.graph import Edge, Graph
@@ -107,41 +107,21 @@ class Drawing:
 
 def drawing(graph: Graph) -> Drawing:
     """Lay the graph out from top to bottom: nodes that may run side by side stand so, and long edges go round."""
-    rows = _rows(graph)
+    depths: dict[str, int] = {}  # the length of the longest way to each node
+    for key in graph.order:
+        depths[key] = max((depths[edge.parent] + 1 for edge in graph.parents[key]), default=0)
+    rows: list[list[str]] = [[] for _ in range(max(depths.values()) + 1)]
+    for key in graph.nodes:  # in the order of the setting
+        rows[depths[key]].append(key)
     widest = max(len(row) for row in rows)
     boxes = {
         key: _box(graph.nodes[key], column, len(row), widest, depth)
         for depth, row in enumerate(rows)
         for column, key in enumerate(row)
     }
-    depths = {key: depth for depth, row in enumerate(rows) for key in row}
     right = _MARGIN + widest * (_WIDTH + _GAP_X)
-    lanes = _lanes([edge for edge in _ordered(graph) if depths[edge.child] - depths[edge.parent] > 1], depths)
-    lines = [_line(edge, boxes, right, lanes) for edge in _ordered(graph)]
-    width = right + (1 + max(lanes.values(), default=-1)) * _LANE + _label_room(lanes)
-    return Drawing(list(boxes.values()), lines, width, len(rows) * (_HEIGHT + _GAP_Y) + 2 * _MARGIN - _GAP_Y)
-
-
-def _rows(graph: Graph) -> list[list[str]]:
-    """Return the keys by the length of the longest way to them."""
-    depths: dict[str, int] = {}
-    for key in graph.order:
-        depths[key] = max((depths[edge.parent] + 1 for edge in graph.parents[key]), default=0)
-    rows: list[list[str]] = [[] for _ in range(max(depths.values()) + 1)]
-    for key in graph.nodes:  # in the order of the setting
-        rows[depths[key]].append(key)
-    return rows
-
-
-def _box(node: Node, column: int, columns: int, widest: int, depth: int) -> Box:
-    kind = "branching" if node.branches is not None else "optional" if is_optional(node) else "plain"
-    indent = (widest - columns) * (_WIDTH + _GAP_X) // 2
-    x = _MARGIN + indent + column * (_WIDTH + _GAP_X)
-    return Box(node.key, str(node.title or node.key), kind, x, _MARGIN + depth * (_HEIGHT + _GAP_Y))
-
-
-def _lanes(edges: Sequence[Edge], depths: dict[str, int]) -> dict[Edge, int]:
-    """Give each long edge a lane at the right, so that those side by side don't cover each other."""
+    # Long edges have lanes at the right, so that those side by side don't cover each other.
+    edges = [edge for edge in _ordered(graph) if depths[edge.child] - depths[edge.parent] > 1]
     lanes: dict[Edge, int] = {}
     for edge in sorted(edges, key=lambda item: depths[item.child] - depths[item.parent]):
         taken = {
@@ -150,7 +130,17 @@ def _lanes(edges: Sequence[Edge], depths: dict[str, int]) -> dict[Edge, int]:
             if depths[other.parent] < depths[edge.child] and depths[edge.parent] < depths[other.child]
         }
         lanes[edge] = next(lane for lane in range(len(edges)) if lane not in taken)
-    return lanes
+    lines = [_line(edge, boxes, right, lanes) for edge in _ordered(graph)]
+    longest = max((len(str(edge.label)) for edge in lanes), default=0)
+    width = right + (1 + max(lanes.values(), default=-1)) * _LANE + (_MARGIN + 12 * longest if longest else _MARGIN)
+    return Drawing(list(boxes.values()), lines, width, len(rows) * (_HEIGHT + _GAP_Y) + 2 * _MARGIN - _GAP_Y)
+
+
+def _box(node: Node, column: int, columns: int, widest: int, depth: int) -> Box:
+    kind = "branching" if node.branches is not None else "optional" if is_optional(node) else "plain"
+    indent = (widest - columns) * (_WIDTH + _GAP_X) // 2
+    x = _MARGIN + indent + column * (_WIDTH + _GAP_X)
+    return Box(node.key, str(node.title or node.key), kind, x, _MARGIN + depth * (_HEIGHT + _GAP_Y))
 
 
 def _line(edge: Edge, boxes: dict[str, Box], right: int, lanes: dict[Edge, int]) -> Line:
@@ -165,8 +155,3 @@ def _line(edge: Edge, boxes: dict[str, Box], right: int, lanes: dict[Edge, int])
     half = (start.bottom + end.y) // 2
     path = f"M{start.middle} {start.bottom} C{start.middle} {half} {end.middle} {half} {end.middle} {end.y}"
     return Line(path, label, edge.condition is not None, (start.middle + end.middle) // 2 + 8, half + 4)
-
-
-def _label_room(lanes: dict[Edge, int]) -> int:
-    longest = max((len(str(edge.label)) for edge in lanes), default=0)
-    return _MARGIN + 12 * longest if longest else _MARGIN

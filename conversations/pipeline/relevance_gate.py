@@ -135,31 +135,26 @@ def _evidence(
     held = [sum(word.weight * word.held_by(passage) for word in asked) for passage in passages]
     shares = [coverage(asked, passage) for passage in passages]
     text = "\n".join(f"{hit.filename} {hit.title} {hit.heading}\n{hit.content}" for hit in hits)
+    thing, near_thing = asked_for(question), 1.0
+    if thing is not None:
+        best = best_with_thing = 0.0
+        for hit in hits:
+            above = terms_above(hit)
+            before: frozenset[str] = frozenset()
+            for unit in units(hit):
+                own = unit_terms(unit)
+                share = 0.6 * coverage(asked, own) + 0.4 * coverage(asked, own | above | before)
+                best, before = max(best, share), own
+                if share > best_with_thing and holds_thing(thing, unit):
+                    best_with_thing = share
+        near_thing = best_with_thing / best if best else 1.0
     return Evidence(
         similarity=nearest,
         covered=max(shares, default=0.0),
         first=shares[0] if shares else 0.0,
         words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
         specific=max(held, default=0.0) / math.log(max(size, 2)),
-        near_thing=_near_thing(question, asked, hits),
+        near_thing=near_thing,
         missing_names=tuple(name for name in names(question) if not is_named(name, text)),
         size=size,
     )
-
-
-def _near_thing(question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit]) -> float:
-    """Return how much of the question stands near a thing of the kind that it asks for, beside where most stands."""
-    thing = asked_for(question)
-    if thing is None:
-        return 1.0
-    best = best_with_thing = 0.0
-    for hit in hits:
-        above = terms_above(hit)
-        before: frozenset[str] = frozenset()
-        for unit in units(hit):
-            own = unit_terms(unit)
-            share = 0.6 * coverage(asked, own) + 0.4 * coverage(asked, own | above | before)
-            best, before = max(best, share), own
-            if share > best_with_thing and holds_thing(thing, unit):
-                best_with_thing = share
-    return best_with_thing / best if best else 1.0

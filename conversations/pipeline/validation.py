@@ -32,7 +32,10 @@ class Problem:
 
 def problems(graph: Graph) -> list[Problem]:
     """Return what is wrong with a graph, in the order of its nodes."""
-    before = _before(graph)
+    before: dict[str, set[str]] = {}  # for each node, those that have always run, or been skipped, before it
+    for key in graph.order:
+        parents = {edge.parent for edge in graph.parents[key]}
+        before[key] = parents.union(*(before[parent] for parent in parents))
     return [
         *_unreachable(graph),
         *_unknown_fields(graph),
@@ -40,15 +43,6 @@ def problems(graph: Graph) -> list[Problem]:
         *_missing_outputs(graph),
         *_side_by_side(graph, before),
     ]
-
-
-def _before(graph: Graph) -> dict[str, set[str]]:
-    """Return for each node those that have always run, or been skipped, before it."""
-    before: dict[str, set[str]] = {}
-    for key in graph.order:
-        parents = {edge.parent for edge in graph.parents[key]}
-        before[key] = parents.union(*(before[parent] for parent in parents))
-    return before
 
 
 def _unreachable(graph: Graph) -> Iterator[Problem]:
@@ -118,15 +112,11 @@ def _side_by_side(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem
     for one, other in combinations(graph.nodes.values(), 2):
         if one.key in before[other.key] or other.key in before[one.key]:
             continue
-        for name in sorted(_clashes(one, other)):
+        touched = [{*node.reads, *node.may_read, *node.writes} for node in (one, other)]
+        for name in sorted(set(one.writes) & touched[1] | set(other.writes) & touched[0]):
             yield Problem(
                 "side by side",
                 f"The pipeline nodes {one.key!r} and {other.key!r} may run side by side, and both touch {name!r}, "
                 "which one of them writes.",
                 f"Let one run after the other: name {one.key!r} in the `after` of {other.key!r}.",
             )
-
-
-def _clashes(one: Node, other: Node) -> set[str]:
-    touched = [{*node.reads, *node.may_read, *node.writes} for node in (one, other)]
-    return set(one.writes) & touched[1] | set(other.writes) & touched[0]

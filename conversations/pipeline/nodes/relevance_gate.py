@@ -60,7 +60,14 @@ class RelevanceGate(Node):
         if found.answer_state == "nothing" and await _may_be_read(state):
             found.answer_state, proven = "nearest", True
         if found.answer_state != "answered" or not _tells_enough(judgement.evidence):
-            found.unsearched = await _unsearched(state)
+            # Words are found in their own language alone, and meaning where the embedding model knows both.
+            unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
+            mine, ids = state.request.question_language, found.knowledge_base_ids
+            found.unsearched = {
+                language: count
+                for language, count in (await in_database(languages_of, ids) if ids else {}).items()
+                if language not in {mine, *state.plan.translations} and {language, mine} & unknown
+            }
         if found.answer_state == "answered" and found.unsearched:
             found.answer_state = "nearest"  # what answers may stand in the documents that were not searched
         if found.answer_state == "nothing" or (deferred and not proven):
@@ -121,22 +128,6 @@ def _tells_enough(evidence: Evidence) -> bool:
     if evidence.similarity is None:
         return evidence.covered >= WELL_COVERED_UNKNOWN
     return evidence.covered >= WELL_COVERED or evidence.similarity >= WELL_NEAR
-
-
-async def _unsearched(state: State) -> dict[str, int]:
-    """Return how many documents are in which languages that the question can't be searched in.
-
-    Words are found in their own language alone, and meaning where the embedding model knows both.
-    """
-    if not state.found.knowledge_base_ids:
-        return {}
-    unknown = frozenset[str]().union(*(ranking.unknown for ranking in state.found.rankings))
-    searched = {state.request.question_language, *state.plan.translations}
-    return {
-        language: count
-        for language, count in (await in_database(languages_of, state.found.knowledge_base_ids)).items()
-        if language not in searched and {language, state.request.question_language} & unknown
-    }
 
 
 async def _may_be_read(state: State) -> bool:

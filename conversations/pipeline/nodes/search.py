@@ -52,7 +52,16 @@ class Search(Node):
         found.knowledge_base_ids, found.general_knowledge_allowed = ids, general
         cached = False
         if ids:
-            found.search_request = _request(state, ids)
+            ranking_query, top_n = plan.ranking_query or request.question, request.top_n
+            found.search_request = SearchRequest(
+                queries=tuple(plan.queries),
+                knowledge_base_ids=tuple(sorted(ids)),
+                k=top_n or settings.FUSED_K,
+                rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
+                merge_neighbours=settings.MERGE_NEIGHBOURS,
+                per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
+                ranking_query=ranking_query,
+            )
             # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
             texts = {request.question, plan.ranking_query, *(query.text for query in plan.queries)}
             named = {term for text in texts for term in terms(text)}
@@ -86,19 +95,6 @@ class Search(Node):
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in ranking["hits"]]
             told.lists.append(PassageList(title, hits, str(ranking.get("note", "")), ranking["ms"]))
         return told
-
-
-def _request(state: State, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
-    ranking_query = state.plan.ranking_query or state.request.question
-    return SearchRequest(
-        queries=tuple(state.plan.queries),
-        knowledge_base_ids=tuple(sorted(knowledge_base_ids)),
-        k=state.request.top_n or settings.FUSED_K,
-        rerank=RerankOptions.from_settings(top_k=state.request.top_n) if state.request.top_n else None,
-        merge_neighbours=settings.MERGE_NEIGHBOURS,
-        per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
-        ranking_query=ranking_query,
-    )
 
 
 def _finished(side: tuple[int, str, str, Any], searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:

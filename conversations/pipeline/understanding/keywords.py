@@ -70,7 +70,7 @@ def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
     digits = {len(word) for word in words(question) if word.isdigit()}
     found: dict[frozenset[str], Word] = {}
     for turns, text in enumerate(reversed(earlier)):
-        age = 0 if _comes_back(question, text, frequencies) else turns
+        age = 0 if _narrowing({*content_terms(question)} & {*content_terms(text)}, frequencies) >= COMES_BACK else turns
         for word, likely, phrase in _placed(text):
             if word.isdigit() and len(word) in digits:
                 continue
@@ -158,10 +158,6 @@ def likely_needed(word: str) -> float:
     if _NAMES.match(kind):
         return 1.0
     return PARTICLE if _PARTICLES.match(kind) else VERB
-
-
-def _comes_back(question: str, turn: str, frequencies: Frequencies) -> bool:
-    return _narrowing({*content_terms(question)} & {*content_terms(turn)}, frequencies) >= COMES_BACK
 
 
 def _narrowing(found: Iterable[str], frequencies: Frequencies) -> float:

@@ -76,10 +76,7 @@ def lacks_object(question: str) -> bool:
         return False
     if language_of(question) == "zh":
         return _lacks_chinese(question, bool(leans))
-    return _lacks_english(question, leans == "continuation")
-
-
-def _lacks_english(question: str, continues: bool) -> bool:
+    continues = leans == "continuation"
     points = bool(_PRONOUN.search(question))
     nothing = _NAMES_NOTHING | _PARTICLES if points else _NAMES_NOTHING
     found = list(_WORD.finditer(question))

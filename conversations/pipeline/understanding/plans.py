@@ -1,7 +1,6 @@
 """What a model makes of a question: its reply read as a plan, and the plan held against what the rules see. Pure."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,7 +145,12 @@ def may_ask_for_facts(message: str) -> bool:
 def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> Plan | None:
     inner = item["plan"] if isinstance(item.get("plan"), dict) else item
     arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
-    action, notes = _action(_ACTIONS.get(_slug(item.get("intent"))), _ACTIONS.get(_slug(inner.get("action"))))
+    by_intent = _ACTIONS.get(_slug(item.get("intent")))
+    by_plan = _ACTIONS.get(_slug(inner.get("action")))
+    if by_intent and by_plan and by_intent != by_plan:
+        action, notes = "retrieve_vector" if "retrieve_vector" in (by_intent, by_plan) else by_plan, ["contradiction"]
+    else:
+        action, notes = by_plan or by_intent or "", []
     if not action:
         return None
     written, rewrite = line(item.get("rewrite")), ""
@@ -155,26 +159,19 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
         rewrite = usable_rewrite(written, question, background, cut=cut)
     except Unusable as unusable:
         if unusable.reason != "empty":
-            notes = (*notes, f"rewrite: {unusable.reason}")
+            notes.append(f"rewrite: {unusable.reason}")
+    found = words(item.get("queries")) or words(arguments.get("queries"))
     return Plan(
         action=action,
         intent=INTENTS[action],
         confidence=_confidence(item.get("confidence")),
-        queries=_key_terms(words(item.get("queries")) or words(arguments.get("queries"))),
+        queries=tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES],
         rewrite=rewrite,
         translations=_translations(item.get("translations"), question),
         followup=truth(item.get("followup")),
         k=_count(arguments.get("k", inner.get("k", item.get("k")))),
-        notes=notes,
+        notes=tuple(notes),
     )
-
-
-def _action(by_intent: str | None, by_plan: str | None) -> tuple[str, tuple[str, ...]]:
-    """Return the action that two words stand for, and a note when they contradict each other."""
-    if by_intent and by_plan and by_intent != by_plan:
-        search = "retrieve_vector" in (by_intent, by_plan)
-        return ("retrieve_vector" if search else by_plan), ("contradiction",)
-    return by_plan or by_intent or "", ()
 
 
 def _slug(value: Any) -> str:
@@ -187,10 +184,6 @@ def _confidence(value: Any) -> float | None:
     if found is None or not 0 <= found <= 100:
         return None
     return found if found <= 1 else found / 100
-
-
-def _key_terms(found: Sequence[str]) -> tuple[str, ...]:
-    return tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES]
 
 
 def _translations(value: Any, question: str) -> tuple[tuple[str, str], ...]:

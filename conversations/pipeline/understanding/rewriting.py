@@ -72,7 +72,9 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
     it shares no word with either, or `made up` where it names a code that neither does, as models take over those of a
     prompt's examples.
     """
-    reply = _out_of_json(reply)
+    if _FENCE.sub("", reply.strip()).startswith("{"):  # JSON
+        told = (line(item.get(name)) for item in objects(reply, *_NAMES) for name in _NAMES if name in item)
+        reply = next(told, reply)
     lines = [text for part in _FENCE.sub("", reply.strip()).splitlines() if (text := _bare(part))]
     if not lines:
         raise Unusable("empty")
@@ -96,13 +98,6 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
 def refuses(reply: str, question: str) -> bool:
     """Whether a reply is an apology rather than what was asked for; a question that begins alike may be repeated."""
     return bool(_REFUSAL.match(reply)) and not _REFUSAL.match(question)
-
-
-def _out_of_json(reply: str) -> str:
-    """Return the question of a reply in JSON; another reply as it is."""
-    if not _FENCE.sub("", reply.strip()).startswith("{"):
-        return reply
-    return next((line(item.get(name)) for item in objects(reply, *_NAMES) for name in _NAMES if name in item), reply)
 
 
 def _bare(text: str) -> str:

@@ -86,7 +86,12 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
         return _alone(text)
     reason = leaning(text)
     full, carried = completed(text, earlier, known)
-    weight = 1.0 if reason in POINTING else _leaning(text, earlier, known)
+    weight = 1.0
+    if reason not in POINTING:  # the less specific it is, and the less the documents join it to what came before
+        little, fully = TOGETHER
+        joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
+        lacks = 1.0 - specificity(text, known.frequencies) / (ENOUGH + (_enough_together(text) - ENOUGH) * joined)
+        weight = min(lacks / LEANS_FULLY, INTRODUCES if introduces(text) else 1.0)
     if (
         weight < LEAST_WEIGHT
         or full == text
@@ -123,19 +128,6 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
     if rewrite == question.strip():
         return ((rewrite, 1.0),)
     return ((rewrite, 1.0), (question, BESIDE))
-
-
-def _leaning(text: str, earlier: Sequence[str], known: Known) -> float:
-    """Return how far a question that doesn't point leans on what came before, from 0 (or less) to 1."""
-    lacks = 1.0 - specificity(text, known.frequencies) / _enough(text, earlier, known)
-    return min(lacks / LEANS_FULLY, INTRODUCES if introduces(text) else 1.0)
-
-
-def _enough(text: str, earlier: Sequence[str], known: Known) -> float:
-    """Return how specific a question must be to stand alone, by how far the documents join it to what came before."""
-    little, fully = TOGETHER
-    joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
-    return ENOUGH + (_enough_together(text) - ENOUGH) * joined
 
 
 def _enough_together(text: str) -> float:
