@@ -72,7 +72,11 @@ class Graph:
     def __init__(self, nodes: Sequence[Node], hooks: Sequence[Hook] = ()) -> None:
         if not nodes:
             raise GraphError("The pipeline has no nodes.", "Name at least the nodes of the default setting.")
-        self.nodes = _by_key(nodes)
+        self.nodes: dict[str, Node] = {}
+        for node in nodes:
+            if (first := self.nodes.setdefault(node.key, node)) is not node:
+                kinds = " and ".join(f"{type(each).__module__}.{type(each).__name__}" for each in (first, node))
+                raise GraphError(f"Two nodes of the pipeline have the same key {node.key!r}.", f"Keep one of {kinds}.")
         self.hooks = tuple(hooks)
         self.edges = _edges(nodes)
         self.parents = {key: [edge for edge in self.edges if edge.child == key] for key in self.nodes}
@@ -161,22 +165,21 @@ class Graph:
         """Run a node if the turn leads to it, and let it choose how the turn goes on; raises `NodeFailed`."""
         node = self.nodes[key]
         try:
-            if not self._is_reached(node, state, course):
+            edges = self.parents[key]
+            if edges and not node.always and not any(course.takes(edge, state) for edge in edges):
                 state.trace.append(NodeTrace(key, "skipped", timezone.now(), 0.0))
                 logger.debug("Node %s is not on this turn's way", key)
                 return
             course.reached.add(key)
             await self._run_node(node, state, emit)
             if node.branches is not None:
-                course.chosen[key] = _chosen(node, state)
+                chosen = course.chosen[key] = node.choose(state)
+                if unknown := ", ".join(map(repr, sorted(set(chosen) - set(node.branches)))):
+                    raise GraphError(f"{key!r} chose {unknown}, which is none of its branches.")
         except NodeFailed:
             raise
         except Exception as error:
             raise NodeFailed(key, error) from error
-
-    def _is_reached(self, node: Node, state: State, course: _Course) -> bool:
-        edges = self.parents[node.key]
-        return node.always or not edges or any(course.takes(edge, state) for edge in edges)
 
     async def _run_node(self, node: Node, state: State, emit: Emit) -> None:
         run = NodeRun(node, state, emit)
@@ -193,13 +196,6 @@ class Graph:
                 raise NodeFailed(node.key, error) from error
             return
         await run.end()
-
-
-def _chosen(node: Node, state: State) -> Collection[str]:
-    chosen = node.choose(state)
-    if unknown := set(chosen) - set(node.branches or ()):
-        raise GraphError(f"{node.key!r} chose {', '.join(map(repr, sorted(unknown)))}, which is none of its branches.")
-    return chosen
 
 
 def _node(path: str) -> Node:
@@ -225,16 +221,6 @@ def _node(path: str) -> Node:
     for mistake, mend in mistakes(node):
         raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", mend)
     return node
-
-
-def _by_key(nodes: Sequence[Node]) -> dict[str, Node]:
-    found: dict[str, Node] = {}
-    for node in nodes:
-        if node.key in found:
-            kinds = " and ".join(f"{type(each).__module__}.{type(each).__name__}" for each in (found[node.key], node))
-            raise GraphError(f"Two nodes of the pipeline have the same key {node.key!r}.", f"Keep one of {kinds}.")
-        found[node.key] = node
-    return found
 
 
 def _edges(nodes: Sequence[Node]) -> list[Edge]:

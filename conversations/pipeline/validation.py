@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Literal
 
 from conversations.pipeline.graph import Graph
-from conversations.pipeline.node import Node
 from conversations.pipeline.state import FIELDS, GIVEN
 
 # Fields without which a turn neither begins nor says anything.
@@ -49,7 +48,8 @@ def _unreachable(graph: Graph) -> Iterator[Problem]:
     reached: set[str] = set()
     for key in graph.order:
         edges = graph.parents[key]
-        shut = [edge.parent for edge in edges if not _may_follow(graph.nodes[edge.parent], key)]
+        branching = [(edge.parent, graph.nodes[edge.parent].branches) for edge in edges]
+        shut = [parent for parent, branches in branching if branches is not None and key not in branches]
         open_edges = any(edge.parent in reached and edge.parent not in shut for edge in edges)
         if open_edges or not edges or graph.nodes[key].always:
             reached.add(key)
@@ -65,10 +65,6 @@ def _unreachable(graph: Graph) -> Iterator[Problem]:
                 f"The pipeline node {key!r} is never reached: no node before it is.",
                 f"Change the `after` of {key!r}.",
             )
-
-
-def _may_follow(node: Node, key: str) -> bool:
-    return node.branches is None or key in node.branches
 
 
 def _unknown_fields(graph: Graph) -> Iterator[Problem]:

@@ -66,7 +66,9 @@ def steps(turn: Turn, user: Any) -> list[Step]:
         return []
     begin = min(row.started_at for row in rows)
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
-    chunks = _chunks(rows, user)
+    # The passages that the trace names, without those out of the user's reach.
+    named = redaction.named_passages(rows, _LISTED_HITS)
+    chunks = access.chunks(user).select_related("document").in_bulk(named)
     sight = redaction.sight_of(turn, rows, user)
     made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
     for step, row in zip(made, rows, strict=True):
@@ -98,11 +100,6 @@ def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) 
     if row.detail.get("error"):
         step.facts.append((_("Error"), str(row.detail["error"])))
     return step
-
-
-def _chunks(rows: list[TraceStep], user: Any) -> dict[int, Chunk]:
-    """Return the passages that a trace names, in one query, without those out of the user's reach."""
-    return access.chunks(user).select_related("document").in_bulk(redaction.named_passages(rows, _LISTED_HITS))
 
 
 def _found(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> Found:

@@ -19,7 +19,7 @@ weighed by these passages), with a manual .77 and .54 (.38 and .33), and with no
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import Word, content_terms, heaviest, lacking, rarity_of, salient
+from conversations.pipeline.understanding.keywords import content_terms, heaviest, lacking, rarity_of, salient
 from retrieval.engine.fulltext import Frequencies
 
 # Words that are carried over, at most; and the share of the most telling one's weight that each must have.
@@ -69,8 +69,19 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
     words = lacking(question, earlier, known.frequencies)
     asked = _weighed(content_terms(question), known)
     doubt = 1.0 - min(1.0, agreement(question, earlier, known) / TOLD)
-    weights = [DECAY**word.age * word.likely**doubt * _telling(word, asked, known) for word in words]
-    return heaviest(zip(_by_phrase(weights, words, doubt), words, strict=True), CARRIED, LEAST_TELLING)
+    weights = []
+    for word in words:
+        telling = word.rarity
+        if known.passages:  # the mean share of the question that passages hold, of those without the word none
+            joined = sum(_share(asked, passage) for passage in known.passages if word.terms <= passage)
+            telling = NOT_JOINED + joined / len(known.passages)
+        weights.append(DECAY**word.age * word.likely**doubt * telling)
+    highest: dict[tuple[int, int] | None, float] = {}
+    for weight, word in zip(weights, words, strict=True):
+        highest[word.phrase] = max(weight, highest.get(word.phrase, 0.0))
+    highest[None] = 0.0
+    lifted = [max(weight, PHRASE * doubt * highest[word.phrase]) for weight, word in zip(weights, words, strict=True)]
+    return heaviest(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
 
 
 def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
@@ -85,24 +96,6 @@ def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
     if not any(asked.values()) or not any(before.values()):
         return 0.0
     return max((min(_share(asked, passage), _share(before, passage)) for passage in known.passages), default=0.0)
-
-
-def _telling(word: Word, asked: dict[str, float], known: Known) -> float:
-    return NOT_JOINED + _joined(word, asked, known.passages) if known.passages else word.rarity
-
-
-def _by_phrase(weights: Sequence[float], words: Sequence[Word], doubt: float) -> list[float]:
-    """Return the weights, none much less than the heaviest of its phrase in so far as there is doubt."""
-    highest: dict[tuple[int, int] | None, float] = {}
-    for weight, word in zip(weights, words, strict=True):
-        highest[word.phrase] = max(weight, highest.get(word.phrase, 0.0))
-    highest[None] = 0.0
-    return [max(weight, PHRASE * doubt * highest[word.phrase]) for weight, word in zip(weights, words, strict=True)]
-
-
-def _joined(word: Word, asked: dict[str, float], passages: Sequence[Set[str]]) -> float:
-    """Return the mean share of the question that passages hold, of those without the word none."""
-    return sum(_share(asked, passage) for passage in passages if word.terms <= passage) / len(passages)
 
 
 def _held(word: str, known: Known) -> list[str]:

@@ -130,7 +130,9 @@ class PartWriter:
             case CodeText():
                 await self._writer.code(part.text)
             case Image():
-                await self._image(part)
+                number = self._passage_of(part)
+                if not await self._show(number):
+                    self._waiting.append((part, number))
             case End():
                 await self._writer.close()
 
@@ -143,11 +145,6 @@ class PartWriter:
             if number not in self._shown:
                 await self._writer.text(f"*{escape_markdown(image.alt)}*\n\n" if image.alt else "")
         await self._writer.close()
-
-    async def _image(self, image: Image) -> None:
-        number = self._passage_of(image)
-        if not await self._show(number):
-            self._waiting.append((image, number))
 
     async def _show(self, number: int) -> bool:
         """Show the picture of a passage that is cited, once; whether it stands in the answer now."""

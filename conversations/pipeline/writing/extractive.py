@@ -134,7 +134,14 @@ def extract(
     if ranked:
         explained = bool(_WANTS_PROCEDURE.search(question) or _WANTS_EXPLANATION.search(question))
         _quote(result, question, asked, hits, _taken(ranked, MAX_EXPLAINED if explained else MAX_SENTENCES), ranked)
-    _choose_pictures(result, question, hits, asked)
+    # A picture is shown when the question asks for one, or when its caption covers most of the question.
+    wanted = 0.3 if _WANTS_PICTURE.search(question) else 0.6
+    for position, hit in enumerate(hits):
+        if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
+            continue
+        if coverage(asked, unit_terms(hit.content)) >= wanted:
+            result.pictures.append(position)
+            result.hits.append(position)
     return result
 
 
@@ -335,14 +342,3 @@ def _procedure(texts: Sequence[str], number: int) -> set[int]:
 def _columns(text: str) -> int:
     """Return the width of a text in columns; a Chinese character is two wide."""
     return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
-
-
-def _choose_pictures(result: Extract, question: str, hits: Sequence[Hit], asked: Sequence[QuestionWord]) -> None:
-    """Show a picture when the question asks for one, or when its caption covers most of the question."""
-    wanted = 0.3 if _WANTS_PICTURE.search(question) else 0.6
-    for position, hit in enumerate(hits):
-        if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
-            continue
-        if coverage(asked, unit_terms(hit.content)) >= wanted:
-            result.pictures.append(position)
-            result.hits.append(position)

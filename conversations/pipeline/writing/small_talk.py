@@ -59,7 +59,8 @@ def clarifying_question(message: str) -> str:
         return told % {"word": pointer.group()}
     if lacks_object(message) or not content_terms(message):
         told = _("“%(message)s” does not say what it is about. Please name the thing or the document that you mean.")
-        return told % {"message": escape_markdown(_cut(message))}
+        text = " ".join(message.split())
+        return told % {"message": escape_markdown(text if len(text) <= _REPEATED else text[:_REPEATED] + "…")}
     return _("What would you like to know? Please name the thing or the document that you mean.")
 
 
@@ -68,8 +69,3 @@ def _how_i_answer() -> str:
         "I show you the passages that answer, each with its source; no language model is configured, so I quote "
         "instead of writing."
     )
-
-
-def _cut(message: str) -> str:
-    text = " ".join(message.split())
-    return text if len(text) <= _REPEATED else text[:_REPEATED] + "…"
