@@ -143,7 +143,9 @@ class _Reader:
                 raise ParseError("no_text.fonts")
             if tally.pictured or tally.characters:
                 raise ParseError("no_text.scanned")
-            raise ParseError("broken.all_pages" if tally.failed == self._total else "empty.pages")
+            if tally.failed == self._total:
+                raise ParseError("broken.all_pages")
+            raise ParseError("empty.pages")
         yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
 
     def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:

@@ -238,7 +238,7 @@ async def test_the_citations_of_an_answer_are_checked(
     checks = (await answer_of(session)).checks
     assert [(item["text"], item["sources"], item["status"]) for item in checks] == [
         ("The switch has nine ports.", [1], "supported"),
-        ("The switch has twelve ports.", [1], "partly"),
+        ("The switch has twelve ports.", [1], "contradicted"),
     ]
     assert checks[1]["problems"] == [{"kind": "number", "what": "twelve"}]
     assert isinstance(events[-1], DoneEvent) and events[-1].checks == checks
