@@ -10,6 +10,11 @@ from ragsite import env
 NAME = "RAGSITE_TEST_VARIABLE"
 
 
+@pytest.fixture(autouse=True)
+def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "options", {})
+
+
 @pytest.mark.parametrize(
     ("value", "expected"), [("1", True), ("TRUE", True), ("on", True), ("no", False), ("0", False), (" ", True)]
 )
