@@ -1,9 +1,9 @@
 """Strict readers of the environment, used by `options.py` alone, and what was read with them.
 
 Every reader raises `ImproperlyConfigured` with the variable's name and what it takes, so that a
-typing error stops the start instead of being guessed around. What a reader is told of a variable
-beside its default is for people: `help` says in Markdown what it does (none: as the one before), and
-`unset`, in words, what is taken where nothing is set, if that is no value that could be written down.
+typing error stops the start instead of being guessed around. What it is `told` is for people: what the
+variable does, in Markdown (nothing: the one before says it), and, where its default is no value that
+could be written down, what is taken when it is unset.
 """
 
 import os
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -18,6 +19,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import Promise
 
 Words = str | Promise
+Number = TypeVar("Number", int, float)
+# The least and the greatest number that is taken; None is no limit.
+Bounds = tuple[Number, Number | None]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,20 +36,28 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A variable; `bounds` are those of a number, as `1–100` or `≥ 1`."""
+    """A variable, and what was told of it."""
 
+    section: Section
     name: str
     default: object
-    help: Words
-    unset: Words
-    bounds: str
+    bounds: Bounds[float] | None
     secret: bool
-    section: Section | None
+    help: Words = ""
+    unset: Words = ""
+
+    @property
+    def range(self) -> str:
+        """The bounds of a number, as `1 – 100` or `≥ 1`; empty for others."""
+        if self.bounds is None:
+            return ""
+        minimum, maximum = self.bounds
+        return f"≥ {minimum:g}" if maximum is None else f"{minimum:g} – {maximum:g}"
 
 
 # The variables that were read, by their names and in their order.
 options: dict[str, Option] = {}
-_sections: list[Section] = []
+_sections = [Section("")]
 
 PASSWORDS = "In a password the characters / ? # @ are written as %2F %3F %23 %40."
 _TRUE = {"1", "true", "yes", "on"}
@@ -65,8 +77,7 @@ def rows() -> Iterator[tuple[Section, list[list[Option]]]]:
             if option.help or not found:
                 found.append([])
             found[-1].append(option)
-        if part:
-            yield part, found
+        yield part, found
 
 
 def written(value: object) -> str:
@@ -80,17 +91,10 @@ def written(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _given(
-    name: str, default: object, help: Words, unset: Words = "", *, bounds: str = "", secret: bool = False
-) -> str:
+def _given(name: str, default: object, *told: Words, bounds: Bounds[float] | None = None, secret: bool = False) -> str:
     """Return the variable without surrounding spaces, empty when unset, and note what was told of it."""
-    part = _sections[-1] if _sections else None
-    options.setdefault(name, Option(name, default, help, unset, bounds, secret, part))
+    options.setdefault(name, Option(_sections[-1], name, default, bounds, secret, *told))
     return os.environ.get(name, "").strip()
-
-
-def _bounds(minimum: float, maximum: float | None) -> str:
-    return f"≥ {minimum:g}" if maximum is None else f"{minimum:g} – {maximum:g}"
 
 
 def unknown(prefix: str) -> list[str]:
@@ -98,19 +102,19 @@ def unknown(prefix: str) -> list[str]:
     return sorted(name for name in os.environ if name.startswith(prefix) and name not in options)
 
 
-def text(name: str, default: str = "", help: Words = "", *, unset: Words = "") -> str:
+def text(name: str, default: str = "", *told: Words) -> str:
     """Return the variable without surrounding spaces, or `default` when unset or empty."""
-    return _given(name, default, help, unset) or default
+    return _given(name, default, *told) or default
 
 
-def secret(name: str, help: Words = "", *, unset: Words = "") -> str:
+def secret(name: str, *told: Words) -> str:
     """Return a text that no page shows, empty when unset."""
-    return _given(name, "", help, unset, secret=True)
+    return _given(name, "", *told, secret=True)
 
 
-def boolean(name: str, default: bool, help: Words = "") -> bool:
+def boolean(name: str, default: bool, *told: Words) -> bool:
     """Return a flag; takes 1/true/yes/on and 0/false/no/off in any case."""
-    value = _given(name, default, help).lower()
+    value = _given(name, default, *told).lower()
     if not value:
         return default
     if value not in _TRUE | _FALSE:
@@ -118,75 +122,61 @@ def boolean(name: str, default: bool, help: Words = "") -> bool:
     return value in _TRUE
 
 
-def integer(
-    name: str, default: int, help: Words = "", *, minimum: int = 0, maximum: int | None = None, unset: Words = ""
-) -> int:
+def integer(name: str, default: int, bounds: Bounds[int] = (0, None), *told: Words) -> int:
     """Return a whole number within the bounds."""
-    value = _given(name, default, help, unset, bounds=_bounds(minimum, maximum))
-    if not value:
-        return default
-    bounds = f"a whole number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
-    try:
-        number = int(value)
-    except ValueError:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {bounds}.") from None
-    if number < minimum or (maximum is not None and number > maximum):
-        raise ImproperlyConfigured(f"{name} is {number}; it takes {bounds}.")
-    return number
+    value = _given(name, default, *told, bounds=bounds)
+    return _number(int, "a whole number", name, value, bounds) if value else default
 
 
-def optional_integer(
-    name: str, help: Words = "", *, minimum: int = 0, maximum: int | None = None, unset: Words = ""
-) -> int | None:
+def optional_integer(name: str, bounds: Bounds[int], *told: Words) -> int | None:
     """Return a whole number within the bounds, or None when unset or 0."""
-    return integer(name, 0, help, minimum=minimum, maximum=maximum, unset=unset) or None
+    return integer(name, 0, bounds, *told) or None
 
 
-def decimal(
-    name: str, default: float, help: Words = "", *, minimum: float = 0.0, maximum: float | None = None
-) -> float:
+def decimal(name: str, default: float, bounds: Bounds[float] = (0.0, None), *told: Words) -> float:
     """Return a number within the bounds."""
-    value = _given(name, default, help, bounds=_bounds(minimum, maximum))
-    return _decimal(name, value, minimum, maximum) if value else default
+    value = _given(name, default, *told, bounds=bounds)
+    return _number(float, "a number", name, value, bounds) if value else default
 
 
-def optional_decimal(name: str, help: Words = "", *, unset: Words = "") -> float | None:
+def optional_decimal(name: str, *told: Words) -> float | None:
     """Return a number, or None when unset."""
-    value = _given(name, None, help, unset)
-    return _decimal(name, value, -1e9, None) if value else None
+    value = _given(name, None, *told)
+    return _number(float, "a number", name, value, (-1e9, None)) if value else None
 
 
-def _decimal(name: str, value: str, minimum: float, maximum: float | None) -> float:
-    bounds = f"a number of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
+def _number(kind: type[Number], what: str, name: str, value: str, bounds: Bounds[Number]) -> Number:
+    minimum, maximum = bounds
+    takes = f"it takes {what} of at least {minimum}" + (f" and at most {maximum}" if maximum is not None else "")
     try:
-        number = float(value)
+        number = kind(value)
     except ValueError:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {bounds}.") from None
+        raise ImproperlyConfigured(f"{name} is {value!r}; {takes}.") from None
     if not number >= minimum or (maximum is not None and number > maximum):
-        raise ImproperlyConfigured(f"{name} is {value}; it takes {bounds}.")
+        raise ImproperlyConfigured(f"{name} is {value}; {takes}.")
     return number
 
 
-def choice(name: str, default: str, allowed: tuple[str, ...], help: Words = "") -> str:
+def choice(name: str, default: str, allowed: tuple[str, ...], *told: Words) -> str:
     """Return one of the allowed words."""
-    value = text(name, default, help)
+    value = text(name, default, *told)
     if value not in allowed:
         raise ImproperlyConfigured(f"{name} is {value!r}; it takes one of: {', '.join(allowed)}.")
     return value
 
 
-def words(name: str, default: tuple[str, ...] = (), help: Words = "") -> list[str]:
+def words(name: str, default: tuple[str, ...] = (), *told: Words) -> list[str]:
     """Return a comma-separated list."""
-    return _parts(_given(name, default, help)) or list(default)
+    return _parts(_given(name, default, *told)) or list(default)
 
 
 def _parts(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def weights(name: str, default: dict[str, float], allowed: tuple[str, ...], help: Words = "") -> dict[str, float]:
+def weights(name: str, default: dict[str, float], allowed: tuple[str, ...], *told: Words) -> dict[str, float]:
     """Return weights by name, written `name:weight, …`; the names are of those allowed, the weights not below 0."""
-    parts = _parts(_given(name, default, help))
+    parts = _parts(_given(name, default, *told))
     if not parts:
         return dict(default)
     found: dict[str, float] = {}
@@ -205,9 +195,9 @@ def weights(name: str, default: dict[str, float], allowed: tuple[str, ...], help
     return found
 
 
-def languages(name: str, known: tuple[str, ...], help: Words = "", *, unset: Words = "") -> tuple[str, ...] | None:
+def languages(name: str, known: tuple[str, ...], *told: Words) -> tuple[str, ...] | None:
     """Return a comma-separated list of known language codes, empty for `all`, or None when unset."""
-    codes = [code.lower() for code in _parts(_given(name, None, help, unset))]
+    codes = [code.lower() for code in _parts(_given(name, None, *told))]
     if codes == ["all"]:
         return ()
     if unknown := [code for code in codes if code not in known]:
@@ -215,14 +205,14 @@ def languages(name: str, known: tuple[str, ...], help: Words = "", *, unset: Wor
     return tuple(codes) or None
 
 
-def path(name: str, default: Path, help: Words = "", *, unset: Words = "") -> Path:
+def path(name: str, default: Path, *told: Words) -> Path:
     """Return an absolute path; `~` is expanded."""
-    return Path(text(name, str(default), help, unset=unset)).expanduser().resolve()
+    return Path(text(name, str(default), *told)).expanduser().resolve()
 
 
-def time_zone(name: str, default: str, help: Words = "") -> str:
+def time_zone(name: str, default: str, *told: Words) -> str:
     """Return the name of a time zone."""
-    value = text(name, default, help)
+    value = text(name, default, *told)
     try:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -230,12 +220,12 @@ def time_zone(name: str, default: str, help: Words = "") -> str:
     return value
 
 
-def url(name: str, schemes: tuple[str, ...], help: Words = "", *, default: str = "", unset: Words = "") -> str:
+def url(name: str, schemes: tuple[str, ...], *told: Words, default: str = "") -> str:
     """Return a URL with one of the schemes and without a slash at its end, or `default` when unset.
 
     One that is refused is not shown: it may hold a password.
     """
-    value = _given(name, default, help, unset).rstrip("/")
+    value = _given(name, default, *told).rstrip("/")
     if not value:
         return default
     takes = (
@@ -251,9 +241,9 @@ def url(name: str, schemes: tuple[str, ...], help: Words = "", *, default: str =
     return value
 
 
-def origins(name: str, help: Words = "") -> list[str]:
+def origins(name: str, *told: Words) -> list[str]:
     """Return a comma-separated list of origins (`https://app.example.org`), `["*"]` for any, or none when unset."""
-    found = words(name, (), help)
+    found = words(name, (), *told)
     for origin in found:
         parts = urlsplit(origin)
         if origin != "*" and (parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}"):

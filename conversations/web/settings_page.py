@@ -35,7 +35,7 @@ def sections() -> Iterator[tuple[env.Words, list[tuple[list[Cell], env.Words]]]]
 def cell(option: env.Option) -> Cell:
     """Return a variable's setting, which has the same name; of a secret only whether there is one."""
     value = getattr(settings, option.name)
-    return Cell(option.name, _shown(option, value), _shown(option, option.default), option.bounds)
+    return Cell(option.name, _shown(option, value), _shown(option, option.default), option.range)
 
 
 def _shown(option: env.Option, value: object) -> str:

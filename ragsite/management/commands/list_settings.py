@@ -38,7 +38,7 @@ def _section(found: tuple[env.Section, list[list[env.Option]]]) -> str:
 
 def _row(row: list[env.Option]) -> str:
     names = ", ".join(f"`{option.name}`" for option in row)
-    columns = [names, *(", ".join(filter(None, map(told, row))) for told in (_default, lambda option: option.bounds))]
+    columns = [names, *(", ".join(filter(None, map(told, row))) for told in (_default, lambda option: option.range))]
     return f"| {' | '.join([*columns, str(row[0].help)])} |"
 
 
