@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from pytest_django import Settings
 
+from conversations.web import settings_page
 from ragsite import env
 from tests.site import ROOT
 
@@ -23,16 +25,26 @@ def test_the_documentation_is_current(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_every_variable_is_in_the_table() -> None:
-    readers = re.compile(r"\benv\.(?:text|secret|boolean|integer|decimal|choice|words|path|url|origins|optional_\w+)\(")
-    assert [path.name for path in SOURCES if readers.search(path.read_text(encoding="utf-8"))] == ["options.py"]
-    read = {
-        name
-        for path in [*SOURCES, ROOT / "manage.py"]
-        for name in re.findall(r"environ(?:\.\w+\(|\[)\s*\"([A-Z_]+)\"", path.read_text(encoding="utf-8"))
-    }
+    reader = re.compile(
+        r"^from ragsite import env\b.*\benv\.(?!rows|unknown|written)[a-z_]+\(", re.MULTILINE | re.DOTALL
+    )
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in [*SOURCES, ROOT / "manage.py"]}
+    assert [name for name, text in texts.items() if reader.search(text)] == ["ragsite/options.py"]
+    read = {name for text in texts.values() for name in re.findall(r"environ(?:\.\w+\(|\[)\s*\"([A-Z_]+)\"", text)}
     assert read - {"DJANGO_SETTINGS_MODULE"} <= set(env.options)
     assert all(section.title and row[0].help for section, rows in env.rows() for row in rows)
     assert sum(len(row) for _section, rows in env.rows() for row in rows) == len(env.options) > 100
+
+
+def test_one_entry_is_enough_for_documentation_and_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Settings
+) -> None:
+    monkeypatch.setattr(env, "options", dict(env.options))
+    settings.NEW_KNOB = env.integer("NEW_KNOB", 3, (1, 9), "turns of the knob")
+    call_command("list_settings")
+    assert "| `NEW_KNOB` | `3` | 1 – 9 | turns of the knob |" in capsys.readouterr().out
+    _title, rows = list(settings_page.sections())[-1]
+    assert rows[-1] == ([settings_page.Cell("NEW_KNOB", "3", "3", "1 – 9")], "turns of the knob")
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,15 @@ class Command(BaseCommand):
 def _section(found: tuple[env.Section, list[list[env.Option]]]) -> str:
     section, rows = found
     table = ["| variable | default | bounds | meaning |", "|---|---|---|---|", *map(_row, rows)]
-    return (
-        "\n\n".join(part for part in (f"## {section.title}", section.before, "\n".join(table), section.after) if part)
-        + "\n"
-    )
+    parts = (f"## {section.title}", section.before, "\n".join(table), section.after)
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _row(row: list[env.Option]) -> str:
     names = ", ".join(f"`{option.name}`" for option in row)
-    columns = [names, *(", ".join(filter(None, map(told, row))) for told in (_default, lambda option: option.range))]
-    return f"| {' | '.join([*columns, str(row[0].help)])} |"
+    defaults = ", ".join(filter(None, map(_default, row)))
+    bounds = ", ".join(filter(None, (option.range for option in row)))
+    return f"| {names} | {defaults} | {bounds} | {row[0].help} |"
 
 
 def _default(option: env.Option) -> str:
