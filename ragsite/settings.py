@@ -19,7 +19,6 @@ from ragsite.options import *  # noqa: F403
 # Makes Django's generic classes subscriptable at run time, as their type stubs have them.
 django_stubs_ext.monkeypatch()
 
-
 # --- The site -------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
