@@ -10,7 +10,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 # Tests at once; each has a database server of its own.
 PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
 
-.PHONY: help install install-dev tools browser run test quick lint types lock messages screenshots clean
+.PHONY: help install install-dev tools browser run test quick lint types lock messages docs screenshots clean
 
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
@@ -19,6 +19,7 @@ help:
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
 	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
+	@echo "make docs      write docs/settings.md from the table of settings"
 	@echo "make screenshots  take the pictures of the README anew"
 	@echo "make clean     remove the packages and caches; the data stay"
 
@@ -80,6 +81,9 @@ lock: install-dev
 messages: install-dev
 	$(BIN)/python manage.py makemessages --locale zh_Hans --ignore 'tests/*' --no-wrap --no-obsolete --add-location file
 	$(BIN)/python manage.py compilemessages --ignore .venv --locale zh_Hans
+
+docs: install-dev
+	$(BIN)/python manage.py list_settings > docs/settings.md
 
 screenshots: browser
 	$(BIN)/python -m tests.browser.screenshots

@@ -115,7 +115,7 @@ def test_every_variable_is_known_and_no_secret_has_a_default() -> None:
     of_compose = {name for name, _ in _interpolated()}
     assert of_compose <= documented
     given = {name for service in OURS for name in COMPOSE["services"][service]["environment"]}
-    assert documented | given <= set(env.defaults) | {"POSTGRES_PASSWORD", "PUBLISH"}
+    assert documented | given <= set(env.options) | {"POSTGRES_PASSWORD", "PUBLISH"}
     assert all(rest.startswith(":?") for name, rest in _interpolated() if name != "PUBLISH")
     assert "PUBLISH:-127.0.0.1:" in (ROOT / "compose.yaml").read_text(encoding="utf-8")  # else: to everyone
     secrets = re.findall(r"^[# ]*(\w*(?:PASSWORD|KEY)\w*)=(.*)$", EXAMPLE, re.MULTILINE)
@@ -161,7 +161,7 @@ def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     names = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`", text)) - {"RELEVANCE_FLOOR"}  # which it tells is gone
     assert len(names) > 10
-    assert [name for name in names if name not in env.defaults and not hasattr(settings, name)] == []
+    assert [name for name in names if name not in env.options and not hasattr(settings, name)] == []
     commands = re.findall(r"`manage\.py (\w+)`", text)
     assert commands and set(commands) <= set(get_commands()) | {"qcluster"}
 

@@ -65,14 +65,8 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     if not access.may_see_pipeline(request.user):
         raise Http404
     sections = [
-        (
-            title,
-            [
-                (list(pipeline_settings.cells(names)), markdown.render(capfirst(str(meaning))))
-                for names, meaning in rows.items()
-            ],
-        )
-        for title, rows in pipeline_settings.SECTIONS.items()
+        (title, [(cells, markdown.render(capfirst(str(meaning)))) for cells, meaning in rows])
+        for title, rows in pipeline_settings.sections()
     ]
     return render(request, "conversations/pipeline_settings.html", {"sections": sections})
 

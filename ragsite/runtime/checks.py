@@ -34,7 +34,7 @@ def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
     """A variable of the site's that nothing reads is most likely one that is misspelt."""
     found: list[CheckMessage] = []
     for name in env.unknown("RAGSITE_"):
-        meant = difflib.get_close_matches(name, env.defaults, n=1)
+        meant = difflib.get_close_matches(name, env.options, n=1)
         hint = f"Did you mean {meant[0]}?" if meant else "docs/settings.md lists those that there are."
         found.append(
             Warning(f"The environment variable {name} is not known and changes nothing.", hint, id="ragsite.W001")

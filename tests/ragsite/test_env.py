@@ -10,6 +10,11 @@ from ragsite import env
 NAME = "RAGSITE_TEST_VARIABLE"
 
 
+@pytest.fixture(autouse=True)
+def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "options", {})
+
+
 @pytest.mark.parametrize(
     ("value", "expected"), [("1", True), ("TRUE", True), ("on", True), ("no", False), ("0", False), (" ", True)]
 )
@@ -27,21 +32,21 @@ def test_boolean_refuses_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_integer_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.integer(NAME, 7) == 7
     monkeypatch.setenv(NAME, "12")
-    assert env.integer(NAME, 7, minimum=1, maximum=12) == 12
+    assert env.integer(NAME, 7, (1, 12)) == 12
 
 
 @pytest.mark.parametrize("value", ["0", "13", "1.5", "many"])
 def test_integer_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match="a whole number of at least 1 and at most 12"):
-        env.integer(NAME, 7, minimum=1, maximum=12)
+        env.integer(NAME, 7, (1, 12))
 
 
 @pytest.mark.parametrize("value", ["nan", "-0.1", "2.1", "warm"])
 def test_decimal_refuses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
     with pytest.raises(ImproperlyConfigured, match=NAME):
-        env.decimal(NAME, 0.3, maximum=2.0)
+        env.decimal(NAME, 0.3, (0.0, 2.0))
 
 
 def test_optional_decimal(monkeypatch: pytest.MonkeyPatch) -> None:

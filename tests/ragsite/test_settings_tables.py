@@ -1,94 +1,69 @@
-"""The README's tables of variables: each is there, with the default that the settings give it.
+"""The table of settings: the documentation is made from it, it holds every variable, and its bounds are kept."""
 
-Staff read the same words on the page of the pipeline's settings.
-"""
-
-import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
-from django.utils import translation
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
 
-from conversations.web.settings_page import SECTIONS, UNSET, written
-from ragsite import fixed_settings, settings
+from conversations.web import settings_page
+from ragsite import env
+from tests.site import ROOT
 
-README = Path(settings.__file__ or "").parents[1] / "README.md"
-# Defaults that are told in words: nothing is set, or what is taken is found out when the site starts.
-IN_WORDS = re.compile(
-    "|off|never|generated|kept in the data folder|embedded|in memory|first offered|.*(model|cores|machine).*"
+SOURCES = [
+    path for app in ("ragsite", "knowledge", "retrieval", "conversations") for path in ROOT.glob(f"{app}/**/*.py")
+]
+
+
+def test_the_documentation_is_current(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("list_settings")
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == capsys.readouterr().out, "run `make docs`"
+
+
+def test_every_variable_is_in_the_table() -> None:
+    reader = re.compile(
+        r"^from ragsite import env\b.*\benv\.(?!rows|unknown|written)[a-z_]+\(", re.MULTILINE | re.DOTALL
+    )
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in [*SOURCES, ROOT / "manage.py"]}
+    assert [name for name, text in texts.items() if reader.search(text)] == ["ragsite/options.py"]
+    read = {name for text in texts.values() for name in re.findall(r"environ(?:\.\w+\(|\[)\s*\"([A-Z_]+)\"", text)}
+    assert read - {"DJANGO_SETTINGS_MODULE"} <= set(env.options)
+    assert all(section.title and row[0].help for section, rows in env.rows() for row in rows)
+    assert sum(len(row) for _section, rows in env.rows() for row in rows) == len(env.options) > 100
+
+
+def test_one_entry_is_enough_for_documentation_and_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: Settings
+) -> None:
+    monkeypatch.setattr(env, "options", dict(env.options))
+    settings.NEW_KNOB = env.integer("NEW_KNOB", 3, (1, 9), "turns of the knob")
+    call_command("list_settings")
+    assert "| `NEW_KNOB` | `3` | 1 – 9 | turns of the knob |" in capsys.readouterr().out
+    _title, rows = list(settings_page.sections())[-1]
+    assert rows[-1] == ([settings_page.Cell("NEW_KNOB", "3", "3", "1 – 9")], "turns of the knob")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "takes"),
+    [
+        ("DEFAULT_TOP_K", "101", "is 101; it takes a whole number of at least 1 and at most 100"),
+        ("LLM_TEMPERATURE", "warm", "is 'warm'; it takes a number of at least 0.0 and at most 2.0"),
+        ("EMBEDDING_DIMENSION", "5000", "is 5000; it takes a whole number of at least 1 and at most 4000"),
+        ("RAGSITE_LANGUAGE", "fr", "is 'fr'; it takes one of: en, zh-hans"),
+    ],
 )
-# No constants: `.data`, where Ollama listens, and the model of the provider.
-COMPUTED = {"RAGSITE_DATA_DIR", "OLLAMA_URL", "EMBEDDING_MODEL"}
-
-
-def _told() -> dict[str, str]:
-    """Return the default that the README tells of each variable."""
-    found: dict[str, str] = {}
-    for row in re.findall(r"^\| (`[A-Z0-9_]+`.*)\|$", README.read_text(), re.MULTILINE):
-        names, default, _meaning = (cell.strip() for cell in row.split("|", 2))
-        variables = re.findall(r"`([A-Z0-9_]+)`", names)
-        defaults = default.split(", ") if len(variables) > 1 and default else [default] * len(variables)
-        found |= dict(zip(variables, defaults, strict=True))
-    return found
-
-
-def _given() -> dict[str, Any]:
-    """Return what each variable falls back to where it is unset; None for nothing, or what is no constant."""
-    found: dict[str, Any] = {}
-    for module in (settings, fixed_settings):
-        for node in ast.walk(ast.parse(Path(module.__file__ or "").read_text())):
-            if isinstance(node, ast.Call) and re.match(r"env\.\w+$", ast.unparse(node.func)):
-                name, default = ast.literal_eval(node.args[0]), node.args[1:2]
-                try:
-                    value = ast.literal_eval(default[0]) if default else None
-                except ValueError:
-                    value = None
-                found[name] = None if ast.unparse(node.func) in ("env.url", "env.languages") else value
-    return found
-
-
-def _written(value: Any) -> str:
-    """Return a default as the README writes it."""
-    return "" if value == () else f"`{written(value)}`"
-
-
-def _meanings(title: str) -> dict[str, str]:
-    """Return the rows of a README's table, by their variables."""
-    section = README.read_text().split(f"\n### {title}\n")[1].split("\n#")[0]
-    rows = re.findall(r"^\| (`[A-Z0-9_]+`[^|]*) \|[^|]*\| (.*) \|$", section, re.MULTILINE)
-    return {names.replace("`", "").replace(",", ""): meaning for names, meaning in rows}
-
-
-def test_every_variable_has_its_row() -> None:
-    assert set(_told()) == set(_given())
-
-
-def test_the_defaults_are_those_that_are_told() -> None:
-    told, given = _told(), _given()
-    wrong = {
-        name: (told.get(name, ""), value)
-        for name, value in given.items()
-        if name not in COMPUTED
-        and told.get(name) != _written(value)
-        and (value or not IN_WORDS.fullmatch(told.get(name, "")))
-    }
-    assert wrong == {}
-
-
-def test_staff_read_the_same_rows_and_words() -> None:
-    with translation.override("en"):
-        shown = {str(title): {names: str(said) for names, said in rows.items()} for title, rows in SECTIONS.items()}
-        unset = {name: str(words) for name, words in UNSET.items()}
-    assert shown == {title: _meanings(title) for title in shown}
-    assert list(shown) == ["Language model", "Search", "Reranking", "Conversation"]
-    told = _told()
-    assert unset == {name: told[name] for name in UNSET}
-    in_words = {
-        name
-        for rows in shown.values()
-        for names in rows
-        for name in names.split()
-        if told[name].strip("`") == told[name] != ""
-    }
-    assert in_words == set(unset)
+def test_what_is_out_of_bounds_stops_the_start(name: str, value: str, takes: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import ragsite.options"],
+        cwd=ROOT,
+        env=os.environ | {name: value, "RAGSITE_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"ImproperlyConfigured: {name} {takes}." in done.stderr

@@ -9,15 +9,16 @@ from django.urls import reverse
 from django.utils import translation
 from pytest_django import Settings
 
-from conversations.web.settings_page import SECTIONS, UNSET, Cell, cells
+from conversations.web import settings_page
+from conversations.web.settings_page import Cell
+from ragsite import env
 
 pytestmark = pytest.mark.django_db
-NAMES = [name for rows in SECTIONS.values() for names in rows for name in names.split()]
+NAMES = [option.name for section, rows in env.rows() if section.shown for row in rows for option in row]
 
 
 def cell(name: str) -> Cell:
-    (found,) = cells(name)
-    return found
+    return settings_page.cell(env.options[name])
 
 
 def rows_of(page: str) -> dict[str, str]:
@@ -32,9 +33,9 @@ def test_staff_see_every_setting_with_its_value_and_its_default(as_staff: Client
     settings.DEFAULT_TOP_K, settings.VECTOR_THRESHOLD = 7, 0.0
     rows = rows_of(as_staff.get(reverse("pipeline-settings")).content.decode())
     assert list(rows) == NAMES
-    assert rows["DEFAULT_TOP_K"] == "7 not the default| 5| Passages that reach the answer |"
+    assert rows["DEFAULT_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer |"
     assert rows["VECTOR_THRESHOLD"].startswith("0 not the default| off|")
-    assert rows["FUSED_K"] == "10| 10| Hits kept after fusion |"
+    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion |"
     assert rows["ENABLE_RERANK"].startswith("false| false|")
     assert rows["RERANK_BLEND"].startswith("fused:0.3,endpoint:0.7| fused:0.3,endpoint:0.7|")
 
@@ -59,8 +60,8 @@ def test_no_secret_shows(as_staff: Client, settings: Settings) -> None:
 
 def test_what_is_found_out_at_the_start_is_told_in_words(settings: Settings) -> None:
     with translation.override("en"):
-        for name, words in UNSET.items():
-            assert cell(name) == Cell(name, str(words), str(words))
+        for name, words in (("LLM_MODEL", "first offered"), ("BM25_THRESHOLD", "off"), ("TRACE_EXPIRE_DAYS", "never")):
+            assert (cell(name).value, cell(name).default) == (words, words)
         settings.EMBEDDING_LANGUAGES = ()
         assert cell("EMBEDDING_LANGUAGES") == Cell("EMBEDDING_LANGUAGES", "all", "by the model's name")
 
@@ -76,4 +77,4 @@ def test_it_speaks_the_readers_language(as_staff: Client, staff: User, language:
     page = as_staff.get(reverse("pipeline-settings"), headers={"Accept-Language": language}).content.decode()
     with translation.override(language):
         assert translation.gettext("Language model") in page
-        assert str(UNSET["CONVERSATION_EXPIRE_DAYS"]) in page
+        assert str(env.options["CONVERSATION_EXPIRE_DAYS"].unset) in page

@@ -1,0 +1,47 @@
+"""Prints every environment variable of the site, in Markdown: what `docs/settings.md` holds."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, no_translations
+
+from ragsite import env
+
+_INTRODUCTION = """# Settings
+
+Environment variables, read once at start. A value that makes no sense stops the start and is named. Staff see what
+those from *Language model* on are set to in the administration, under *Settings*.
+
+<!-- Made from ragsite/options.py by `make docs`. -->
+"""
+
+
+class Command(BaseCommand):
+    """`list_settings`."""
+
+    help = "Prints every environment variable with its default, its bounds and what it does, in Markdown."
+    requires_system_checks: list[str] = []
+
+    @no_translations
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the page."""
+        self.stdout.write("\n".join([_INTRODUCTION, *map(_section, env.rows())]), ending="")
+
+
+def _section(found: tuple[env.Section, list[list[env.Option]]]) -> str:
+    section, rows = found
+    table = ["| variable | default | bounds | meaning |", "|---|---|---|---|", *map(_row, rows)]
+    parts = (f"## {section.title}", section.before, "\n".join(table), section.after)
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _row(row: list[env.Option]) -> str:
+    names = ", ".join(f"`{option.name}`" for option in row)
+    defaults = ", ".join(filter(None, map(_default, row)))
+    bounds = ", ".join(filter(None, (option.range for option in row)))
+    return f"| {names} | {defaults} | {bounds} | {row[0].help} |"
+
+
+def _default(option: env.Option) -> str:
+    if option.unset or option.default in (None, "", ()):
+        return str(option.unset)
+    return f"`{env.written(option.default)}`"

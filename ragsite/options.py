@@ -1,0 +1,385 @@
+"""What a deployment sets: the table of environment variables.
+
+An entry declares a variable once: the setting that it becomes, its kind (the reader), default and bounds, and what it
+does. The settings are these; the staff's page and `docs/settings.md` are made from it (`make docs`).
+"""
+
+from pathlib import Path
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from ragsite import env
+from ragsite.runtime import secret_files
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+_HTTP = ("http", "https")
+
+env.section("The site", shown=False)
+DATA_DIR = env.path(
+    "RAGSITE_DATA_DIR", BASE_DIR / ".data", "database, documents and secrets; the same as `--data-dir`", "`.data`"
+)
+DEMO_PASSWORD = env.secret("RAGSITE_DEMO_PASSWORD", "password of `demo`, made on the first start", "generated")
+SECRET_KEY = env.secret(
+    "RAGSITE_SECRET_KEY", "signs sessions, encrypts stored keys", "kept in the data folder"
+) or secret_files.load_or_create(DATA_DIR / "secret-key")
+ALLOWED_HOSTS = env.words("RAGSITE_ALLOWED_HOSTS", ("*",), "host names served, separated by commas")
+# Where people reach the site; links to pass on are made of it. Empty takes what a request was sent to.
+PUBLIC_URL = env.url(
+    "RAGSITE_PUBLIC_URL",
+    _HTTP,
+    "where people reach the site, as `https://ask.example.com`; share links are made of it instead of "
+    "what a request claims",
+)
+CSRF_TRUSTED_ORIGINS = env.words(
+    "RAGSITE_TRUSTED_ORIGINS", (), "origins whose forms are accepted, as `https://ask.example.com`"
+)
+BEHIND_TLS = env.boolean(
+    "RAGSITE_BEHIND_TLS",
+    False,
+    "a proxy speaks TLS: secure cookies; its `X-Forwarded-Proto` is believed, and of its "
+    "`X-Forwarded-For` the last address, by which wrong passwords are counted",
+)
+CORS_ORIGINS = env.origins(
+    "RAGSITE_CORS_ORIGINS", "sites whose scripts may ask the API with a token, as `https://app.example.com`; `*` is any"
+)
+LANGUAGE_CODE = env.choice(
+    "RAGSITE_LANGUAGE", "en", ("en", "zh-hans"), "language where the browser names none of ours: `en` or `zh-hans`"
+)
+TIME_ZONE = env.time_zone("RAGSITE_TIME_ZONE", "UTC", "such as `Asia/Shanghai`")
+LOG_LEVEL = env.choice(
+    "RAGSITE_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"), "`DEBUG`, `INFO`, `WARNING` or `ERROR`"
+)
+LOG_FORMAT = env.choice(
+    "RAGSITE_LOG_FORMAT",
+    "line",
+    ("line", "json"),
+    "`line` for people, `json` for programs; both name the request that a record belongs to. The log "
+    "`ragsite.qa` is JSON always: one line per turn with its times, tokens and counts",
+)
+LOG_TEXTS = env.boolean("RAGSITE_LOG_TEXTS", False, "whether that line also holds the question and the answer")
+DEBUG = env.boolean("RAGSITE_DEBUG", False, "Django's error pages; never where strangers come")
+DATABASE_URL = env.url(
+    "DATABASE_URL",
+    ("postgres", "postgresql"),
+    "`postgres://…` to a PostgreSQL 15 or newer with pgvector 0.8 or newer",
+    "embedded",
+)
+# Of the machine's memory, for pages that the embedded server keeps; None takes an eighth, of 128 MB to 2 GB.
+POSTGRES_MEMORY_MB = env.optional_integer(
+    "RAGSITE_POSTGRES_MEMORY_MB",
+    (16, None),
+    "pages that the embedded PostgreSQL keeps in memory",
+    "an eighth of the machine's, 128 to 2048",
+)
+REDIS_URL = env.url(
+    "REDIS_URL",
+    ("redis", "rediss", "unix"),
+    "for more than one web process; `redis://`, `rediss://` or `unix://`",
+    "in memory",
+)
+DATABASE_THREADS = env.integer(
+    "RAGSITE_DATABASE_THREADS",
+    8,
+    (2, 64),
+    "database threads of a web process, each with a connection; requests that are answered at once have up to 32 more",
+)
+
+env.section("Documents", shown=False)
+MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), "largest file")
+MAX_DOCUMENT_PAGES = env.integer("RAGSITE_MAX_DOCUMENT_PAGES", 5000, (1, None), "most pages of a document")
+MAX_TABLE_ROWS = env.integer("RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), "most rows of a sheet or table file")
+INGEST_WORKERS = env.integer(
+    "RAGSITE_INGEST_WORKERS", 1, (1, 64), "documents read side by side; for small files each keeps one more place"
+)
+INGEST_TIMEOUT = env.integer("RAGSITE_INGEST_TIMEOUT", 3600, (60, None), "seconds for a document, indexing included")
+PARSE_TIMEOUT = env.integer("RAGSITE_PARSE_TIMEOUT", 900, (10, None), "seconds to read a file, in a process of its own")
+PARSE_MEMORY_MB = env.integer("RAGSITE_PARSE_MEMORY_MB", 3072, (256, None), "memory of that process")
+
+env.section(_("Language model"))
+LLM_BASE_URL = env.url(
+    "LLM_BASE_URL", _HTTP, _("address of the endpoint, up to and including `/v1`; unset, answers are quoted")
+)
+LLM_API_KEY = env.secret("LLM_API_KEY", _("the endpoint's key, sent as a bearer token"))
+LLM_MODEL = env.text("LLM_MODEL", "", _("the model's name"), _("first offered"))
+LLM_CONTEXT_WINDOW = env.integer("LLM_CONTEXT_WINDOW", 16_384, (1024, None), _("tokens the model reads"))
+LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", 2048, (16, None), _("tokens kept free for the answer"))
+LLM_TEMPERATURE = env.decimal(
+    "LLM_TEMPERATURE", 0.3, (0.0, 2.0), _("0 to 2, of answers from documents; other purposes have their own")
+)
+LLM_CONCURRENCY = env.integer(
+    "LLM_CONCURRENCY",
+    100,
+    (0, None),
+    _("requests at once of a server process; more wait their turn, `0` is any number"),
+)
+LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, (0.1, None), _("seconds to connect"))
+LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, (0.1, None), _("seconds between two pieces of an answer"))
+LLM_TOTAL_TIMEOUT = env.decimal("LLM_TOTAL_TIMEOUT", 600.0, (1.0, None), _("seconds for a whole answer"))
+OLLAMA_URL = env.url(
+    "OLLAMA_URL",
+    _HTTP,
+    _("where a local Ollama is looked for, to offer it; never used unasked"),
+    default="http://127.0.0.1:11434",
+)
+
+env.section(_("Search"))
+DEFAULT_TOP_K = env.integer("DEFAULT_TOP_K", 5, (1, 100), _("passages that reach the answer"))
+FUSED_K = env.integer("FUSED_K", 10, (1, 1000), _("hits kept after fusion"))
+# Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
+FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, (1, 1000), _("hits of each side that are fused"))
+# Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
+RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, (1, None), _("the constant of reciprocal rank fusion"))
+# How much a vector ranking counts beside one by words, times the share of the query that the model understands. With
+# the first hits reordered, 1.5 instead of 1 ranks questions unlike their documents better (MTRAG fiqa, nDCG@10 .262 to
+# .275 and .319 to .333) and others alike (SciFact .735 to .732, p .5); without, SciFact is better off with 1.
+VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.5, (0.0, 100.0), _("weight of the vector side against the word side"))
+ENABLE_REORDER = env.boolean(
+    "ENABLE_REORDER", True, _("put the first hits in order by features such as coverage and neighbouring words")
+)
+REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, (2, 1000), _("how many first hits are put in order so"))
+MERGE_NEIGHBOURS = env.boolean(
+    "MERGE_NEIGHBOURS", True, _("join adjacent passages before an answer is written from them")
+)
+BROAD_PER_DOCUMENT = env.integer(
+    "BROAD_PER_DOCUMENT", 4, (0, 1000), _("most hits of one document for overviews and comparisons; `0` is any number")
+)
+VECTOR_THRESHOLD = env.optional_decimal(
+    "VECTOR_THRESHOLD", _("least cosine similarity"), pgettext_lazy("setting", "off")
+)
+BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD", _("least BM25 score"), pgettext_lazy("setting", "off"))
+SEARCH_TIMEOUT = env.decimal(
+    "SEARCH_TIMEOUT",
+    10.0,
+    (0.1, None),
+    _("seconds for a side of a search, words or meaning; a late side is left out, with a note"),
+)
+SEARCH_CONCURRENCY = env.integer("SEARCH_CONCURRENCY", 8, (1, 1000), _("searches at once in a process"))
+SEARCH_QUEUE = env.integer(
+    "SEARCH_QUEUE",
+    64,
+    (0, None),
+    _("searches that may wait for a place, up to `SEARCH_TIMEOUT`; more are answered 503"),
+)
+SEARCH_CACHE_SECONDS = env.decimal(
+    "SEARCH_CACHE_SECONDS", 300.0, (0.0, None), _("how long a result is kept, unless its knowledge bases change before")
+)
+SEARCH_CACHE_HITS = env.integer(
+    "SEARCH_CACHE_HITS", 4096, (0, None), _("hits that kept results hold together; `0` keeps none")
+)
+EMBEDDING_MODEL = env.text(
+    "EMBEDDING_MODEL", "bundled", _("`bundled`, or the name or folder of another model that fastembed runs")
+)
+EMBEDDING_THREADS = env.integer(
+    "EMBEDDING_THREADS",
+    0,
+    (0, None),
+    _("batches that the embedding model computes side by side"),
+    _("as many as cores"),
+)
+EMBEDDING_PROVIDER = env.choice(
+    "EMBEDDING_PROVIDER",
+    "local",
+    ("local", "openai"),
+    _("`local`, or `openai`: any endpoint that speaks `/v1/embeddings`"),
+)
+EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", _HTTP, _("that endpoint, up to and including `/v1`, and its key"))
+EMBEDDING_API_KEY = env.secret("EMBEDDING_API_KEY")
+# None: the model's own. pgvector indexes up to 4,000 numbers of two bytes.
+EMBEDDING_DIMENSION = env.optional_integer(
+    "EMBEDDING_DIMENSION", (1, 4000), _("numbers in a vector, where the model lets one choose"), _("the model's own")
+)
+# None: those that the model's name tells. Empty ("all"): every language.
+EMBEDDING_LANGUAGES = env.languages(
+    "EMBEDDING_LANGUAGES",
+    ("en", "zh"),
+    _("`en`, `zh`, `en,zh` or `all`: what the model understands"),
+    _("by the model's name"),
+)
+EMBEDDING_TIMEOUT = env.decimal(
+    "EMBEDDING_TIMEOUT", 60.0, (0.1, None), _("seconds for a batch that is sent to an endpoint")
+)
+# The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
+# searching; and how many rows a filtered walk visits at most.
+HNSW_M = env.integer("HNSW_M", 16, (4, 100), _("how the vector index is built"))
+HNSW_EF_CONSTRUCTION = env.integer("HNSW_EF_CONSTRUCTION", 128, (8, 1000))
+HNSW_EF_SEARCH = env.integer("HNSW_EF_SEARCH", 150, (10, 1000), _("how far the vector index is searched"))
+HNSW_MAX_SCAN_TUPLES = env.integer("HNSW_MAX_SCAN_TUPLES", 40_000, (1000, None))
+# What building the graph of a new space may take; where the graph is larger, its building takes many times as long.
+HNSW_BUILD_MEMORY_MB = env.integer(
+    "HNSW_BUILD_MEMORY_MB", 1024, (64, None), _("memory for building the index of a new model")
+)
+
+env.section(
+    _("Reranking"),
+    before=(
+        "A model can judge the first hits again before an answer is written. It is off unless `ENABLE_RERANK` is true. "
+        "When it fails, the order stays and the trace says why; one that does not answer is left alone for 30 seconds."
+    ),
+    after=(
+        "An enabled model profile for reranking in the admin comes before `RERANK_BASE_URL`; with `RERANK_METHOD=llm` "
+        "it names a chat model, else `LLM_*` do."
+    ),
+)
+ENABLE_RERANK = env.boolean("ENABLE_RERANK", False, _("have a model judge the first hits"))
+RERANK_METHOD = env.choice(
+    "RERANK_METHOD",
+    "endpoint",
+    ("endpoint", "local", "llm", "blend"),
+    _("`endpoint`, `local` (a cross-encoder in this process), `llm` (the chat model) or `blend`"),
+)
+RERANK_BASE_URL = env.url(
+    "RERANK_BASE_URL",
+    _HTTP,
+    _("the endpoint, its key and its model; an address that ends in `/rerank` is taken as it is"),
+)
+RERANK_API_KEY = env.secret("RERANK_API_KEY")
+RERANK_MODEL = env.text("RERANK_MODEL")
+RERANK_STYLE = env.choice(
+    "RERANK_STYLE",
+    "auto",
+    ("auto", "jina", "cohere", "tei"),
+    _(
+        "how the endpoint is spoken to: `auto` finds out, or `jina` (also vLLM, llama.cpp, Xinference …), "
+        "`cohere` or `tei`"
+    ),
+)
+RERANK_LOCAL_MODEL = env.text(
+    "RERANK_LOCAL_MODEL",
+    "Xenova/ms-marco-MiniLM-L-6-v2",
+    _("the cross-encoder: a name that fastembed knows, fetched once, or a folder"),
+)
+RERANK_BLEND = env.weights(
+    "RERANK_BLEND",
+    {"fused": 0.3, "endpoint": 0.7},
+    ("fused", "endpoint", "local", "llm"),
+    _("what a blend weighs: `fused`, `endpoint`, `local`, `llm`"),
+)
+RERANKER_INPUT_TOP_N = env.integer("RERANKER_INPUT_TOP_N", 20, (1, 1000), _("first hits that are judged"))
+RERANK_SCORE_THRESHOLD = env.decimal(
+    "RERANK_SCORE_THRESHOLD", 0.2, (0.0, 1.0), _("least score, 0 to 1; where no hit reaches it, nothing was found")
+)
+RERANK_KEEP_BEST = env.boolean("RERANK_KEEP_BEST", False, _("keep the best hits where none reaches that score"))
+RERANK_TOP_K = env.integer("RERANK_TOP_K", 5, (1, 1000), _("hits that stay for an answer"))
+# Tokens that are read of a query and a passage together; few rerankers read more than 512.
+RERANK_MAX_TOKENS = env.integer(
+    "RERANK_MAX_TOKENS", 512, (32, 32_768), _("tokens read of question and passage together")
+)
+RERANK_TIMEOUT = env.decimal("RERANK_TIMEOUT", 10.0, (0.1, None), _("seconds for a reranking"))
+
+env.section(
+    _("Conversation"),
+    after=(
+        "A model that stays silent for these seconds is left alone for a minute, and rules decide meanwhile; the trace "
+        "of each answer says who decided, and why. One that spends its tokens on thinking is given more room from then "
+        "on."
+    ),
+)
+MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, (0, 100), _("earlier turns that a question is read with"))
+MAX_RELEVANT_TURNS = env.integer(
+    "MAX_RELEVANT_TURNS",
+    2,
+    (0, 20),
+    _("turns before those that are like the question, and are read with it; `0` is none"),
+)
+# Of 40 pairs of a question and one that goes back to it, all lie above; of questions of the same field with another
+# matter 15 %, of others 0.3 %.
+RELEVANT_TURN_FLOOR = env.decimal(
+    "RELEVANT_TURN_FLOOR", 0.35, (0.0, 1.0), _("least similarity of such a turn to the question; `0` takes the nearest")
+)
+MEMORY_MAX_FACTS = env.integer(
+    "MEMORY_MAX_FACTS", 50, (1, 1000), _("facts that a person may have remembered, and characters of each")
+)
+MEMORY_FACT_CHARACTERS = env.integer("MEMORY_FACT_CHARACTERS", 300, (20, 4000))
+MAX_QUESTION_CHARACTERS = env.integer(
+    "MAX_QUESTION_CHARACTERS", 8000, (10, None), _("characters of the longest question")
+)
+ANSWER_DIALECT = env.choice(
+    "ANSWER_DIALECT",
+    "markdown",
+    ("markdown", "json"),
+    _("how a model is asked to write: `markdown`, or `json` for block events; either is read"),
+)
+CITATION_VERIFIER = env.text(
+    "CITATION_VERIFIER",
+    "conversations.citations.verifiers.rules.Rules",
+    _(
+        "who judges the citations of a complete answer: rules, `….entailment.Entailment` or `….judge.Judge` "
+        "(the chat model), or a class of your own"
+    ),
+)
+CITATION_ENTAILMENT_MODEL = env.text(
+    "CITATION_ENTAILMENT_MODEL", "", _("name or folder of the cross-encoder for entailment")
+)
+CITATION_ENTAILMENT_THRESHOLD = env.decimal(
+    "CITATION_ENTAILMENT_THRESHOLD", 0.5, (0.0, 1.0), _("least probability of a verdict of it, 0 to 1")
+)
+CITATION_MODEL_CLAIMS = env.integer(
+    "CITATION_MODEL_CLAIMS", 20, (1, 200), _("sentences of an answer that a model judges; the rules judge the others")
+)
+CITATION_MODEL_TIMEOUT = env.decimal(
+    "CITATION_MODEL_TIMEOUT", 10.0, (0.1, 20.0), _("seconds for it; after them the rules' verdicts stand")
+)
+ENABLE_SOURCE_CITATION = env.boolean(
+    "ENABLE_SOURCE_CITATION",
+    True,
+    _(
+        "have the model cite its sources as `[n]`; off, they are only listed below its answer, which is not "
+        "checked and shows no pictures"
+    ),
+)
+MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, (1, None), _("answers at once, per user"))
+API_REQUESTS_PER_MINUTE = env.integer(
+    "API_REQUESTS_PER_MINUTE",
+    1200,
+    (0, None),
+    _("requests to the API, per user (counted by each process, or together with Redis); `0` is any number"),
+)
+CONVERSATION_EXPIRE_DAYS = env.optional_integer(
+    "CONVERSATION_EXPIRE_DAYS",
+    (0, None),
+    _("days after which turns are removed, those of pinned chats apart"),
+    pgettext_lazy("setting", "never"),
+)
+PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30, (1, None), _("days for which a deleted chat is kept"))
+TRACE_EXPIRE_DAYS = env.optional_integer(
+    "TRACE_EXPIRE_DAYS",
+    (0, None),
+    _("days after which the trace of a turn is removed, with the messages that a model was sent"),
+    pgettext_lazy("setting", "never"),
+)
+ENABLE_UNDERSTANDING = env.boolean(
+    "ENABLE_UNDERSTANDING",
+    True,
+    _("ask the model what a question wants; rules decide where it is off, fails or is unsure"),
+)
+UNDERSTAND_TIMEOUT = env.decimal("UNDERSTAND_TIMEOUT", 12.0, (0.1, None), _("seconds for asking it"))
+ENABLE_QUERY_REWRITE = env.boolean(
+    "ENABLE_QUERY_REWRITE", True, _("have the model rewrite, for the search, a question that leans on the conversation")
+)
+REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, (0.1, None), _("seconds for rewriting a question"))
+# From which relevance on passages count as found, and from which on as an answer (see `relevance_gate`): log-odds, 0 is
+# where it was measured; -100 takes whatever is found.
+RELEVANCE_THRESHOLD = env.decimal(
+    "RELEVANCE_THRESHOLD",
+    0.0,
+    (-100.0, 100.0),
+    _(
+        "how clearly passages must speak of the question to count as found; `0` is as measured, more is "
+        "stricter, `-100` is off"
+    ),
+)
+ANSWER_THRESHOLD = env.decimal(
+    "ANSWER_THRESHOLD",
+    0.0,
+    (-100.0, 100.0),
+    _("how clearly they must answer it not to be called the closest ones; likewise"),
+)
+ENABLE_FILTER = env.boolean(
+    "ENABLE_FILTER", False, _("have the model judge each hit for whether it answers, and drop those that don't")
+)
+FILTER_INPUT_TOP_N = env.integer("FILTER_INPUT_TOP_N", 10, (1, 100), _("hits that are judged, and how many at once"))
+FILTER_CONCURRENCY = env.integer("FILTER_CONCURRENCY", 4, (1, 64))
+FILTER_TIMEOUT = env.decimal(
+    "FILTER_TIMEOUT", 20.0, (0.1, None), _("seconds for judging all of them; what was not judged stays")
+)
