@@ -39,4 +39,4 @@ def test_every_list_of_words_is_read() -> None:
     assert lists
     for path in lists:
         sources = "".join(module.read_text(encoding="utf-8") for module in path.parent.parent.glob("*.py"))
-        assert f's_of(__file__, "{path.stem}")' in sources, path
+        assert f'"{path.stem}")' in sources, path

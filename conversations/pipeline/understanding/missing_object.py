@@ -10,7 +10,7 @@ import re
 
 from conversations.pipeline.understanding.context_dependence import introduces, leaning
 from conversations.pipeline.understanding.keywords import content_terms
-from ragsite.language import language_of, words_of
+from ragsite.language import ASKS_EN, ASKS_ZH, language_of, words_of
 from retrieval.engine.analysis import terms
 
 # Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
@@ -23,8 +23,7 @@ _NAMES_NOTHING_ZH = frozenset(words_of(__file__, "names_nothing_zh"))
 _TELLS_OF_THINGS = re.compile(r"[acdefmopqruyz]")
 
 _ASKS = re.compile(
-    r"[?？]|\b(what|how|which|who|whom|whose|when|where|why|can|could|would|please|tell|explain|give)\b"
-    r"|什么|如何|怎么|怎样|哪|谁|多少|几|多久|为何|是否|吗|呢|请|再",
+    rf"[?？]|\b({ASKS_EN}|can|could|would|please|tell|explain|give)\b|{ASKS_ZH}|几|多久|是否|吗|呢|请|再",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
