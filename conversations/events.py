@@ -17,6 +17,18 @@ FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
 # Seconds between two text deltas of a block: at most 20 a second. The first is never held back.
 DELTA_INTERVAL = 0.05
 
+# The grammar of the citation markers in an answer's text, in parts of patterns: a number, several in one marker with
+# what separates them, and brackets. An answer keeps the first two kinds of these; the third is rewritten on the way.
+NUMBER = r"\d{1,3}"
+SEPARATOR = "[,，、;；]"
+NUMBERS = rf"{NUMBER}(?:\s*{SEPARATOR}\s*{NUMBER})*"
+BRACKETS = (r"\[", r"\]"), ("【", "】"), ("［", "］")
+
+
+def in_brackets(numbers: str) -> tuple[str, ...]:
+    """Return a pattern of numbers within each kind of brackets: `[…]`, `【…】`, `［…］`."""
+    return tuple(f"{opening}{numbers}{closing}" for opening, closing in BRACKETS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:

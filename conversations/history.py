@@ -10,13 +10,15 @@ from django.core.cache import cache
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from conversations.events import NUMBER, in_brackets
 from conversations.models import ContextEntry, Message, Turn
 from ragsite.llm.stream.think import strip_thinking
 
 CACHE_SECONDS = 300
 # Code keeps its brackets, and so does what is a link or a picture.
+_SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
 _CODE_OR_MARKER = re.compile(
-    r"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:\[\d{1,3}\](?!\()|【\d{1,3}】)", re.DOTALL
+    rf"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:{_SQUARE}(?!\()|{_LENTICULAR})", re.DOTALL
 )
 # Of these some column changes whenever a message does; they are narrow beside its texts.
 _CHANGING = ("id", "status", "last_seq")

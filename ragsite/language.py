@@ -1,6 +1,7 @@
-"""Which language a text is in, as far as Ragsite's analysis and prompts tell languages apart."""
+"""Which language a text is in, as far as Ragsite's analysis and prompts tell languages apart; and lists of words."""
 
 import re
+from pathlib import Path
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
@@ -18,3 +19,24 @@ def language_of(text: str) -> str:
     if not han and not latin:
         return ""
     return "zh" if han >= latin * 0.6 and han else "en"
+
+
+def lines_of(module: str, name: str) -> list[str]:
+    """Return the lines of the list `words/NAME.txt` beside a module's file, without empty ones and comments (`#`)."""
+    lines = Path(module).with_name("words").joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+
+
+def words_of(module: str, name: str) -> list[str]:
+    """Return the words of such a list, which spaces part."""
+    return " ".join(lines_of(module, name)).split()
+
+
+def _alternatives(name: str) -> tuple[str, str]:
+    """Return the lines of a list of this folder in English and in Chinese, each as alternatives of a pattern."""
+    items = [item.replace(" ", r"\s+") for item in lines_of(__file__, name)]
+    return "|".join(filter(str.isascii, items)), "|".join(item for item in items if not item.isascii())
+
+
+GREETS_EN, GREETS_ZH = _alternatives("greetings")
+ASKS_EN, ASKS_ZH = _alternatives("question_words")

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from conversations.citations.quantities import fold, is_unit
 from conversations.citations.words import PARTICLES
+from ragsite.language import words_of
 from retrieval.engine.analysis import STOP_WORDS
 
 _QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
@@ -31,26 +32,12 @@ _PEOPLE_ENDINGS = "e|a|o|y|an|ian|ean|n|ese|ish|i"
 _PEOPLE = re.compile(rf"(?:{_PEOPLE_ENDINGS})$")
 _ROOT = 4
 # Capitalised without being names.
-_CALENDAR = frozenset(
-    {
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-        "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "monday", "tuesday",
-        "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays",
-        "fridays", "saturdays", "sundays", "mr", "mrs", "ms", "dr",
-    }
-)  # fmt: skip
+_CALENDAR = frozenset(words_of(__file__, "calendar"))
 # jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
 _PLACE_TAGS = frozenset({"ns", "nt"})
-_SURNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖"
-    "贾夏韦方邹熊孟秦阎薛侯雷龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
-) | {"欧阳", "上官", "司马", "诸葛"}
+_SURNAMES = frozenset(words_of(__file__, "surnames"))
 # Words of every day that jieba takes for names.
-_EVERYDAY = """
-    许可 顾问 顾客 熊猫 胡同 余震 余弦 贺信 贺岁 陈述 杜绝 范畴 雷达 周转 周知 周密 谢谢 田园 金刚 王子 王后 王储 王朝
-    毛利 史诗 徐徐 杨树
-"""
-_NO_NAMES = frozenset(_EVERYDAY.split())
+_NO_NAMES = frozenset(words_of(__file__, "everyday"))
 # 张 and others also count things: 这张表.
 _COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
 

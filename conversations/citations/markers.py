@@ -2,7 +2,10 @@
 
 import re
 
-MARKER = re.compile(r"\[(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)\](?!\()|【(\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*)】")
+from conversations.events import NUMBERS, in_brackets
+
+_SQUARE, _LENTICULAR, _ = in_brackets(f"({NUMBERS})")
+MARKER = re.compile(rf"{_SQUARE}(?!\()|{_LENTICULAR}")
 _NUMBER = re.compile(r"\d+")
 
 

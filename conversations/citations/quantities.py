@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from conversations.citations.clock import DAY_TIME, DIAL, HALF_DAY, moments
+from ragsite.language import lines_of
 
 _SMALL = {
     word: value
@@ -50,38 +51,7 @@ _HAN_PLACES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_00
 _PLACES_BELOW = {100: "十", 1_000: "百", 10_000: "千", 100_000_000: "千万"}
 
 # What counts as the same unit, by its first name; longer spellings are tried first.
-_UNIT_GROUPS = (
-    "% percent per cent pct ％",
-    "year years yr yrs 年 周年 岁 周岁",
-    "month months 个月 个自然月",
-    "week weeks 周 星期 礼拜 个星期",
-    "day days 天 日 号 个工作日 工作日 个自然日",
-    "hour hours hr hrs h 小时 个小时 钟头 时",
-    "minute minutes min mins 分钟 分",
-    "second seconds sec secs 秒 秒钟",
-    "kg kilogram kilograms kilo kilos 公斤 千克",
-    "g gram grams 克",
-    "mg milligram milligrams 毫克",
-    "t ton tons tonne tonnes 吨",
-    "km kilometre kilometres kilometer kilometers 公里 千米",
-    "m metre metres meter meters 米",
-    "cm centimetre centimetres centimeter centimeters 厘米",
-    "mm millimetre millimetres millimeter millimeters 毫米",
-    "l litre litres liter liters 升",
-    "ml millilitre millilitres milliliter milliliters 毫升",
-    "°c ℃ degrees degree celsius 度 摄氏度",
-    "k", "kb", "mb", "gb", "tb", "kbps", "mbps", "gbps", "ms millisecond milliseconds 毫秒", "v volt volts 伏",
-    "w watt watts 瓦", "kw kilowatt kilowatts 千瓦", "mw megawatt megawatts 兆瓦", "kwh 千瓦时 度电",
-    "yuan 元 块 rmb cny 人民币",
-    "eur euro euros 欧元",
-    "usd dollar dollars 美元",
-    "gbp pound pounds 英镑",
-    "person persons people 人 名 位",
-    "piece pieces 个 种 台 件 项 条 家 层 楼 页 章 节 款 套 份 张 只 间 辆 部 组 类 门 届 期 批 座 片 枚 粒 颗 支 本 册"
-    " 卷 所 篇 段",
-    "times x × fold 次 回 遍 趟 倍",
-)  # fmt: skip
-_UNITS = {name: group.split()[0] for group in _UNIT_GROUPS for name in (group.replace("per cent", "percent").split())}
+_UNITS = {name: group.split()[0] for group in lines_of(__file__, "units") for name in group.split()}
 # What units measure, and how much of it, so that 24 hours are a day.
 _MEASURES = {
     "year": ("months", "12"), "month": ("months", "1"),

@@ -5,18 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ragsite.language import words_of
 from retrieval.engine.analysis import STOP_WORDS, terms
 
 _HAN = r"\u3400-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")
-# Words of Chinese that bind other words, or that paraphrases add and leave out. Of English, most are stop words.
-_CHINESE_PARTICLES = """
-    的 了 着 过 地 得 在 是 和 与 及 或 并 且 也 就 都 而 则 从 自 到 至 由 被 把 将 对 为 以 于 向 按 用 让 请
-    会 要 应 须 该 其 这 那 此 等 有 中 里 内 上 下 时 后 前 之 所 者 个 种 次 位 名 项 一 第 不 没 未 没有 可
-    可以 能 能够 需要 必须 应当 应该 进行 通过 根据 如果 因此 因为 由于 以及 并且 但 但是 不过 而且 或者 同时
-    其中 使用
-"""
-PARTICLES = frozenset(_CHINESE_PARTICLES.split()) | {"one", "ones", "other", "others", "another"}
+# Words that bind other words, or that paraphrases add and leave out. Of English, most are stop words.
+PARTICLES = frozenset(words_of(__file__, "chinese_particles")) | {"one", "ones", "other", "others", "another"}
 # jieba's tags of people, places, organisations and other names.
 _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 

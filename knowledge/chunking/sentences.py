@@ -6,16 +6,11 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import pairwise
 
-# A full stop after these never ends a sentence.
-_NEVER_LAST = frozenset(
-    {"e.g", "i.e", "cf", "viz", "vs", "approx", "ca", "dr", "mr", "mrs", "ms", "prof", "st", "mt", "gen", "col"}
-    | {"sgt", "capt", "lt", "hon", "rev", "messrs", "resp", "eqn", "chap", "incl", "esp"}
-)
-# After these a number, or a name, usually follows.
-_BEFORE_NUMBER = frozenset(
-    {"no", "nos", "fig", "figs", "eq", "eqs", "sec", "ch", "p", "pp", "vol", "art", "ref", "refs", "tab", "app"}
-    | {"al", "ed", "eds", "pt", "ver"}
-)
+from ragsite.language import words_of
+
+# A full stop after the first never ends a sentence; after the others a number, or a name, usually follows.
+_NEVER_LAST = frozenset(words_of(__file__, "never_last"))
+_BEFORE_NUMBER = frozenset(words_of(__file__, "before_number"))
 
 _CLOSERS = "\"'”’」』）)】》〉\\]"
 _END = re.compile(

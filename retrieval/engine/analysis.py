@@ -14,19 +14,11 @@ from itertools import chain
 
 import Stemmer
 
+from ragsite.language import words_of
 from retrieval.models import TERM_DIMENSIONS
 
-_ENGLISH_STOP_WORDS = """
-    a about all am an and any are as at be because been being both but by can could did do does doing each few for from
-    had has have having he her here hers herself him himself his how i if in into is it its itself just me more most my
-    myself of on once only or other our ours ourselves own same she should so some such than that the their theirs
-    them themselves then there these they this those through to too very was we were what when where which while who
-    whom whose why will with would you your yours yourself yourselves
-"""
-STOP_WORDS = frozenset(_ENGLISH_STOP_WORDS.split())
-# Words that only ask. Particles such as 的 stay: dropping them found no more.
-_CHINESE_STOP_WORDS = "吗 呢 吧 啊 么 什么 怎么 怎样 如何 哪些 哪个 哪里 哪 谁 多少 几 为什么 是否 请问"
-CHINESE_STOP_WORDS = frozenset(_CHINESE_STOP_WORDS.split())
+STOP_WORDS = frozenset(words_of(__file__, "stop_words"))
+CHINESE_STOP_WORDS = frozenset(words_of(__file__, "stop_words_zh"))
 # Longer tokens are data (hashes, base64), not words: they are found by their whole alone.
 LONGEST_WORD = 64
 # PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.

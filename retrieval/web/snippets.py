@@ -6,6 +6,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from knowledge.chunking.sections import plain
+from ragsite.language import words_of
 from retrieval.engine.analysis import terms
 
 SNIPPET_CHARACTERS = 480
@@ -13,13 +14,7 @@ _SPACES = re.compile(r"[ \t]+")
 _FENCE = re.compile(r"^```[^\S\n]*[\w+-]*[^\S\n]*$\n?", re.MULTILINE)
 _STARTS = re.compile(r"(?<=[.!?。！？；\n])\s*")
 _WORD = re.compile(r"[A-Za-zÀ-ɏ0-9][\wÀ-ɏ'’-]{2,}|[㐀-䶿一-鿿]{2,}")
-_COMMON = frozenset(
-    {
-        "the", "and", "for", "with", "that", "this", "what", "which", "who", "how", "why", "when", "where", "are",
-        "was", "were", "does", "did", "can", "could", "should", "would", "will", "has", "have", "had", "not", "from",
-        "into", "about", "your", "you", "they", "their", "our", "its", "there", "than", "then", "them", "any", "all",
-    }
-)  # fmt: skip
+_COMMON = frozenset(words_of(__file__, "common"))
 
 
 def snippet(content: str, question: str, characters: int = SNIPPET_CHARACTERS) -> str:

@@ -1,6 +1,7 @@
 """The event protocol: exact round trips, and one fold for saving, replay and rendering."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from conversations.events import (
     KINDS,
+    NUMBERS,
     BlockEnd,
     BlockStart,
     BlockUpdate,
@@ -20,6 +22,7 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
     fold,
+    in_brackets,
     plain_text,
 )
 
@@ -113,3 +116,9 @@ def test_plain_text_keeps_what_a_table_or_picture_has() -> None:
     nameless = [BlockStart(seq=3, id="b2", kind="image"), BlockUpdate(seq=4, id="b2", url="/p/1", width=3, height=4)]
     unshown = [BlockStart(seq=5, id="b3", kind="image", alt="A switch"), BlockStart(seq=6, id="b4", kind="image")]
     assert plain_text(fold([*headless, *nameless, *unshown]).blocks) == "1 | 2\n\n![](/p/1)\n\n[A switch]"
+
+
+def test_markers_have_one_grammar() -> None:
+    square, lenticular, full_width = (re.compile(pattern) for pattern in in_brackets(NUMBERS))
+    assert square.fullmatch("[1, 2；30]") and lenticular.fullmatch("【1、2】") and full_width.fullmatch("［123］")
+    assert not square.fullmatch("[1234]") and not square.fullmatch("[1,]") and not lenticular.fullmatch("【1]")

@@ -1,8 +1,11 @@
 """Telling Chinese from English, mixed as they come."""
 
+from pathlib import Path
+
 import pytest
 
-from ragsite.language import language_of
+import ragsite
+from ragsite.language import language_of, lines_of, words_of
 
 
 @pytest.mark.parametrize(
@@ -20,3 +23,20 @@ from ragsite.language import language_of
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+def test_a_list_of_words_lies_beside_its_module(tmp_path: Path) -> None:
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "units.txt").write_text("# Units.\nday days 天\n\n  hour 小时\n", encoding="utf-8")
+    module = str(tmp_path / "quantities.py")
+    assert lines_of(module, "units") == ["day days 天", "hour 小时"]
+    assert words_of(module, "units") == ["day", "days", "天", "hour", "小时"]
+
+
+def test_every_list_of_words_is_read() -> None:
+    root = Path(ragsite.__file__).parent.parent
+    lists = [path for app in root.glob("*/apps.py") for path in app.parent.rglob("words/*.txt")]
+    assert lists
+    for path in lists:
+        sources = "".join(module.read_text(encoding="utf-8") for module in path.parent.parent.glob("*.py"))
+        assert f'"{path.stem}")' in sources, path

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 
 from conversations.citations.quantities import quantities
 from conversations.citations.words import Spelled, spelled
+from ragsite.language import words_of
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
 # that for what may be but another word for the same.
@@ -22,11 +23,7 @@ FRAME, WIDE_FRAME = 2, 3
 # More words than these are said in another way rather than exchanged.
 LONGEST = 3
 # Before these, an English noun phrase begins.
-_ARTICLES = """
-    the a an its their our your his her this that these those in of on at by with for from during into as between any
-    all each every per no
-"""
-_BEFORE_NOUNS = frozenset(_ARTICLES.split())
+_BEFORE_NOUNS = frozenset(words_of(__file__, "before_nouns"))
 
 
 @dataclass(frozen=True, slots=True)

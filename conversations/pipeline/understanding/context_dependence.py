@@ -3,6 +3,7 @@
 import re
 
 from conversations.pipeline.understanding.keywords import content_terms, words
+from ragsite.language import ASKS_EN, ASKS_ZH
 
 # A pronoun stands for what the question itself names once that many terms came before it: "mice without interferon or
 # its receptor". And what names so many terms says of what it goes on to speak.
@@ -34,8 +35,7 @@ _BEGINS = re.compile(
 )
 _ANOTHER = re.compile(r"^\W*(?:and|but|so)?\s*(?:what|how)\s+about\b|^\W*(?:那么?|还有|而).{1,20}呢\W*$", re.IGNORECASE)
 _ASKS = re.compile(
-    r"\b(what|how|which|who|whom|whose|when|where|why|is|are|does|do|did|can|could|should|will)\b"
-    r"|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
+    rf"\b({ASKS_EN}|is|are|does|do|did|can|could|should|will)\b|{ASKS_ZH}|几|是否|吗",
     re.IGNORECASE,
 )
 # What is asked for by a name of its own, or to be done to something that is named: "what is a cursor", "how do I create

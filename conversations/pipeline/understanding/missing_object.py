@@ -10,38 +10,20 @@ import re
 
 from conversations.pipeline.understanding.context_dependence import introduces, leaning
 from conversations.pipeline.understanding.keywords import content_terms
-from ragsite.language import language_of
+from ragsite.language import ASKS_EN, ASKS_ZH, language_of, words_of
 from retrieval.engine.analysis import terms
 
 # Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
 # pronoun: "turn it off", but not "days off". Of Chinese those that the dictionary takes for things, times and deeds.
-_NOTHING = """
-    take get make go come turn put keep happen need want see say know continue elaborate again still already yet ever
-    even well extra now later after afterwards before earlier twice often soon instead otherwise anyway also either
-    neither not no yes sure since though possible else others another one two three first second third last next
-    previous former latter anything something everything nothing anyone someone everyone anybody somebody everybody
-    different similar opposite reverse round around better worse best worst long big large small high low far thing
-    way case example reason point kind sort rest detail time day week month year today tomorrow yesterday tonight
-    morning weekend summer winter
-"""
-_NAMES_NOTHING = frozenset(terms(_NOTHING))
+_NAMES_NOTHING = frozenset(terms(" ".join(words_of(__file__, "names_nothing"))))
 _PARTICLES = frozenset(terms("off up down out away back over"))
-_NOTHING_ZH = """
-    有 是 会 能 要 需要 想 可以 应该 必须 请 让 给 做 干 弄 搞 行 不行 好 找 找到 拿 到 成 说 讲 问 叫 算 看 看到 知道
-    包括 包含 在内 开始 结束 决定 负责 选 选择 适用 发生 解释 解释一下 举 举例 继续 值得 付钱 收费 花钱 免费 怎么办 没
-    没有 还有 有没有 会不会 能不能 就是 换 换成 改 改成 变 变大 变小 打开 关闭 关掉 取消 删除 删掉 去掉 修改 更改 更换
-    替换 添加 增加 恢复 撤回 撤销 延长 推迟 使用 批准 钱 意思 区别 差别 例子 例外 原因 理由 时候 时间 东西 事 事情
-    地方 办法 情况 两者 结果 优点 缺点 好处 坏处 人 天 年 月 次 去年 今年 明年 前年 后年 昨天 今天 明天 后天 前天 现在
-    后来 以前 以后 之前 之后 当时 上次 下次 刚才 刚刚 周末 上周 下周 上个月 下个月 早上 晚上 平时
-"""
-_NAMES_NOTHING_ZH = frozenset(_NOTHING_ZH.split())
+_NAMES_NOTHING_ZH = frozenset(words_of(__file__, "names_nothing_zh"))
 # The dictionary's marks of words that stand for things, count, place or describe, and of those that hold a sentence
 # together.
 _TELLS_OF_THINGS = re.compile(r"[acdefmopqruyz]")
 
 _ASKS = re.compile(
-    r"[?？]|\b(what|how|which|who|whom|whose|when|where|why|can|could|would|please|tell|explain|give)\b"
-    r"|什么|如何|怎么|怎样|哪|谁|多少|几|多久|为何|是否|吗|呢|请|再",
+    rf"[?？]|\b({ASKS_EN}|can|could|would|please|tell|explain|give)\b|{ASKS_ZH}|几|多久|是否|吗|呢|请|再",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
@@ -53,11 +35,7 @@ _PRONOUN_ZH = re.compile("[它他她]们?|[这那](?![里儿曲]).*|前者|后�
 _YEAR = re.compile(r"(?:19|20)\d\d年?")
 _WORD = re.compile(r"\w+(?:[-.'’/+#@&:]\w+)*|[^\w\s]")
 # What a noun follows. The words between say nothing of it: "the other two lamps".
-_LEADS_A_NOUN = """
-    a an the my your our no any some all every each many much more another other same in on with for from by at of
-    about without like than using via into as per under after before during between
-"""
-_BEFORE_A_NOUN = frozenset(_LEADS_A_NOUN.split())
+_BEFORE_A_NOUN = frozenset(words_of(__file__, "before_a_noun"))
 # After "is this", "why does that" comes no noun but what is said of it, where it is the only word that tells something.
 _POINTS_AT_ONE = frozenset(["this", "that", "these", "those"])
 _ITS_PREDICATE = re.compile(

@@ -6,7 +6,7 @@ from typing import Any
 
 from conversations.pipeline.understanding.context_dependence import leaning
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
-from ragsite.language import language_of
+from ragsite.language import ASKS_EN, ASKS_ZH, language_of
 from ragsite.llm.stream.json_reply import line, number, objects, truth, words
 
 MAX_QUERIES = 5
@@ -27,7 +27,7 @@ _ACTIONS = {
     "clarify": "clarify", "clarification": "clarify",
 }  # fmt: skip
 _ASKS = re.compile(
-    r"[?？]\s*$|\b(what|how|which|who|whom|whose|when|where|why)\b|什么|如何|怎么|怎样|哪|谁|多少|几|为何|为什么|是否|吗",
+    rf"[?？]\s*$|\b({ASKS_EN})\b|{ASKS_ZH}|几|是否|吗",
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)

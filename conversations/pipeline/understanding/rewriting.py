@@ -2,6 +2,7 @@
 
 import re
 
+from conversations.events import NUMBER, in_brackets
 from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
@@ -53,7 +54,8 @@ _AFTERTHOUGHT = re.compile(
 # A code, such as TL-SE2109: letters, in capitals too, and more than one digit.
 _CODE = re.compile(r"\b(?=[\w./-]*[A-Z])(?=(?:[\w./-]*\d){2})[\w./-]+", re.ASCII)
 # At the end, and not as in "b[2]".
-_CITES = re.compile(r"(?:(?<=[\s.。])\[\d{1,3}\]|【\d{1,3}】)[\W\d]*$")
+_SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
+_CITES = re.compile(rf"(?:(?<=[\s.。]){_SQUARE}|{_LENTICULAR})[\W\d]*$")
 
 
 class Unusable(Exception):

@@ -15,7 +15,7 @@ from conversations.pipeline.understanding.context_dependence import introduces, 
 from conversations.pipeline.understanding.coreference import completed, wanted_together
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
-from ragsite.language import language_of
+from ragsite.language import GREETS_EN, GREETS_ZH, language_of
 from retrieval.engine.fulltext import Frequencies
 
 # Reasons for which the words carried over count as much as the question.
@@ -36,15 +36,15 @@ INTRODUCES = 0.25
 BESIDE = 0.5
 
 _CHAT = re.compile(
-    r"""^\W*(
-        hi|hello|hey|hiya|howdy|greetings|good\s+(morning|afternoon|evening|night)
+    rf"""^\W*(
+        {GREETS_EN}|good\s+night
         |(hi|hello|hey)\s+(there|all|everyone|ragsite)
         |((ok(ay)?|great|perfect|nice|cool|good|yes|got\s+it)\W+)?
             (thanks?(\s+(you|a\s+lot|so\s+much|very\s+much))*|thank\s+you(\s+(so|very)\s+much)?|cheers|thx)
             (\W+(that|this|it)(['’]s|\s+(was|is|really))*\s+(all|help(ed|s|ful)|work(ed|s)|useful|great|perfect)(\s+a\s+lot)?)?
         |ok(ay)?|great|perfect|nice|cool|got\s+it|bye|goodbye|see\s+you
         |who\s+are\s+you|what\s+(are\s+you|can\s+you\s+do)|how\s+are\s+you(\s+doing)?|help
-        |你好啊?|您好|嗨|哈喽|早上好|上午好|中午好|下午好|晚上好|晚安|在吗|大家好
+        |({GREETS_ZH})啊?|晚安|在吗
         |((好的?|好吧|明白了?|知道了|行|嗯)\W*)?(谢谢|多谢|感谢)(你|您|啦|了)?(\W*(很|非常|真|太)?(有帮助|有用|好用|好))?
         |好的?|好吧|明白了?|知道了|再见|拜拜
         |你是谁|你叫什么(名字)?|你能(做|干)(什么|些什么|啥)|你会(做)?什么|帮助

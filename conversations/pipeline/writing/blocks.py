@@ -5,7 +5,18 @@ from collections.abc import Iterable
 
 from django.conf import settings
 
-from conversations.events import BlockEnd, BlockKind, BlockStart, BlockUpdate, Delta, Event
+from conversations.events import (
+    BRACKETS,
+    NUMBERS,
+    SEPARATOR,
+    BlockEnd,
+    BlockKind,
+    BlockStart,
+    BlockUpdate,
+    Delta,
+    Event,
+    in_brackets,
+)
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import PictureInfo, State
 from conversations.pipeline.writing.dialects.parts import (
@@ -20,12 +31,11 @@ from conversations.pipeline.writing.dialects.parts import (
 )
 from ragsite.llm.stream.unicode_repair import TextMender, whole
 
-_NUMBERS = r" ?\d{1,3}(?:\s*[,，、;；]\s*\d{1,3})*"
-_MARKER = rf"\[{_NUMBERS} ?\]|【{_NUMBERS} ?】|［{_NUMBERS} ?］"
 # What tells where on a line code stands, and the markers.
-_STEP = re.compile(rf"`+|\n|{_MARKER}")
+_STEP = re.compile("|".join(["`+", "\n", *in_brackets(f" ?{NUMBERS} ?")]))
 # The end of a piece that may be the beginning of a marker, or of more backticks.
-_OPEN_MARKER = re.compile(rf"(?:(?<!`)`++|[\[【［](?: ?|{_NUMBERS}\s*(?:[,，、;；]\s*)?))\Z")
+_OPENING = "".join(opening for opening, _ in BRACKETS)
+_OPEN_MARKER = re.compile(rf"(?:(?<!`)`++|[{_OPENING}](?: ?| ?{NUMBERS}\s*(?:{SEPARATOR}\s*)?))\Z")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 # How a model names the picture of a passage.

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.missing_object import lacks_object
 from conversations.pipeline.writing.blocks import escape_markdown
+from ragsite.language import GREETS_EN, GREETS_ZH
 
 # Characters of a message that are repeated to who wrote it.
 _REPEATED = 60
@@ -20,8 +21,7 @@ _KINDS = {
         "thanks": r"\b(thanks?|thx|cheers)\b|谢|感谢",
         "farewell": r"\b((good)?bye|see you|good night)\b|再见|拜拜|晚安",
         "help": r"\b(who are you|what (are|can) you|help)\b|你是谁|你叫什么|你能|你会|帮助",
-        "greeting": r"\b(hi|hello|hey|hiya|howdy|greetings|good (morning|afternoon|evening)|how are you)\b"
-        r"|你好|您好|大家好|嗨|哈喽|[早上中下]午好|早上好|晚上好|在吗",
+        "greeting": rf"\b({GREETS_EN}|how are you)\b|{GREETS_ZH}|在吗",
         "agreed": r"^\W*(ok(ay)?|great|perfect|nice|cool|got it)\b|^\W*(好的?|好吧|明白了?|知道了)",
     }.items()
 }
