@@ -56,16 +56,23 @@ def moments(text: str) -> Iterator[Moment]:
         for match in _HAN_DAY.finditer(text):
             yield Moment("一二三四五六日".find(match[1].replace("天", "日")) + 1, WEEKDAY, *match.span())
         for match in _CHINESE.finditer(text):
-            yield from _chinese(match)
+            part = match["part"]
+            told = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
+            if not told or (match["colon"] and not part):
+                continue  # 三点 may be three points, 八时 eight hours; 8:30 is read like any other
+            hour = _number(match["hour"])
+            minute = int(match["colon"] or 0) or _REST.get(match["rest"] or "", 0) or _number(match["minute"] or "0")
+            if part == "中午":
+                half = "a" if hour == 11 else "p"
+            else:
+                half = "" if not part or hour > 12 else "p" if part in _AFTERNOON else "a"
+            yield from _moment(hour, minute, half, match)
     for pattern in (_ENGLISH, _WITH_COLON):
         for match in pattern.finditer(text):
-            yield from _moment(int(match["hour"]), int(match["minute"] or 0), _half(match), match)
+            half = (match.groupdict().get("half") or "").lower()
+            yield from _moment(int(match["hour"]), int(match["minute"] or 0), half, match)
     for match in _NAMED.finditer(text):
         yield Moment(HALF_DAY if match["noon"] else 0, DAY_TIME, *match.span())
-
-
-def _half(match: re.Match[str]) -> str:
-    return (match.groupdict().get("half") or "").lower()
 
 
 def _moment(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator[Moment]:
@@ -76,20 +83,6 @@ def _moment(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator
         yield Moment((hour % 12 + (12 if half == "p" else 0)) * 60 + minute, DAY_TIME, *match.span())
     else:
         yield Moment(hour % 24 * 60 + minute, DAY_TIME if hour > 12 or not hour else DIAL, *match.span())
-
-
-def _chinese(match: re.Match[str]) -> Iterator[Moment]:
-    part = match["part"]
-    told = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
-    if not told or (match["colon"] and not part):
-        return  # 三点 may be three points, 八时 eight hours; 8:30 is read like any other
-    hour = _number(match["hour"])
-    minute = int(match["colon"] or 0) or _REST.get(match["rest"] or "", 0) or _number(match["minute"] or "0")
-    if part == "中午":
-        half = "a" if hour == 11 else "p"
-    else:
-        half = "" if not part or hour > 12 else "p" if part in _AFTERNOON else "a"
-    yield from _moment(hour, minute, half, match)
 
 
 def _number(digits: str) -> int:

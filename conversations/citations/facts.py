@@ -69,13 +69,20 @@ def names(text: str) -> list[str]:
 
 @lru_cache(1_024)  # the same clauses are asked for over and over
 def _names(text: str) -> tuple[str, ...]:
+    # Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none.
+    codes = [
+        code
+        for code in _CODE.findall(text)
+        if not code.islower() or not code.isalpha()
+        if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
+    ]
     found = [
         *_OPTION.findall(text),
-        *_codes(text),
+        *codes,
         *_latin_names(text),
         *_TITLE.findall(text),
         *_quoted_names(text),
-        *_chinese_names(text),
+        *(name for run in _HAN.findall(text) for name in _tagged(run)),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -91,20 +98,12 @@ def is_named(name: str, source: str) -> bool:
     stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
     if re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE):
         return True
-    return _stands_for(bare, source) or _is_of_people(bare, source)
-
-
-def _stands_for(name: str, source: str) -> bool:
-    """Whether a name is the initials of words in a row: WHO of World Health Organization."""
-    if not _INITIALS.match(name):
-        return False
-    words = r"[\w’']*[\s-]+(?:(?:of|the|and|for|in|on)\s+){0,2}".join(name)
-    return re.search(rf"\b{words}[A-Za-z]", source, re.IGNORECASE) is not None
-
-
-def _is_of_people(name: str, source: str) -> bool:
-    """Whether a source has the people of a country, or the country of a people: Chilean and Chile."""
-    root = _PEOPLE.sub("", name)
+    if _INITIALS.match(bare):  # of words in a row: WHO of World Health Organization
+        words = r"[\w’']*[\s-]+(?:(?:of|the|and|for|in|on)\s+){0,2}".join(bare)
+        if re.search(rf"\b{words}[A-Za-z]", source, re.IGNORECASE):
+            return True
+    # The people of a country, or the country of a people: Chilean and Chile.
+    root = _PEOPLE.sub("", bare)
     if len(root) < _ROOT or not root.isalpha():
         return False
     return re.search(rf"\b{root}(?:{_PEOPLE_ENDINGS})?\b", source) is not None
@@ -121,16 +120,6 @@ def _kind(name: str) -> str:
     if re.search(r"[\d_./:@]", name):
         return "code"
     return "abbreviation" if name.isupper() else "word"
-
-
-def _codes(text: str) -> list[str]:
-    """Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none."""
-    return [
-        code
-        for code in _CODE.findall(text)
-        if not code.islower() or not code.isalpha()
-        if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
-    ]
 
 
 def _latin_names(text: str) -> list[str]:
@@ -158,10 +147,6 @@ def _quoted_names(text: str) -> list[str]:
     return [name for name in marked if not quotations(name)]
 
 
-def _chinese_names(text: str) -> list[str]:
-    return [name for run in _HAN.findall(text) for name in _tagged(run)]
-
-
 def _tagged(run: str) -> list[str]:
     import rjieba  # reads its dictionary when loaded
 
@@ -177,7 +162,11 @@ def _is_person(word: str, tag: str) -> bool:
     """Whether a word is a person's or a firm's name: with a usual surname, or unknown to the dictionary."""
     if not tag.startswith("nr") or len(word) > 4 or word in _NO_NAMES:
         return False
-    return bool({word[0], word[:2]} & _SURNAMES) or _is_unknown(word)
+    if {word[0], word[:2]} & _SURNAMES:
+        return True
+    import rjieba  # reads its dictionary when loaded
+
+    return len(rjieba.cut(word, False)) > 1
 
 
 def is_person(text: str) -> bool:
@@ -186,12 +175,6 @@ def is_person(text: str) -> bool:
 
     tagged = rjieba.tag(text)
     return len(tagged) == 1 and len(text) > 1 and _is_person(*tagged[0])
-
-
-def _is_unknown(word: str) -> bool:
-    import rjieba  # reads its dictionary when loaded
-
-    return len(rjieba.cut(word, False)) > 1
 
 
 def _trimmed(word: str) -> str:

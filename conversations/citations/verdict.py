@@ -104,7 +104,9 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if not problems:
         found = (what for clause in clauses for what in exchanged(clause, source.nearest(clause).words))
         problems += [("word", what) for what in dict.fromkeys(found)]
-    covered = source.coverage(content_terms(said), _found(said, source))
+    mine = [quantity for quantity in quantities(said) if not quantity.spelled]  # others may count nothing
+    found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
+    covered = source.coverage(content_terms(said), found_numbers)
     if covered < ENOUGH:
         problems.append(("words", ""))
     status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
@@ -124,12 +126,6 @@ def _unfounded(said: str, everything: Source) -> tuple[tuple[Problem, str], ...]
     if everything.is_foreign(language_of(said)):
         return tuple(problem for problem in missing if problem[0] == "number")
     return tuple(missing)
-
-
-def _found(said: str, source: Source) -> int:
-    """Return how many numbers of a sentence, leaving out those that may count nothing, its source has."""
-    mine = [quantity for quantity in quantities(said) if not quantity.spelled]
-    return sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
 
 
 def _beginning(text: str) -> str:

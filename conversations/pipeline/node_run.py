@@ -53,8 +53,15 @@ class NodeRun:
     async def end(self) -> None:
         """The node did its work, was not wanted, or a hook let it be."""
         self._remember("completed" if self._ran else "skipped")
-        if self._announced:
-            await self._report("completed" if self._ran else "skipped", self._words() if self._ran else "")
+        if not self._announced:
+            return
+        words = ""
+        if self._ran and self._node.step is not None:
+            try:
+                words = str(self._node.message(self.view, self._detail))
+            except Exception:  # it has done its work all the same
+                logger.exception("Node %s has no words for what it did", self._node.key)
+        await self._report("completed" if self._ran else "skipped", words)
 
     async def fail(self, error: Exception) -> None:
         """The node failed; who calls decides what follows. One that is skipped leaves its fields as they were."""
@@ -83,16 +90,6 @@ class NodeRun:
         if self._node.step is not None:
             ms = None if status == "processing" else elapsed(self._began)
             await self._emit(step_event(self._node, status, message, ms))
-
-    def _words(self) -> str:
-        """Return the node's words, where anyone is told; a node whose words fail has done its work all the same."""
-        if self._node.step is None:
-            return ""
-        try:
-            return str(self._node.message(self.view, self._detail))
-        except Exception:
-            logger.exception("Node %s has no words for what it did", self._node.key)
-            return ""
 
 
 async def contained(work: Awaitable[object]) -> object:

@@ -39,7 +39,11 @@ def problems(graph: Graph) -> list[Problem]:
         *_unreachable(graph),
         *_unknown_fields(graph),
         *_missing_inputs(graph, before),
-        *_missing_outputs(graph),
+        *(
+            Problem("missing input", f"No pipeline node writes {name!r}: {why}.", f"Add a node that writes {name!r}.")
+            for name, why in _NEEDED.items()
+            if not any(name in node.writes for node in graph.nodes.values())
+        ),
         *_side_by_side(graph, before),
     ]
 
@@ -91,15 +95,6 @@ def _missing_inputs(graph: Graph, before: dict[str, set[str]]) -> Iterator[Probl
                 f"Let {key!r} run after {' or '.join(map(repr, writers))}."
                 if writers
                 else f"Put a node that writes {name!r} before it, or declare {name!r} in `may_read`.",
-            )
-
-
-def _missing_outputs(graph: Graph) -> Iterator[Problem]:
-    written = {name for node in graph.nodes.values() for name in node.writes}
-    for name, why in _NEEDED.items():
-        if name not in written:
-            yield Problem(
-                "missing input", f"No pipeline node writes {name!r}: {why}.", f"Add a node that writes {name!r}."
             )
 
 

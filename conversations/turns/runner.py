@@ -114,9 +114,18 @@ class TurnRunner:
         try:
             await self.graph.drive(self.state, self._emit)
         except asyncio.CancelledError:
-            status, error = self._why_cancelled()
+            if self._stop_requested:
+                status = "stopped"
+            elif self._unstorable:
+                status, error = "failed", failures.internal_error()
+            else:
+                status, error = "interrupted", ErrorEvent(code="interrupted", message=turn_store.interruption())
         except NodeFailed as failure:
-            status, error = "failed", self._error(failure)
+            if isinstance(failure.cause, failures.EXPECTED):
+                logger.warning("Node %s failed the turn: %s", failure.node, failures.in_log(failure.cause))
+            elif not isinstance(failure.cause, turn_store.TurnRefused):
+                logger.error("Node %s failed the turn", failure.node, exc_info=failure.cause)
+            status, error = "failed", failures.error_event(failure, self.graph.nodes[failure.node].title)
             if self.state.started is None:
                 self._refuse(failure.cause)
         except Exception as trouble:
@@ -133,13 +142,6 @@ class TurnRunner:
             # In a task of its own, where nothing is cancelled: what the end waits for may be.
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
 
-    def _why_cancelled(self) -> tuple[FinalStatus, ErrorEvent | None]:
-        if self._stop_requested:
-            return "stopped", None
-        if self._unstorable:
-            return "failed", failures.internal_error()
-        return "interrupted", ErrorEvent(code="interrupted", message=turn_store.interruption())
-
     def _refuse(self, error: BaseException) -> None:
         """Tell whoever waits for the turn to start that it does not."""
         if not self.started.done():
@@ -154,17 +156,14 @@ class TurnRunner:
             if self.state.started is None:
                 self._early.append(event)
                 return
-            self._open(self.state.started)
+            # The stream begins, now that the turn has ids.
+            broker.running[self.message_id] = self._log
+            self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
+            self._send(self.state.started.event())
+            self.started.set_result(self.state.started)
+            for early in self._early:
+                self._send(early)
         self._send(event)
-
-    def _open(self, started: turn_store.Started) -> None:
-        """Begin the stream, now that the turn has ids."""
-        broker.running[self.message_id] = self._log
-        self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
-        self._send(started.event())
-        self.started.set_result(started)
-        for early in self._early:
-            self._send(early)
 
     def _close(self) -> None:
         """End the stream; whoever comes now finds what is stored."""
@@ -263,11 +262,3 @@ class TurnRunner:
         new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
         turn_store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
         turn_store.finish(self.message_id, self.state.answer, new)
-
-    def _error(self, failure: NodeFailed) -> ErrorEvent:
-        cause = failure.cause
-        if isinstance(cause, failures.EXPECTED):
-            logger.warning("Node %s failed the turn: %s", failure.node, failures.in_log(cause))
-        elif not isinstance(cause, turn_store.TurnRefused):
-            logger.error("Node %s failed the turn", failure.node, exc_info=cause)
-        return failures.error_event(failure, self.graph.nodes[failure.node].title)

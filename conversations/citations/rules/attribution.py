@@ -34,7 +34,21 @@ def misplaced(said: str, source: Source) -> Iterator[tuple[Literal["number", "na
         for unit in units:
             yield from (("number", number) for number in _misplaced_numbers(unit, source, whole))
             yield from (("name", name.strip("“”")) for name in _misplaced_names(unit, said, source, whole))
-    yield from _told_apart(said, source)
+    # And those that the source gives for one thing and the claim for another: of two clauses with a number of the kind,
+    # the claim has what only the other one says, and nothing of what only the one with this number says.
+    mine = quantities(said)[:MOST_NUMBERS]
+    wanted = content_terms(said)
+    for quantity in mine:
+        if quantity.spelled or is_rough(said, quantity):
+            continue
+        holding = [other for other in source.clauses if _among(quantity, other.quantities)][:MOST_CLAUSES]
+        rivals = [other for other in source.clauses if _has_rival(other, quantity, mine)][:MOST_CLAUSES]
+        others = [other for other in mine if other is not quantity]
+        if holding and all(
+            any(_is_of(wanted, rival, other, source) and not _agree(others, other, rival) for rival in rivals)
+            for other in holding
+        ):
+            yield "number", said[quantity.start : quantity.end].strip()
 
 
 def counterpart(said: str, what: str, source: Source) -> str:
@@ -102,7 +116,13 @@ def _misplaced_numbers(unit: str, source: Source, whole: bool) -> Iterator[str]:
 
 
 def _misplaced_names(unit: str, said: str, source: Source, whole: bool) -> Iterator[str]:
-    full_names = _full_names(unit)
+    full_names: list[str] = []  # those of several words whole: Agnes T. Dunbar
+    for name in names(unit):
+        before = re.escape(full_names[-1]) if full_names else "(?!)"
+        if longer := re.search(rf"{before}\s+(?:[A-Z]\.\s+)?{re.escape(name)}", unit):
+            full_names[-1] = longer[0]
+        else:
+            full_names.append(name)
     said_here = content_terms(unit) if full_names else set()
     for name in full_names:
         wanted = said_here - content_terms(name)
@@ -117,18 +137,6 @@ def _misplaced_names(unit: str, said: str, source: Source, whole: bool) -> Itera
         speaks_of = any(_speaks_of(unit, name, other, basis) for other in holding)
         if strange and not speaks_of and _is_elsewhere(unit, name, wanted, holding, basis, source):
             yield name
-
-
-def _full_names(text: str) -> list[str]:
-    """Return the names of a text, those of several words whole: Agnes T. Dunbar."""
-    full: list[str] = []
-    for name in names(text):
-        longer = re.search(rf"{re.escape(full[-1])}\s+(?:[A-Z]\.\s+)?{re.escape(name)}", text) if full else None
-        if longer:
-            full[-1] = longer[0]
-        else:
-            full.append(name)
-    return full
 
 
 def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
@@ -165,27 +173,6 @@ def _speaks_of(clause: str, fact: str, holding: Clause, basis: Clause) -> bool:
         if quantity.kind not in ours and max(quantity.start - place - len(fact), place - quantity.end) > PART_OF_A_DATE
     ]
     return _agree(apart, holding, basis)
-
-
-def _told_apart(said: str, source: Source) -> Iterator[tuple[Literal["number"], str]]:
-    """Yield the numbers that the source gives for one thing and the claim for another.
-
-    Of two clauses with a number of the kind, the claim has what only the other one says, and nothing of what only the
-    one with this number says.
-    """
-    mine = quantities(said)[:MOST_NUMBERS]
-    wanted = content_terms(said)
-    for quantity in mine:
-        if quantity.spelled or is_rough(said, quantity):
-            continue
-        holding = [other for other in source.clauses if _among(quantity, other.quantities)][:MOST_CLAUSES]
-        rivals = [other for other in source.clauses if _has_rival(other, quantity, mine)][:MOST_CLAUSES]
-        others = [other for other in mine if other is not quantity]
-        if holding and all(
-            any(_is_of(wanted, rival, other, source) and not _agree(others, other, rival) for rival in rivals)
-            for other in holding
-        ):
-            yield "number", said[quantity.start : quantity.end].strip()
 
 
 def _agree(others: Sequence[Quantity], holding: Clause, rival: Clause) -> bool:

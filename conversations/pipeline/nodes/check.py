@@ -12,7 +12,6 @@ from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.runtime import caches
-from retrieval.search import Hit
 
 
 class Check(Node):
@@ -36,7 +35,10 @@ class Check(Node):
         earlier = [text for turn in state.past.conversation for text in (turn.question, turn.answer)]
         written = Written(
             texts=list(texts_of(state.answer.blocks)),
-            passages={number: _passage(hit) for number, hit in enumerate(state.prompt.evidence, 1)},
+            passages={
+                number: "\n".join(filter(None, (hit.filename, hit.heading, hit.content)))
+                for number, hit in enumerate(state.prompt.evidence, 1)
+            },
             known=[state.request.question, *earlier],
             language=state.request.question_language,
         )
@@ -75,10 +77,6 @@ class Check(Node):
 def verifier() -> Verifier:
     """Return the process's one verifier."""
     return configured()
-
-
-def _passage(hit: Hit) -> str:
-    return "\n".join(part for part in (hit.filename, hit.heading, hit.content) if part)
 
 
 caches.register(verifier.cache_clear)

@@ -86,7 +86,8 @@ class Filter(Node):
             async with places:
                 verdicts[position] = await _verdict(model, question, hits[position])
             done += 1
-            await ctx.emit(step_event(self, "processing", _progress(done, len(hits))))
+            progress = _("%(done)d of %(total)d passages judged") % {"done": done, "total": len(hits)}
+            await ctx.emit(step_event(self, "processing", progress))
 
         # A silent model is found out after half the time; then the others needn't be asked.
         async with side_calls.asker("filter", state.request.question_language, settings.FILTER_TIMEOUT / 2) as model:
@@ -136,7 +137,9 @@ def read_verdict(reply: str, content: str) -> Verdict:
         keep = truth(item.get("keep"))
         if keep is not None:
             passage = line(item.get("key_passage")) if keep else ""
-            return Verdict(keep, passage if _holds(content, passage) else "", line(item.get("reason"))[:300])
+            if _squeezed(passage) not in _squeezed(content):
+                passage = ""
+            return Verdict(keep, passage, line(item.get("reason"))[:300])
     return Verdict(None, reason="no verdict")
 
 
@@ -149,14 +152,6 @@ async def _verdict(model: side_calls.Asker, question: str, hit: Hit) -> Verdict:
     return read_verdict(answered.text, hit.content)
 
 
-def _holds(content: str, passage: str) -> bool:
-    return _squeezed(passage) in _squeezed(content)
-
-
 def _squeezed(text: str) -> str:
     """Return a text without white space, which models don't copy faithfully."""
     return re.sub(r"\s+", "", text)
-
-
-def _progress(done: int, total: int) -> str:
-    return _("%(done)d of %(total)d passages judged") % {"done": done, "total": total}

@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import PictureInfo, State
-from knowledge.models import Picture
 from retrieval.search import describe
 
 
@@ -31,13 +30,13 @@ class Metadata(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `hits` and `pictures`; passages deleted meanwhile drop out."""
         state.found.hits = await describe(state.found.fused)
-        state.found.pictures = {hit.chunk_id: _info(hit.picture) for hit in state.found.hits if hit.picture is not None}
+        state.found.pictures = {
+            hit.chunk_id: PictureInfo(reverse("picture", args=[shown.pk]), shown.alt, shown.width, shown.height)
+            for hit in state.found.hits
+            if (shown := hit.picture) is not None
+        }
         ctx.note(files=sorted({hit.filename for hit in state.found.hits}))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Name the files."""
         return Description([(_("Files"), ", ".join(detail["files"]))] if detail.get("files") else [])
-
-
-def _info(picture: Picture) -> PictureInfo:
-    return PictureInfo(reverse("picture", args=[picture.pk]), picture.alt, picture.width, picture.height)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
-from conversations.pipeline.relevance_gate import STATES, Evidence, Judgement, judge, similarity
+from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.plans import asks_for_facts, leans_on
 from conversations.prompts.endpoints import endpoint_for
@@ -59,7 +59,12 @@ class RelevanceGate(Node):
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
         if found.answer_state == "nothing" and await _may_be_read(state):
             found.answer_state, proven = "nearest", True
-        if found.answer_state != "answered" or not _tells_enough(judgement.evidence):
+        evidence = judgement.evidence
+        if evidence.similarity is None:
+            tells_enough = evidence.covered >= WELL_COVERED_UNKNOWN
+        else:
+            tells_enough = evidence.covered >= WELL_COVERED or evidence.similarity >= WELL_NEAR
+        if found.answer_state != "answered" or not tells_enough:
             # Words are found in their own language alone, and meaning where the embedding model knows both.
             unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
             mine, ids = state.request.question_language, found.knowledge_base_ids
@@ -122,12 +127,6 @@ def _judged(state: State) -> Judgement:
         nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})
         judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))
-
-
-def _tells_enough(evidence: Evidence) -> bool:
-    if evidence.similarity is None:
-        return evidence.covered >= WELL_COVERED_UNKNOWN
-    return evidence.covered >= WELL_COVERED or evidence.similarity >= WELL_NEAR
 
 
 async def _may_be_read(state: State) -> bool:

@@ -92,16 +92,14 @@ def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
     """
     asked = _weighed(content_terms(question), known)
     words = salient(question, earlier, known.frequencies, LOOKED_FOR)
-    before = _weighed([term for word in words for term in _held(word, known) if term not in asked], known)
+    terms: list[str] = []
+    for word in words:  # those that passages hold, and all where they hold none
+        named = content_terms(word)
+        terms += [term for term in named if known.frequencies.rarity(term)] or named
+    before = _weighed([term for term in terms if term not in asked], known)
     if not any(asked.values()) or not any(before.values()):
         return 0.0
     return max((min(_share(asked, passage), _share(before, passage)) for passage in known.passages), default=0.0)
-
-
-def _held(word: str, known: Known) -> list[str]:
-    """Return the terms of a word that passages hold, and all where they hold none."""
-    named = content_terms(word)
-    return [term for term in named if known.frequencies.rarity(term)] or named
 
 
 def _weighed(found: Sequence[str], known: Known) -> dict[str, float]:

@@ -160,6 +160,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
     except Unusable as unusable:
         if unusable.reason != "empty":
             notes.append(f"rewrite: {unusable.reason}")
+    wanted = number(arguments.get("k", inner.get("k", item.get("k"))))
     found = words(item.get("queries")) or words(arguments.get("queries"))
     return Plan(
         action=action,
@@ -169,7 +170,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
         rewrite=rewrite,
         translations=_translations(item.get("translations"), question),
         followup=truth(item.get("followup")),
-        k=_count(arguments.get("k", inner.get("k", item.get("k")))),
+        k=int(wanted) if wanted is not None and wanted >= 1 else None,
         notes=tuple(notes),
     )
 
@@ -194,8 +195,3 @@ def _translations(value: Any, question: str) -> tuple[tuple[str, str], ...]:
         if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
             found.setdefault(language_of(text), text)
     return tuple((language, text) for language, text in found.items() if language)
-
-
-def _count(value: Any) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and found >= 1 else None

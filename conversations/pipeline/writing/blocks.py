@@ -222,8 +222,4 @@ class MarkerFilter:
 def escape_markdown(text: str) -> str:
     """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading."""
     escaped = _SPECIAL.sub(r"\\\1", text)
-    return re.sub(r"(?m)^([ \t]*)([-+]|\d+[.)])(?=\s)", lambda match: f"{match[1]}{_escape_start(match[2])}", escaped)
-
-
-def _escape_start(mark: str) -> str:
-    return f"\\{mark}" if len(mark) == 1 else f"{mark[:-1]}\\{mark[-1]}"
+    return re.sub(r"(?m)^([ \t]*(?:\d+(?=[.)]))?)((?<!\d)[-+]|(?<=\d)[.)])(?=\s)", r"\1\\\2", escaped)

@@ -196,11 +196,6 @@ def _unescaped(text: str) -> str:
         return text
 
 
-def _begun(compact: str) -> bool:
-    """Whether a text without spaces may be an object up to its first field, or the first of an event."""
-    return bool(_WRAP_SO_FAR.fullmatch(compact) or _FIELD_SO_FAR.fullmatch(compact))
-
-
 def _so_far(text: str) -> bool:
     """Whether a text may be the beginning of an event, with what leads to it."""
     lead = _LEAD_SO_FAR.fullmatch(text)
@@ -211,7 +206,9 @@ def _so_far(text: str) -> bool:
     compact = re.sub(r"\s+", "", text)
     for opening in ("", "["):
         rest = _FIELDS_SO_FAR.sub("{", compact.removeprefix(opening), count=1)
-        if any(start.startswith(rest) for start in _STARTS) or _begun(rest):
+        if any(start.startswith(rest) for start in _STARTS):
+            return True
+        if _WRAP_SO_FAR.fullmatch(rest) or _FIELD_SO_FAR.fullmatch(rest):  # up to its first field, or its first event
             return True
         if (wrapped := re.match(r'\{"\w+":\[?', rest)) and any(s.startswith(rest[wrapped.end() :]) for s in _STARTS):
             return True

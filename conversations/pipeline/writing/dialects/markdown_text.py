@@ -78,7 +78,12 @@ class MarkdownReader:
         self._line += line
         self._held = rest
         if end:
-            self._note_inner(self._line)
+            # Within indented code, a fence at the margin is no beginning.
+            if self._inner:
+                if self._line.strip().startswith(self._inner) and not self._line.strip().strip(self._inner[0]):
+                    self._inner = ""
+            elif match := _INDENTED_FENCE.match(self._line):
+                self._inner = match[1]
             self._line = ""
 
     def _undecided(self, final: bool) -> bool:
@@ -145,14 +150,6 @@ class MarkdownReader:
         parts.append(CodeText(line + end))
         self._line = "" if end else self._line + line
         self._held = rest
-
-    def _note_inner(self, line: str) -> None:
-        """Keep track of indented code, in which a fence at the margin is no beginning."""
-        if self._inner:
-            if line.strip().startswith(self._inner) and not line.strip().strip(self._inner[0]):
-                self._inner = ""
-        elif match := _INDENTED_FENCE.match(line):
-            self._inner = match[1]
 
 
 def plain_cell(text: str) -> str:
