@@ -9,7 +9,7 @@ from functools import cached_property
 from conversations.citations.facts import names
 from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.rules.polarity import Word, read
-from conversations.citations.words import Spelled, spelled
+from conversations.citations.spelling import Spelled, spelled
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.engine.analysis import terms

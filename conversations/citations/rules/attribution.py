@@ -7,7 +7,7 @@ from typing import Literal
 from conversations.citations.facts import are_alike, is_named, names
 from conversations.citations.quantities import Quantity, is_rough, quantities
 from conversations.citations.source import Clause, Source, content_terms, split_clauses
-from conversations.citations.words import spelled
+from conversations.citations.spelling import spelled
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5

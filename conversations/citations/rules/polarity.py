@@ -13,7 +13,7 @@ from itertools import takewhile
 from math import fsum
 
 from conversations.citations.rules.antonyms import phrases, side_of
-from conversations.citations.words import PARTICLES, cut
+from conversations.citations.spelling import PARTICLES, cut
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
 

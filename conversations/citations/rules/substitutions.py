@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from conversations.citations.quantities import quantities
-from conversations.citations.words import Spelled, spelled
+from conversations.citations.spelling import Spelled, spelled
 from ragsite.language import words_of
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and

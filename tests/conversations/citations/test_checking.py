@@ -9,7 +9,7 @@ from conversations.citations import Claim, check, check_claim, claims
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
 from conversations.citations.rules.substitutions import exchanged
-from conversations.citations.words import spelled
+from conversations.citations.spelling import spelled
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
 
 PAIRS = Path(__file__).parents[1] / "data"
