@@ -12,7 +12,6 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Func, JSONField, Q, QuerySet, Value, When
-from django.db.models.expressions import Combinable
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -119,7 +118,16 @@ def _open_turn(
     """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
-    _refuse_over_limit(session)
+    running = Message.objects.filter(
+        turn__session__owner_id=session.owner_id,
+        status=Message.Status.STREAMING,
+        heartbeat_at__gte=timezone.now() - STALE_AFTER,
+    ).count()
+    if running >= settings.MAX_CONCURRENT_TURNS:
+        raise TurnRefused(
+            "too_many_turns",
+            _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
+        )
     turn = Turn.objects.create(
         session_id=session.pk,
         request_id=request_id,
@@ -145,19 +153,6 @@ def _open_turn(
     return Started(session.pk, turn.pk, str(request_id), asked.pk, answered.pk, turn.parent_turn_id)
 
 
-def _refuse_over_limit(session: ChatSession) -> None:
-    running = Message.objects.filter(
-        turn__session__owner_id=session.owner_id,
-        status=Message.Status.STREAMING,
-        heartbeat_at__gte=timezone.now() - STALE_AFTER,
-    ).count()
-    if running >= settings.MAX_CONCURRENT_TURNS:
-        raise TurnRefused(
-            "too_many_turns",
-            _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
-        )
-
-
 def default_parent(session_id: int) -> int | None:
     """Return the newest turn of a session, from which a question goes on that names no parent."""
     return (
@@ -168,8 +163,16 @@ def default_parent(session_id: int) -> int | None:
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
     """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
     reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
+    # The log without what `interrupt` has added where the answer was only late.
+    before = Func(
+        F("stream_log"),
+        Value({"seq": new_events[0]["seq"]}, output_field=JSONField()),
+        template="jsonb_path_query_array(%(expressions)s)",
+        arg_joiner=", '$[*] ? (@.seq < $seq)', ",
+        output_field=JSONField(),
+    )
     appended = Func(
-        _log_before(new_events[0]["seq"]),
+        Case(When(status=Message.Status.INTERRUPTED, then=before), default=F("stream_log")),
         Value(new_events, output_field=JSONField()),
         template="(%(expressions)s)",
         arg_joiner=" || ",
@@ -201,18 +204,6 @@ def give_up(message_id: int, error_code: str, error_message: str) -> None:
 
 def _streaming(message_id: int) -> QuerySet[Message]:
     return Message.objects.filter(pk=message_id, status=Message.Status.STREAMING)
-
-
-def _log_before(seq: int) -> Combinable:
-    """Return the log, without what `interrupt` has added where the answer was only late."""
-    kept = Func(
-        F("stream_log"),
-        Value({"seq": seq}, output_field=JSONField()),
-        template="jsonb_path_query_array(%(expressions)s)",
-        arg_joiner=", '$[*] ? (@.seq < $seq)', ",
-        output_field=JSONField(),
-    )
-    return Case(When(status=Message.Status.INTERRUPTED, then=kept), default=F("stream_log"))
 
 
 def request_stop(message_id: int) -> bool:

@@ -26,7 +26,7 @@ from conversations.api.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.api.serializers import AskSerializer, ConversationSerializer, MessageSerializer
 from conversations.api.sessions import begun, language
 from conversations.events import DoneEvent, ErrorEvent, Event
-from conversations.models import ChatSession, Message
+from conversations.models import Message
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.turns.lifecycle import Ask
@@ -153,7 +153,9 @@ class ContentStream(AsyncAPIView):
     )
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
         """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
-        message = await sync_to_async(self._answer)(request.user, pk, message_id)
+        message = await sync_to_async(access.get_message)(request.user, message_id)
+        if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
+            raise Http404(_("There is no such answer."))
         given = request.headers.get("Last-Event-ID", "").strip()
         if not re.fullmatch(_EVENT_ID, given):
             raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
@@ -165,12 +167,6 @@ class ContentStream(AsyncAPIView):
                 raise LogEmptied
         return stream(request, message.pk, after_seq, steps)
 
-    def _answer(self, user: Any, pk: int, message_id: int) -> Message:
-        message = access.get_message(user, message_id)
-        if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
-            raise Http404(_("There is no such answer."))
-        return message
-
 
 class Conversation(AsyncAPIView):
     """Asking in one request, in a session or without one."""
@@ -181,7 +177,12 @@ class Conversation(AsyncAPIView):
         given = ConversationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        session = await sync_to_async(self._session)(request.user, data)
+        if data.get("session_id") is not None:
+            session = await sync_to_async(access.get_session)(request.user, data["session_id"])
+        elif data.get("parent_turn_id") is not None:
+            raise Http404(_("The turn to go on from is not in this chat."))
+        else:
+            session = await sync_to_async(services.create_session)(request.user)
         question = Ask(
             session_id=session.pk,
             question=data["question"],
@@ -192,10 +193,3 @@ class Conversation(AsyncAPIView):
         )
         started = await begun(lifecycle.start_turn(request.user, question))
         return stream(request, started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
-
-    def _session(self, user: Any, data: dict[str, Any]) -> ChatSession:
-        if data.get("session_id") is not None:
-            return access.get_session(user, data["session_id"])
-        if data.get("parent_turn_id") is not None:
-            raise Http404(_("The turn to go on from is not in this chat."))
-        return services.create_session(user)

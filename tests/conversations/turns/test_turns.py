@@ -240,7 +240,7 @@ async def test_the_citations_of_an_answer_are_checked(
         ("The switch has nine ports.", [1], "supported"),
         ("The switch has twelve ports.", [1], "contradicted"),
     ]
-    assert checks[1]["problems"] == [{"kind": "number", "what": "twelve"}]
+    assert checks[1]["problems"] == [{"kind": "number", "what": "twelve", "says": "nine"}]
     assert isinstance(events[-1], DoneEvent) and events[-1].checks == checks
 
 
