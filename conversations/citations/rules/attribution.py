@@ -67,23 +67,18 @@ def counterpart(said: str, what: str, source: Source) -> str:
         basis = source.basis(wanted, whole)
         if basis is None or source.share(wanted, basis) < SPEAKS_OF_IT:
             continue
-        rivals = {
-            _written(basis.text, other): len(beside & _words_beside(basis.text, other))
-            for other in basis.quantities
-            if other.kind == wrong.kind and not other.spelled and not _among(other, mine)
-        }
+        rivals: dict[str, int] = {}  # as the source writes them, and how many words beside them are the claim's
+        for other in basis.quantities:
+            if other.kind == wrong.kind and not other.spelled and not _among(other, mine):
+                signed = basis.text[max(other.start - 1, 0) : other.start] in tuple("¥￥€$£")
+                written = basis.text[other.start - signed : other.end].strip(" .,，。")
+                rivals[written] = len(beside & _words_beside(basis.text, other))
         best = [text for text, alike in rivals.items() if alike == max(rivals.values())]
         if len(best) == 1 and (rivals[best[0]] or _basis(wanted, source, whole)):
             return best[0]
         if rivals:
             return ""
     return ""
-
-
-def _written(text: str, quantity: Quantity) -> str:
-    """Return a number as a text writes it, with the sign of its currency."""
-    start = quantity.start - (text[max(quantity.start - 1, 0) : quantity.start] in tuple("¥￥€$£"))
-    return text[max(start, 0) : quantity.end].strip(" .,，。")
 
 
 def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
