@@ -1,6 +1,6 @@
 """What a turn writes: its opening and its end; its checkpoints lie in `checkpoints`.
 
-Every write to a running answer is conditional on `status = streaming`, so that whoever ends it first wins.
+Every write to a running answer is conditional on `status = streaming`, so that the first to end it wins.
 """
 
 import uuid
@@ -94,7 +94,7 @@ def open_turn(
 
     `from_newest` takes the session's newest turn, if it has any, for the parent: of two questions that come at the same
     moment one goes on from the other. `continues` says that the answer goes on with the parent's, which was cut.
-    The same `request_id` sent twice opens one turn: whoever comes second gets `AlreadyAsked`.
+    The same `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
         return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues)

@@ -72,7 +72,7 @@ class LinkDetail(APIView):
 
 
 class QuotingLinks(APIView):
-    """The open links, whoever made them, that quote a knowledge base of the caller's."""
+    """The open links of all makers that quote a knowledge base of the caller's."""
 
     @extend_schema(responses={200: QuotingLinkSerializer(many=True)})
     def get(self, request: Request, pk: int) -> Response:

@@ -14,7 +14,7 @@ _PLAIN = {"wanted": "state", "choose": "state", "message": "state, detail", "des
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong, each with its mend."""
+    """Yield what is wrong, each with how to correct it."""
     for name in _LISTS:
         value = getattr(node, name)
         if value is None and name in ("after", "branches"):

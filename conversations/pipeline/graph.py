@@ -37,7 +37,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 class GraphError(ValueError):
-    """The nodes of a setting don't make a graph; the message names the node, `hint` the mend."""
+    """The nodes of a setting don't make a graph; the message names the node, `hint` says what to change."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -145,7 +145,7 @@ class Graph:
                 if len(ready) == 1 and not running:  # with nothing beside it, it needs no task of its own
                     await self._visit(ready[0], state, checked, course)
                     sorter.done(*ready)
-                    await asyncio.sleep(0)  # whoever waits for what it emitted comes before the next
+                    await asyncio.sleep(0)  # those who wait for its events come before the next node
                     continue
                 for key in ready:
                     running[asyncio.create_task(self._visit(key, state, checked, course))] = key
@@ -218,8 +218,8 @@ def _node(path: str) -> Node:
             f"The pipeline node {path!r} has no usable key.",
             "Set its class variable `key` to a short slug: small letters, digits and underscores.",
         )
-    for mistake, mend in mistakes(node):
-        raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", mend)
+    for mistake, hint in mistakes(node):
+        raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", hint)
     return node
 
 

@@ -22,7 +22,7 @@ Kind = Literal["unreachable", "unknown field", "missing input", "side by side"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and how it can be mended."""
+    """What is wrong, and how it can be corrected."""
 
     kind: Kind
     message: str

@@ -40,7 +40,7 @@ def warm_up() -> None:
     try:
         configured = bool(settings.LLM_BASE_URL) or ModelProfile.objects.filter(enabled=True).exists()
     except DatabaseError:
-        return  # whoever asks a question will be told
+        return  # those who ask a question will be told
     finally:
         connection.close()
     if configured:

@@ -1,6 +1,6 @@
 """Small questions to a model on the way to an answer: how to understand, how to search, what to keep.
 
-Nobody waits long for them: each is asked once, within seconds, and whoever asks goes on without an answer. A model that
+Nobody waits long for them: each is asked once, within seconds, and the caller goes on without an answer. A model that
 kept one waiting in vain isn't asked the next ones for a minute, so that a slow one costs a turn its seconds once.
 """
 

@@ -1,4 +1,4 @@
-"""Handing a turn's events to whoever listens, wherever it runs: each event once and in order.
+"""Handing a turn's events to its listeners, in whatever process it runs: each event once and in order.
 
 Who listens in the process that runs the turn follows its log. To other processes live events come over the channel
 layer, which may drop; what is missing is taken from the database, where the log is checkpointed at least once a second.

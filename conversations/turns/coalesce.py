@@ -10,7 +10,7 @@ from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 def joined(events: Iterable[Event]) -> list[Event]:
     """Return the events with neighbouring text deltas of one block, and neighbouring thoughts, as one.
 
-    What is joined carries the last one's `seq`: whoever has fallen behind catches up with few events.
+    What is joined carries the last one's `seq`: a listener that has fallen behind catches up with few events.
     """
     result: list[Event] = []
     for event in events:

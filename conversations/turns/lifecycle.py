@@ -73,7 +73,7 @@ async def start_turn(user: Any, ask: Ask) -> Started:
         runner = TurnRunner(pipeline(), await in_database(_prepare, user, ask), on_end=_ended)
         _runners.add(runner)
         try:
-            # Whoever asked may leave at this moment; the turn goes on.
+            # The client may leave at this moment; the turn goes on.
             return await asyncio.shield(runner.started)
         except turn_store.AlreadyAsked as asked:
             return asked.started

@@ -45,7 +45,7 @@ class LiveLog:
                     yield []
 
     def _wake(self) -> None:
-        self._news.set()  # whoever waits goes on, though it is cleared at once
+        self._news.set()  # those who wait go on, though it is cleared at once
         self._news.clear()
 
 

@@ -143,7 +143,7 @@ class TurnRunner:
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
 
     def _refuse(self, error: BaseException) -> None:
-        """Tell whoever waits for the turn to start that it does not."""
+        """Tell those who wait for the turn to start that it does not."""
         if not self.started.done():
             self.started.set_exception(error)
 
@@ -166,7 +166,7 @@ class TurnRunner:
         self._send(event)
 
     def _close(self) -> None:
-        """End the stream; whoever comes now finds what is stored."""
+        """End the stream; who comes later finds what is stored."""
         broker.running.pop(self.message_id, None)
         self._log.close()
 
@@ -239,7 +239,7 @@ class TurnRunner:
     async def _stored(self, done: DoneEvent) -> bool:
         """Store the end, when the database is back; False where it had to be stored as failed, without what came last.
 
-        Without a database, whoever sees the answer next finds it interrupted.
+        Without a database, the answer is found interrupted by the next reader.
         """
         for store_end in (self._store, self._give_up):
             try:

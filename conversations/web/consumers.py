@@ -91,7 +91,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._stop_listening()
 
     async def signed_out(self, message: dict[str, Any]) -> None:
-        """End with the sign-in: whoever sits before the page now is someone else, or has no right to be here."""
+        """End with the sign-in: the person at the page now is someone else, or may not be here."""
         await self._stop_listening()
         await self.close(SIGNED_OUT)
 

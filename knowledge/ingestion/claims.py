@@ -76,7 +76,7 @@ class Claim:
             raise Lost
 
     def hand_on(self, **fields: Any) -> None:
-        """Let go of a document that is found by its words, for whoever indexes it further; raises `Lost`."""
+        """Let go of a document that is found by its words, for the worker that indexes it further; raises `Lost`."""
         handed = self.rows().update(
             status=Document.Status.CHUNKED,
             stage="vectors",

@@ -33,7 +33,7 @@ def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) ->
             kept.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
                 file.write(page)
-            Path(file.name).replace(kept)  # whole or not at all, whoever reads it meanwhile
+            Path(file.name).replace(kept)  # whole or not at all, also for those who read it meanwhile
         boxes: list[Fractions] = []
         for chunk in chunks:
             key = f"knowledge:boxes:{chunk.pk}:{number}"

@@ -95,7 +95,7 @@ class _Parser(DjangoMultiPartParser):
 
 @sync_and_async_middleware
 def keep_names(get_response: Answer) -> Answer:
-    """Have each request's form read by the parser that keeps folders and names, whoever reads it first."""
+    """Have each request's form read by the parser that keeps folders and names, at whatever place it is first read."""
 
     def parse(request: HttpRequest, META: Any, post_data: Any) -> Any:
         return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()

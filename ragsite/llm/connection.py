@@ -15,8 +15,8 @@ _MAX_ERROR_BYTES = 64 * 1024
 # Bytes that are taken in before anyone reads them.
 _MAX_WAITING = 256 * 1024
 # Seconds that each further reply which is read at the same time adds to the pace, up to 45 of them, and twice as many
-# above a hundred: whoever reads many takes in more at once. A hundred wait no longer than a tenth of a second, and with
-# two hundred a slow core has time left over.
+# above a hundred: with many streams, more is taken in at once. A hundred wait no longer than a tenth of a second, and
+# with two hundred a slow core has time left over.
 CROWD = 0.001
 
 
@@ -129,7 +129,7 @@ class Incoming:
 
 
 class _Inlet:
-    """Takes in a body beside whoever reads it, who gets all that came at once: HTTP's chunks are small."""
+    """Takes in a body beside its reader, who gets all that came at once: HTTP's chunks are small."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.filled = asyncio.Event()

@@ -30,7 +30,7 @@ from ragsite.llm.stream.unicode_repair import whole
 
 
 class LLMError(Exception):
-    """A model call failed. `message` is for whoever asked, `code` for programs, `details` and `str()` for operators.
+    """A model call failed: `message` is for the person who asked, `code` for programs, `details` and `str()` for logs.
 
     `where` names the server and `detail` holds what it said; neither may hold a key, and neither is for everyone: a
     page shows them only to those who may see traces of all. `retry_after` holds the seconds that the server asked to
@@ -40,7 +40,7 @@ class LLMError(Exception):
     code = "llm_error"
     retryable = False
     text: str | Promise = _("The language model failed.")
-    # What whoever asked can do, unless the server says when to come back.
+    # What the person who asked can do, unless the server says when to come back.
     advice: str | Promise = _("Please tell an administrator.")
     # What an operator can do.
     hint: str | Promise = ""

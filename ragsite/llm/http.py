@@ -97,7 +97,7 @@ def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> er
     if 300 <= status < 400:
         return errors.Unreachable(f"HTTP {status}: the address redirects elsewhere.", where=where)
     if status == 429 and b"insufficient_quota" in body:
-        # No credit, which no waiting mends.
+        # No credit, which no waiting helps.
         status = 402
     error = _kind(status, detail)(detail, where=where)
     if error.retryable:

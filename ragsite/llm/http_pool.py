@@ -111,7 +111,7 @@ async def client(endpoint: Endpoint) -> AsyncIterator[httpx.AsyncClient]:
 async def place(endpoint: Endpoint, deadline: float) -> AsyncIterator[None]:
     """Hold one of an endpoint's places, waiting for it in turn.
 
-    Raises `Busy` at the deadline (loop time), or after the endpoint's longest silence: whoever waits sees nothing.
+    Raises `Busy` at the deadline (loop time), or after the endpoint's longest silence: those who wait see nothing.
     """
     if not endpoint.concurrency:
         yield

@@ -1,7 +1,7 @@
 """The django-q2 cluster, kept running.
 
 Its processes pass tasks and results through queues, under locks that the one who waits for something holds. Kill that
-one, and nobody ever gets the lock again: whoever takes its place waits for good. So the cluster ends with each of
+one, and nobody ever gets the lock again: its successor waits for good. So the cluster ends with each of
 its processes that is killed, and another is started in its place.
 """
 

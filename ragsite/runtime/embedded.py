@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: started on first use, stopped by whoever started it.
+"""The embedded PostgreSQL: started on first use, stopped by the process that started it.
 
 `manage.py up` holds the data folder for as long as the site runs; a management command joins a running
 server, or starts one for its own duration.

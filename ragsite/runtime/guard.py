@@ -37,7 +37,7 @@ def main() -> None:
 def end_groups(pids: list[int], grace: float = GRACE, reap: Callable[[], object] = lambda: None) -> None:
     """Ask process groups to stop, wait for at most `grace` seconds, then end what is left of them.
 
-    `reap` is called in between, for whoever started them: a group's number stays until its leader has been waited for.
+    `reap` is called in between, where they are children: a group's number stays until its leader has been waited for.
     """
     pids = [pid for pid in pids if pid > 0]
     for pid in pids:

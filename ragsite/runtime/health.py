@@ -12,7 +12,7 @@ PROBES = ("/healthz", "/readyz")
 
 
 class AnyHostForProbes(CommonMiddleware):
-    """Django's, which refuses a host that isn't the site's; but whoever asks whether it is up knows an address only."""
+    """Django's, which refuses a host that isn't the site's; but a health check may know an address only."""
 
     def process_request(self, request: HttpRequest) -> Any:
         """Let a probe pass, and treat other requests as ever."""

@@ -21,7 +21,7 @@ REDIS_UNAVAILABLE = (RedisError, OSError)
 # Seconds to reach Redis, and for it to answer: requests wait for it.
 TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
 
-# For whoever asks whether Redis is there: a load balancer gives the site itself not much longer to answer.
+# For those who ask whether Redis is there: a load balancer gives the site itself not much longer to answer.
 _PROBE_TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 0.4, "socket_timeout": 0.4}
 
 # Seconds for which Redis is left alone after it was away.

@@ -3,7 +3,7 @@
 A row's lexemes are `<knowledge base>:<term id>`, so that the GIN index answers for one base without touching another's
 rows, and the number of candidates is known before asking.
 
-Locks are always taken in this order, whoever works: documents, index rows, counts of vectors, term frequencies, corpus
+Locks are always taken in this order by all: documents, index rows, counts of vectors, term frequencies, corpus
 size; each by rising key. So workers wait for each other, at most for one batch, and never deadlock.
 """
 
@@ -106,7 +106,7 @@ def index(rows: Iterable[IndexRow]) -> int:
             [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],
         ]
         with transaction.atomic(), connection.cursor() as cursor:
-            # Whoever deletes a document waits for us, and we for them.
+            # A deletion of a document waits for this, and this for it.
             cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in batch})])
             cursor.execute(_INSERT, parameters)
             inserted: dict[int, list[int]] = defaultdict(list)

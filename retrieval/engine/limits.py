@@ -35,7 +35,7 @@ class Gate:
             finally:
                 self._waiting -= 1
         else:
-            # Doesn't suspend, so that whoever comes in the same turn of the event loop sees the place taken.
+            # Doesn't suspend, so that others in the same turn of the event loop see the place taken.
             await self._places.acquire()
         try:
             yield

@@ -111,7 +111,7 @@ _under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, asyncio.Task[
 async def answered_once(request: SearchRequest, state: State, work: Work) -> SearchResult:
     """Return what `work` makes of a request: from the cache, from one that is under way, or by doing it.
 
-    What failed in part is given to those who wait for it, but not kept. Whoever stops waiting stops nobody else.
+    What failed in part is given to those who wait for it, but not kept. One caller that stops waiting stops no other.
     """
     key = (work, request, get_language(), state)  # notes are in the reader's language
     kept = results.get(key)

@@ -21,7 +21,7 @@ GRAPH_COST = 40
 # the filter leaves is alike, fewer miss some: docs/decisions/vectors.md.
 OVERFETCH = 8
 
-# Whoever switches to another space waits for those who store, and they for it.
+# A switch to another space waits for those who store, and they for it.
 _HOLD_ACTIVE = "SELECT id FROM retrieval_embeddingspace WHERE id = %s AND active FOR SHARE"
 # The entries are held, so that none is deleted before its vector is there; those gone already are passed over.
 _STORE = """

@@ -40,7 +40,7 @@ class Save(Node):
     writes = ("answer.usage",)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Write; the message itself is written by whoever runs the turn."""
+        """Write; the message itself is stored by the turn's runner."""
         started, prompt, usage = state.started, state.prompt, state.answer.usage
         if started is None:
             return

@@ -39,7 +39,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 # What is asked for by a name of its own, or to be done to something that is named: "what is a cursor", "how do I create
-# an index", 什么是宏. People who rewrite later questions to stand alone leave nearly all of these as they are. Whoever
+# an index", 什么是宏. People who rewrite later questions to stand alone leave nearly all of these as they are. Who
 # says "the index" means one that was spoken of, and a "difference" is one between things that were.
 _OPENS = r"^\W*(?:(?:so|ok(?:ay)?|and|now|please|can\ you|could\ you)\W+)*"
 _INTRODUCES = re.compile(

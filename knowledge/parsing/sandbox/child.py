@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _lead_group(pid: int) -> None:
-    """Make the fork the leader of a group, so that what it starts ends with it; both sides do, whoever comes first."""
+    """Make the fork the leader of a group, so that what it starts ends with it; both sides try it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)
 

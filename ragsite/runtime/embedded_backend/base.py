@@ -28,7 +28,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             name = conn_params["dbname"]
             created = psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
             where = {"host": conn_params["host"], "user": conn_params.get("user"), "dbname": "postgres"}
-            # The processes of a first start come here at the same moment: whoever is late finds it made.
+            # The processes of a first start come here at the same moment: the later one finds it made.
             late = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
             with psycopg.connect(**where, autocommit=True) as connection, late:
                 connection.execute(created)

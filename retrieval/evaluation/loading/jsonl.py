@@ -1,4 +1,4 @@
-"""Reading JSON lines so that whoever wrote a broken one learns where it is and what is wrong with it. Pure."""
+"""Reading JSON lines, with errors that say where a broken one is and what is wrong with it. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
