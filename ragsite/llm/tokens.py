@@ -1,4 +1,4 @@
-"""Counting tokens, to fit prompts into windows and passages into chunks.
+"""Counting tokens as the bundled embedding model does, to size passages; prompts have `prompt_tokens`.
 
 Counts are those of the bundled model's WordPiece vocabulary: an estimate for any other model. English
 comes out near what GPT-like tokenizers count, a Chinese character counts one token (they take 0.6 to 1).

@@ -43,7 +43,7 @@ def create(space: EmbeddingSpace) -> None:
     """Make the table of a new space, without its HNSW index. Raises `Busy`."""
     dropped = f"DROP TABLE IF EXISTS {space.table_name}"
     created = _CREATE.format(table=space.table_name, dimension=int(space.dimension), space=int(space.pk))
-    retry_while_database_is_down(lambda: _run(dropped, created))
+    retry_until_unlocked(lambda: _run(dropped, created))
 
 
 def drop(space: EmbeddingSpace) -> None:
@@ -53,7 +53,7 @@ def drop(space: EmbeddingSpace) -> None:
         _run(f"DROP TABLE IF EXISTS {space.table_name}")
         EmbeddingSpace.objects.filter(pk=space.pk).delete()
 
-    retry_while_database_is_down(work)
+    retry_until_unlocked(work)
 
 
 def drop_orphans() -> int:
@@ -63,7 +63,7 @@ def drop_orphans() -> int:
         cursor.execute(_PARTITIONS)
         orphans = [name for (name,) in cursor.fetchall() if name not in known]
     if orphans:
-        retry_while_database_is_down(lambda: _run(*(f"DROP TABLE IF EXISTS {name}" for name in orphans)))
+        retry_until_unlocked(lambda: _run(*(f"DROP TABLE IF EXISTS {name}" for name in orphans)))
     return len(orphans)
 
 
@@ -106,7 +106,7 @@ def analyse(space: EmbeddingSpace) -> None:
     _run(f"ANALYZE {space.table_name}")
 
 
-def retry_while_database_is_down(work: Callable[[], None]) -> None:
+def retry_until_unlocked(work: Callable[[], None]) -> None:
     """Do something in a transaction as soon as its locks are free. Raises `Busy` after `LOCK_ATTEMPTS`."""
     for _attempt in range(LOCK_ATTEMPTS):
         try:

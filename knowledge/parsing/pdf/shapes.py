@@ -1,4 +1,4 @@
-"""The drawn things of a PDF page: ruling lines, places of pictures and of drawings. Coordinates as in `pdf_text`."""
+"""The drawn things of a PDF page: ruling lines, places of pictures and of drawings. Coordinates as in `pdf.text`."""
 
 import ctypes
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Shapes:
 
 
 def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -> Shapes:
-    """Return the page's shapes; `turn`, `width` and `height` come from `pdf_text.read_text`."""
+    """Return the page's shapes; `turn`, `width` and `height` come from `pdf.text.read_text`."""
     shapes = Shapes()
     for item, kind, matrix in _objects(page.raw):
         box = _bounds(item, matrix, turn)
