@@ -76,12 +76,14 @@ def _names(text: str) -> tuple[str, ...]:
         if not code.islower() or not code.isalpha()
         if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
     ]
+    # What something is called in Chinese: short, in quotation marks, and with these.
+    quoted = [f"“{''.join(match)}”" for match in _QUOTED.findall(text) if _HAN.search("".join(match))]
     found = [
         *_OPTION.findall(text),
         *codes,
         *_latin_names(text),
         *_TITLE.findall(text),
-        *_quoted_names(text),
+        *(name for name in quoted if not quotations(name)),
         *(name for run in _HAN.findall(text) for name in _tagged(run)),
     ]
     return tuple(dict.fromkeys(found))
@@ -140,22 +142,17 @@ def _latin_names(text: str) -> list[str]:
     return found
 
 
-def _quoted_names(text: str) -> list[str]:
-    """Short Chinese text in quotation marks, with these: what something is called."""
-    found = ("".join(match) for match in _QUOTED.findall(text))
-    marked = (f"“{quoted}”" for quoted in found if _HAN.search(quoted))
-    return [name for name in marked if not quotations(name)]
-
-
 def _tagged(run: str) -> list[str]:
     import rjieba  # reads its dictionary when loaded
 
-    tagged = [("", ""), *rjieba.tag(run)]
-    return [
-        _trimmed(word)
-        for (before, _), (word, tag) in pairwise(tagged)
-        if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before)))
-    ]
+    found = []
+    for (before, _), (word, tag) in pairwise([("", ""), *rjieba.tag(run)]):
+        if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before))):
+            # Without what jieba took along at either end: 对耶伦, 耶伦是.
+            begin = int(len(word) > 2 and word[0] in PARTICLES)
+            name = word[begin:]
+            found.append(name[:-1] if len(name) > 2 and name[-1] in PARTICLES else name)
+    return found
 
 
 def _is_person(word: str, tag: str) -> bool:
@@ -175,10 +172,3 @@ def is_person(text: str) -> bool:
 
     tagged = rjieba.tag(text)
     return len(tagged) == 1 and len(text) > 1 and _is_person(*tagged[0])
-
-
-def _trimmed(word: str) -> str:
-    """Return a name without what jieba took along at either end: 对耶伦, 耶伦是."""
-    if len(word) > 2 and word[0] in PARTICLES:
-        word = word[1:]
-    return word[:-1] if len(word) > 2 and word[-1] in PARTICLES else word

@@ -200,16 +200,49 @@ def _all(text: str) -> Iterator[Quantity]:
     for value, unit, start, end in moments(text):
         yield Quantity(Decimal(value), unit, start, end)
     if not text.isascii():
-        yield from _chinese_shares(text)
-    if _HALF.search(text):
-        for match in _HALVES.finditer(text):
-            yield _and_a_half(match)
+        for match in _PER_CENT.finditer(text):  # 百分之五
+            share = Decimal(match[2]) if match[2].replace(".", "").isdecimal() else Decimal(_han_value(match[2]))
+            yield Quantity(share / _PARTS[match[1]], "%", *match.span())
+        for match in _TENTHS.finditer(text):  # 五成
+            yield Quantity(Decimal(_HAN_DIGITS.get(match[1]) or match[1]) * 10, "%", *match.span())
+    for match in _HALVES.finditer(text) if _HALF.search(text) else ():  # half an hour, 两个半小时, two and a half hours
+        if match["quarter"]:
+            yield Quantity(Decimal(15), "minute", *match.span())
+            continue
+        whole = (match["word"] or match["han"] or ("1" if match["one_of"] else "0")).lower()
+        value = int(whole) if whole.isdecimal() else _WORDS[whole] if whole in _WORDS else _han_value(whole)
+        unit = match["half_of"] or match["of_these"] or match["one_of"] or match["of_han"]
+        unit = "month" if unit == "月" else _UNITS[unit.lower()]
+        yield Quantity(Decimal(value) + Decimal("0.5"), unit, *match.span())
     for match in _ARABIC.finditer(text):
-        yield _arabic(match)
-    if not text.isascii():
-        yield from _chinese(text)
+        amount = Decimal(match["digits"].replace(",", "")) * (-1 if match["minus"] else 1)
+        if match["scale"]:
+            amount *= _SCALES[match["scale"].lower()]
+        unit = _UNITS.get((match["unit"] or "").lower(), "")
+        if match["sign"] and unit in ("", "m"):
+            amount *= 1_000_000 if unit else 1  # £3m are three million
+            unit = _CURRENCY_SIGNS[match["sign"]]
+        yield Quantity(amount.normalize(), unit, match.start("digits"), match.end())
+    for match in _HAN.finditer(text) if not text.isascii() else ():
+        value, digits, unit, first = _han_value(match["digits"]), match["digits"], match["unit"] or "", match["first"]
+        if digits in _SCALES and not first:
+            continue  # of 平方千米
+        if first or unit or len(digits) > 1:
+            is_next = bool(first) and digits == "二" and unit in ("年", "天", "日", "周")  # 第二年, 第二天
+            counts_nothing = value == 1 or is_next or _is_pointed_at(match)
+            yield Quantity(Decimal(value), _UNITS.get(unit, ""), *match.span(), counts_nothing)
     for match in _ENGLISH.finditer(text):
-        yield _english(match)
+        if match["each"]:
+            yield Quantity(Decimal(1), _UNITS[match["each_unit"].lower()], *match.span(), spelled=True)
+        elif match["ordinal"]:
+            yield Quantity(Decimal(_ORDINALS[match["ordinal"].lower()]), "", *match.span(), spelled=True)
+        else:
+            value = _WORDS[match["word"].lower()] + (_WORDS[match["tens"].lower()] if match["tens"] else 0)
+            value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
+            often = "times" if match["word"].lower() in ("once", "twice") else ""
+            unit = _UNITS.get((match["unit"] or "").lower(), often)
+            counts_nothing = unit in ("", "times") and (value == 1 or _is_pointed_at(match))
+            yield Quantity(Decimal(value), unit, *match.span(), counts_nothing)
 
 
 def _dates(text: str) -> Iterator[Quantity]:
@@ -223,80 +256,13 @@ def _dates(text: str) -> Iterator[Quantity]:
         value = int(match[1]) if match[1].isdecimal() else _han_value(match[1])
         yield Quantity(Decimal(value), "calendar month", match.start(), match.end())
     for match in _NAMED_MONTH.finditer(text):
-        if match[0].lower() != "may" or _date_around(text, match):
+        before, after = text[: match.start()], text[match.end() :]
+        if match[0].lower() != "may" or re.match(r"\s+\d", after) or re.search(r"\d(?:st|nd|rd|th)?\s+\Z", before):
             yield Quantity(Decimal(_MONTHS[match[1].lower()]), "calendar month", match.start(), match.end())
-
-
-def _chinese_shares(text: str) -> Iterator[Quantity]:
-    """Yield 百分之五 and 五成."""
-    for match in _PER_CENT.finditer(text):
-        share = Decimal(match[2]) if match[2].replace(".", "").isdecimal() else Decimal(_han_value(match[2]))
-        yield Quantity(share / _PARTS[match[1]], "%", match.start(), match.end())
-    for match in _TENTHS.finditer(text):
-        yield Quantity(Decimal(_HAN_DIGITS.get(match[1]) or match[1]) * 10, "%", match.start(), match.end())
-
-
-def _chinese(text: str) -> Iterator[Quantity]:
-    """Yield the numbers in Chinese characters."""
-    for match in _HAN.finditer(text):
-        value = _han_value(match["digits"])
-        if match["digits"] in _SCALES and not match["first"]:
-            continue  # of 平方千米
-        if match["first"] or match["unit"] or len(match["digits"]) > 1:
-            counts_nothing = value == 1 or _is_pointed_at(match) or _is_following(match)
-            yield Quantity(
-                Decimal(value), _UNITS.get(match["unit"] or "", ""), match.start(), match.end(), counts_nothing
-            )
 
 
 def _is_pointed_at(match: re.Match[str]) -> bool:
     return _POINTING.search(match.string[: match.start()]) is not None
-
-
-def _is_following(match: re.Match[str]) -> bool:
-    """Whether the next of something is meant, and nothing counted: 第二年, 第二天."""
-    return bool(match["first"]) and match["digits"] == "二" and match["unit"] in ("年", "天", "日", "周")
-
-
-def _date_around(text: str, match: re.Match[str]) -> bool:
-    """Whether a number stands right before or after: "May 3", "3 May"."""
-    return bool(re.match(r"\s+\d", text[match.end() :]) or re.search(r"\d(?:st|nd|rd|th)?\s+\Z", text[: match.start()]))
-
-
-def _arabic(match: re.Match[str]) -> Quantity:
-    value = Decimal(match["digits"].replace(",", "")) * (-1 if match["minus"] else 1)
-    if match["scale"]:
-        value *= _SCALES[match["scale"].lower()]
-    unit = _UNITS.get((match["unit"] or "").lower(), "")
-    if match["sign"] and unit in ("", "m"):
-        value *= 1_000_000 if unit else 1  # £3m are three million
-        unit = _CURRENCY_SIGNS[match["sign"]]
-    return Quantity(value.normalize(), unit, match.start("digits"), match.end())
-
-
-def _and_a_half(match: re.Match[str]) -> Quantity:
-    """Return half of something, or some of it and a half: half an hour, 两个半小时, two and a half hours."""
-    if match["quarter"]:
-        return Quantity(Decimal(15), "minute", *match.span())
-    whole = (match["word"] or match["han"] or ("1" if match["one_of"] else "0")).lower()
-    value = int(whole) if whole.isdecimal() else _WORDS[whole] if whole in _WORDS else _han_value(whole)
-    unit = match["half_of"] or match["of_these"] or match["one_of"] or match["of_han"]
-    unit = "month" if unit == "月" else _UNITS[unit.lower()]
-    return Quantity(Decimal(value) + Decimal("0.5"), unit, *match.span())
-
-
-def _english(match: re.Match[str]) -> Quantity:
-    if match["each"]:
-        return Quantity(Decimal(1), _UNITS[match["each_unit"].lower()], match.start(), match.end(), spelled=True)
-    if match["ordinal"]:
-        value = _ORDINALS[match["ordinal"].lower()]
-        return Quantity(Decimal(value), "", match.start(), match.end(), spelled=True)
-    value = _WORDS[match["word"].lower()] + (_WORDS[match["tens"].lower()] if match["tens"] else 0)
-    value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
-    often = "times" if match["word"].lower() in ("once", "twice") else ""
-    unit = _UNITS.get((match["unit"] or "").lower(), often)
-    counts_nothing = unit in ("", "times") and (value == 1 or _is_pointed_at(match))
-    return Quantity(Decimal(value), unit, match.start(), match.end(), counts_nothing)
 
 
 def _han_value(digits: str) -> int:

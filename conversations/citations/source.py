@@ -9,7 +9,7 @@ from functools import cached_property
 from conversations.citations.facts import names
 from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.rules.polarity import Word, read
-from conversations.citations.spelling import Spelled, spelled
+from conversations.citations.spelling import Spelled, is_han, spelled
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.engine.analysis import terms
@@ -117,7 +117,7 @@ class Source:
 
         A Chinese word may be within another.
         """
-        found = sum(term in self.terms or (_is_han(term) and term in self.text) for term in wanted)
+        found = sum(term in self.terms or (is_han(term[0]) and term in self.text) for term in wanted)
         return (found + numbers) / (len(wanted) + numbers) if wanted or numbers else 1.0
 
     def share(self, wanted: Set[str], clause: Clause) -> float:
@@ -150,7 +150,3 @@ class Source:
 
     def _rarity(self, frequency: int) -> float:
         return inverse_document_frequency(len(self.clauses), frequency)
-
-
-def _is_han(term: str) -> bool:
-    return "\u3400" <= term[0] <= "\u9fff"

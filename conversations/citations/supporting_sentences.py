@@ -1,7 +1,7 @@
 """Which sentences of a passage an answer stands on, for a reader to see at once. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from conversations.citations.claims import plain
@@ -44,14 +44,9 @@ def quotations(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
         if block["kind"] == "table" and last == number:
             found += (" | ".join(map(str, row)) for row in block["rows"])
         elif block["kind"] == "text":
-            for said, last in _stretches(block["text"]):
+            end = 0
+            for marker in MARKER.finditer(block["text"]):
+                said, last = block["text"][end : marker.start()], numbers_of(marker)[-1]
                 found += filter(None, map(plain, said.splitlines())) if last == number else ()
+                end = marker.end()
     return found
-
-
-def _stretches(text: str) -> Iterator[tuple[str, int]]:
-    """Yield what stands before each marker, and the marker's number."""
-    end = 0
-    for marker in MARKER.finditer(text):
-        yield text[end : marker.start()], numbers_of(marker)[-1]
-        end = marker.end()

@@ -36,10 +36,23 @@ def underlined(
     `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`. `uncited` has the
     sentences without any by their letters and digits (`squeezed`); `doubt_end` follows them.
     """
+    found: list[tuple[int, Verdict]] = []
+    text = ""
     for token in tokens:
         if token.type == "citation":
-            token.meta["verdict"] = verdict(token.meta["number"])
-    doubts = list(_doubts(tokens, uncited))
+            token.meta["verdict"] = judged = verdict(token.meta["number"])
+            if judged.doubtful:
+                found.append((len(text), judged))
+        text += _text_of(token)
+    doubts: list[tuple[int, int, Verdict]] = []  # where a sentence starts and ends in the text, and its verdict
+    end = 0
+    for sentence in sentences(text) if found or uncited else ():
+        start, end = end, end + len(sentence)
+        doubt = next((judged for at, judged in found if start <= at < end), None)
+        if doubt is None and uncited and not MARKER.search(sentence):
+            doubt = uncited.get(squeezed(sentence))
+        if doubt is not None:
+            doubts.append((start, start + len(sentence.rstrip()), doubt))
     if not doubts:
         return list(tokens)
     result: list[Token] = []
@@ -48,24 +61,6 @@ def underlined(
         result += _cut(token, start, doubts)
         start += len(_text_of(token))
     return result
-
-
-def _doubts(tokens: Sequence[Token], uncited: Mapping[str, Verdict]) -> Iterator[tuple[int, int, Verdict]]:
-    """Yield where doubted sentences start and end in the text of the tokens."""
-    found: list[tuple[int, Verdict]] = []
-    text = ""
-    for token in tokens:
-        if token.type == "citation" and token.meta["verdict"].doubtful:
-            found.append((len(text), token.meta["verdict"]))
-        text += _text_of(token)
-    end = 0
-    for sentence in sentences(text) if found or uncited else ():
-        start, end = end, end + len(sentence)
-        verdict = next((verdict for at, verdict in found if start <= at < end), None)
-        if verdict is None and uncited and not MARKER.search(sentence):
-            verdict = uncited.get(squeezed(sentence))
-        if verdict is not None:
-            yield start, start + len(sentence.rstrip()), verdict
 
 
 def _text_of(token: Token) -> str:

@@ -77,9 +77,15 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
             cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
             yield _judge(claim, source_of(cited))
         elif known is not None and passages:
-            problems = _unfounded(fold(_beginning(claim.text)), source_of((*passages.values(), *known)))
-            if problems:
-                yield Verdict(claim.text, (), "uncited", 0.0, problems)
+            said = fold(_beginning(claim.text))
+            if _NOT_KNOWN.search(said):
+                continue
+            everything = source_of((*passages.values(), *known))
+            missing = tuple(dict.fromkeys(_missing(_ANNOUNCED.sub(" ", said), everything)))
+            if everything.is_foreign(language_of(said)):  # names and quotations may be there in another language
+                missing = tuple(problem for problem in missing if problem[0] == "number")
+            if missing:
+                yield Verdict(claim.text, (), "uncited", 0.0, missing)
 
 
 def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
@@ -116,16 +122,6 @@ def _judge(claim: Claim, source: Source) -> Verdict:
         if len(set(says.values())) < len(says):
             says = {}
     return Verdict(claim.text, claim.sources, "contradicted" if says else status, covered, tuple(problems), says)
-
-
-def _unfounded(said: str, everything: Source) -> tuple[tuple[Problem, str], ...]:
-    """Return the numbers, names and quotations of a sentence that stand nowhere; of a foreign one numbers alone."""
-    if _NOT_KNOWN.search(said):
-        return ()
-    missing = dict.fromkeys(_missing(_ANNOUNCED.sub(" ", said), everything))
-    if everything.is_foreign(language_of(said)):
-        return tuple(problem for problem in missing if problem[0] == "number")
-    return tuple(missing)
 
 
 def _beginning(text: str) -> str:

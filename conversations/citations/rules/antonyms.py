@@ -26,7 +26,10 @@ def phrases() -> re.Pattern[str]:
     """Return what finds the opposites that are more than one word, of which the longest counts."""
     longest_first = sorted(_sides(), key=len, reverse=True)
     english = "|".join(item.replace(" ", "(?:s|es|ed|ing)? ") for item in longest_first if " " in item)
-    chinese = "|".join(filter(_is_cut, longest_first))
+    # What isn't one word to jieba, or would be taken for a negation.
+    chinese = "|".join(
+        item for item in longest_first if is_han(item[0]) and (item[0] in "不无" or len(list(cut(item))) > 1)
+    )
     return re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
 
 
@@ -43,8 +46,3 @@ def _sides() -> dict[str, Side]:
 
 def _key(item: str) -> str:
     return " ".join(map(key_of, item.split()))
-
-
-def _is_cut(item: str) -> bool:
-    """Whether a Chinese item isn't one word to jieba, or would be taken for a negation."""
-    return is_han(item[0]) and (item[0] in "不无" or len(list(cut(item))) > 1)

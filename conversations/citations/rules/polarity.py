@@ -110,9 +110,13 @@ def read(clause: str) -> tuple[Word, ...]:
     for place, token in enumerate(tokens):
         for step in token.reaches:
             spent = False
-            for distance, reached in enumerate(_reached(tokens, place, step)):
+            for distance in range(1, REACH + 1):
+                at = place + step * distance
+                if not 0 <= at < len(tokens) or not tokens[at].terms or tokens[at].reaches:
+                    break
+                reached = tokens[at]
                 reached.denied = not reached.denied
-                reached.first = reached.first or not distance
+                reached.first = reached.first or distance == 1
                 reached.unsure = reached.unsure or spent
                 spent = spent or reached.opposite
     said = [token for token in tokens if token.terms or not (token.reaches or clause[token.start] == "的")]
@@ -137,21 +141,23 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
     Each is held against the same word where its neighbours are most alike. A clause that negates any as the claim does
     is of one mind with it. `weight` is how much a term tells.
     """
+
+    def negations(clause: Sequence[Word]) -> int:
+        return sum(word.first for word in clause)
+
     turned: Counter[int] = Counter()
     for word in (word for word in claim if not word.unsure):
         alike, other = (_nearest(word, source, weight, sign) for sign in (True, False))
         if other.score > max(alike.score, 0.0) and not (
             _has_both(word, claim) and _has_both(word, source[other.clause])
         ):
-            turned[other.clause] += _strength(word, other.word)
-        elif word.denied and alike.score > 0 and _is_as_negative(claim, source[alike.clause]):
+            if other.word.unsure or (word.opposite and _is_converse(word, other.word)):
+                continue
+            # Far from a negation, another sign tells least.
+            turned[other.clause] += ENOUGH if word.opposite or word.first or other.word.first else 1
+        elif word.denied and alike.score > 0 and negations(claim) >= negations(source[alike.clause]):
             turned[alike.clause] -= 2 * ENOUGH
     return any(count >= ENOUGH for count in turned.values())
-
-
-def _is_as_negative(claim: Sequence[Word], clause: Sequence[Word]) -> bool:
-    """Whether a claim negates as often as a clause of its source."""
-    return sum(word.first for word in claim) >= sum(word.first for word in clause)
 
 
 def _is_converse(word: Word, other: Word) -> bool:
@@ -163,13 +169,6 @@ def _is_converse(word: Word, other: Word) -> bool:
 def _has_both(word: Word, clause: Sequence[Word]) -> bool:
     """Whether a clause has a pair of opposites, of which the word is one: off at first, and on later."""
     return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
-
-
-def _strength(word: Word, other: Word) -> int:
-    """Return how much it tells that a word of a claim has another sign in its source; least far from a negation."""
-    if other.unsure or (word.opposite and _is_converse(word, other)):
-        return 0
-    return ENOUGH if word.opposite or word.first or other.first else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +189,6 @@ def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str
         if word.terms & other.terms and (word.negative == other.negative) is alike
     )
     return max(found, key=lambda match: match.score, default=_Match(-1.0, -1, word))
-
-
-def _reached(tokens: Sequence[_Token], place: int, step: int) -> Iterator[_Token]:
-    """Yield the words that a negation reaches in one direction, up to a mark of punctuation or another negation."""
-    for distance in range(1, REACH + 1):
-        at = place + step * distance
-        if not 0 <= at < len(tokens) or not tokens[at].terms or tokens[at].reaches:
-            return
-        yield tokens[at]
 
 
 def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], frozenset[str]]:

@@ -69,22 +69,21 @@ def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
     claim = spelled(clause)
     if len(claim) * len(sentence) > MOST_PAIRS:
         return
-    for slot in _slots(claim, sentence):
-        if _is_another(slot, claim, sentence):
-            yield clause[slot.mine[0].start : slot.mine[-1].end]
-
-
-def _slots(claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> Iterator[Slot]:
     matcher = SequenceMatcher(None, [word.key for word in claim], [word.key for word in sentence], autojunk=False)
     codes = matcher.get_opcodes()
     same = sum(word.tells for kind, start, end, *_ in codes if kind == "equal" for word in claim[start:end])
     share = same / (sum(word.tells for word in claim) or 1)
+    if share < ALIKE:
+        return
     for place, (kind, start, end, from_, to) in enumerate(codes):
-        if kind == "replace" and max(end - start, to - from_) <= LONGEST and share >= ALIKE:
-            mine, theirs = _telling(claim[start:end]), _telling(sentence[from_:to])
-            if mine and len(mine) == len(theirs):
-                around = (claim[start - 1] if start else None, claim[end] if end < len(claim) else None)
-                yield Slot(mine, theirs, around, _length(codes, place - 1), _length(codes, place + 1), share)
+        if kind != "replace" or max(end - start, to - from_) > LONGEST:
+            continue
+        mine, theirs = _telling(claim[start:end]), _telling(sentence[from_:to])
+        if mine and len(mine) == len(theirs):
+            around = (claim[start - 1] if start else None, claim[end] if end < len(claim) else None)
+            slot = Slot(mine, theirs, around, _length(codes, place - 1), _length(codes, place + 1), share)
+            if _is_another(slot, claim, sentence):
+                yield clause[mine[0].start : mine[-1].end]
 
 
 def _telling(words: Sequence[Spelled]) -> list[Spelled]:
@@ -100,10 +99,17 @@ def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
 
 def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> bool:
     """Whether what stands in the slot can't be another word for what the source has there."""
-    if not slot.is_framed or _is_cut_differently(slot):
+    if not slot.is_framed:
         return False
-    if any(word.is_number for word in (*slot.mine, *slot.theirs)):
-        return slot.before + slot.after >= WIDE_FRAME and _are_other_numbers(slot)
+    mine, theirs = ("".join(word.text for word in side) for side in (slot.mine, slot.theirs))
+    if slot.mine[0].is_chinese and (mine in theirs or theirs in mine):
+        return False  # jieba has only cut it in another way: 没有 and 障碍, 无障碍
+    are_numbers = [word.is_number for word in (*slot.mine, *slot.theirs)]
+    if any(are_numbers):
+        if slot.before + slot.after < WIDE_FRAME or not all(are_numbers):
+            return False
+        ours, others = (quantities(" ".join(word.text for word in side)) for side in (slot.mine, slot.theirs))
+        return not any(one.agrees(other) for one in ours for other in others)
     if slot.mine[0].is_chinese != slot.theirs[0].is_chinese:
         return False
     if _holds(claim, slot.theirs) or _holds(sentence, slot.mine):
@@ -111,20 +117,6 @@ def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled
     if all(word.is_name for word in (*slot.mine, *slot.theirs)):
         return True
     return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
-
-
-def _is_cut_differently(slot: Slot) -> bool:
-    """Whether one side holds the other, which only jieba has cut in another way: 没有 and 障碍, 无障碍."""
-    mine, theirs = ("".join(word.text for word in side) for side in (slot.mine, slot.theirs))
-    return slot.mine[0].is_chinese and (mine in theirs or theirs in mine)
-
-
-def _are_other_numbers(slot: Slot) -> bool:
-    """Whether both are numbers, and not the same in another form."""
-    if not all(word.is_number for word in (*slot.mine, *slot.theirs)):
-        return False
-    mine, theirs = (quantities(" ".join(word.text for word in side)) for side in (slot.mine, slot.theirs))
-    return not any(one.agrees(other) for one in mine for other in theirs)
 
 
 def _holds(words: Sequence[Spelled], wanted: Sequence[Spelled]) -> bool:
