@@ -10,7 +10,7 @@ from ragsite.language import words_of
 from retrieval.engine.analysis import STOP_WORDS
 
 _QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
-# Words between quotation marks are a quotation from so many on; fewer are a term.
+# Text in quotation marks with fewer words or characters is a term rather than a quotation.
 _QUOTATION_WORDS, _QUOTATION_CHARACTERS = 3, 6
 _CODE = re.compile(r"(?<![\w.-])[A-Za-z0-9]+(?:[-_./:+#@][A-Za-z0-9]+)*(?![\w-])")
 _MIXED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|[cdkm]?m[23]$)(?=.*\d)(?=.*[A-Za-z])")

@@ -113,7 +113,7 @@ class Source:
         return bool(language and languages) and language not in languages
 
     def coverage(self, wanted: Set[str], numbers: int) -> float:
-        """Return the share of some terms that the source holds, from 0 to 1, and so many `numbers` that it does hold.
+        """Return the share of some terms that the source holds, from 0 to 1; `numbers` more are known to be there.
 
         A Chinese word may be within another.
         """

@@ -105,8 +105,12 @@ def _judge(claim: Claim, source: Source) -> Verdict:
         return _across_languages(claim, said, source)
     clauses = split_clauses(said)
     problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(misplaced(said, source)))
-    if not problems and any(_contradicted(clause, source) for clause in clauses):
-        problems.append(("polarity", ""))
+    for clause in clauses if not problems else ():
+        ways = exceptions(clause)
+        about = [other.signs for other in source.about(content_terms(clause)) if exceptions(other.text) == ways]
+        if contradicts(read(clause), about, source.weight):
+            problems.append(("polarity", ""))
+            break
     if not problems:
         found = (what for clause in clauses for what in exchanged(clause, source.nearest(clause).words))
         problems += [("word", what) for what in dict.fromkeys(found)]
@@ -132,7 +136,7 @@ def _beginning(text: str) -> str:
 def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
     """Judge a sentence in another language than its source: only by what is written alike in both.
 
-    Where that is little of the sentence, nobody can say by it whether the rest is true.
+    Where that is little of the sentence, it doesn't show whether the rest is true.
     """
     problems = [problem for problem in _missing(said, source) if problem[0] != "quotation"]
     if problems:
@@ -161,10 +165,3 @@ def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
     for name in names(said):
         if not is_named(name, source.text):
             yield "name", name.strip("“”")
-
-
-def _contradicted(clause: str, source: Source) -> bool:
-    """Whether words of a clause have the other sign in what the source says of the same."""
-    ways = exceptions(clause)
-    about = [other.signs for other in source.about(content_terms(clause)) if exceptions(other.text) == ways]
-    return contradicts(read(clause), about, source.weight)

@@ -11,15 +11,15 @@ from conversations.citations.spelling import spelled
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
-# Of fewer words, nobody can say what a clause rests on.
+# A clause of fewer words doesn't show what it rests on.
 TELLING = 4
 # A fact is misplaced when the clauses that hold it share less than this much of what the best clause shares.
 MISPLACED = 0.7
-# Of so many numbers of a claim, and clauses that have one, it is asked; more would take a hostile text too long.
+# The most numbers of a claim, and clauses that hold one, to compare: a hostile text must not take long.
 MOST_NUMBERS, MOST_CLAUSES = 20, 50
 # A claim speaks of one of two parallel clauses from this share on of the words that the other doesn't have.
 TOLD = 0.6
-# From this share on a clause may speak of the same as a claim, if the same words stand within so many characters.
+# A clause that shares this much may speak of the same as a claim, if the same words stand this near. In characters.
 SPEAKS_OF_IT, _BESIDE = 0.3, 30
 # Numbers no farther apart than this are parts of one date. In characters.
 PART_OF_A_DATE = 3
@@ -89,7 +89,7 @@ def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
 
 
 def _basis(wanted: Set[str], source: Source, whole: bool) -> Clause | None:
-    """Return the clause, or the `whole` sentence, that words rest on, or None where nobody can say."""
+    """Return the clause, or the `whole` sentence, that words rest on, or None where that isn't clear."""
     basis = source.basis(wanted, whole)
     rests = basis is not None and len(wanted) >= TELLING and source.share(wanted, basis) >= RESTS
     return basis if rests else None

@@ -48,7 +48,7 @@ _TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400
 # Words that a negation reaches, and those on each side that are a word's neighbours.
 REACH = 3
 NEAR = 4
-# So many words must have the other sign in a clause of the source; of a pair of opposites, one.
+# How many words must have the other sign in a clause of the source; of a pair of opposites, one is enough.
 ENOUGH = 2
 
 
@@ -139,7 +139,7 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
     """Whether the words of a claim's clause have the other sign in a clause of the source.
 
     Each is held against the same word where its neighbours are most alike. A clause that negates any as the claim does
-    is of one mind with it. `weight` is how much a term tells.
+    agrees with it. `weight` is how much a term tells.
     """
 
     def negations(clause: Sequence[Word]) -> int:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from conversations.citations.verdict import SOME, Status, Verdict
+from conversations.citations.verdict import SOME, Status
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from knowledge.chunking.sentences import split_sentences
 from ragsite.llm.errors import LLMError
-from ragsite.llm.reranking.entailment import Relation, local_entailment
+from ragsite.llm.reranking.entailment import local_entailment
 from ragsite.llm.tokens import count_tokens
 
 # Tokens of a passage that are read with a sentence: most such models read 512 of both.
@@ -41,10 +41,21 @@ class Entailment(Rules):
         except (LLMError, TimeoutError) as error:
             note = str(error) if isinstance(error, LLMError) else "timed out"
             return Verified(verdicts, {"by": "rules", "note": note})
+        least = settings.CITATION_ENTAILMENT_THRESHOLD
         for place in cited:
             found = [relation for (at, _window, _text), relation in zip(pairs, relations, strict=True) if at == place]
-            if found:
-                verdicts[place] = _judged(verdicts[place], found)
+            if not found:
+                continue
+            # One piece that bears a sentence out is enough.
+            verdict, problems = verdicts[place], verdicts[place].problems
+            status: Status = "partly" if verdict.coverage >= SOME else "not_found"
+            if max(relation.entails for relation in found) >= least:
+                verdict = replace(verdict, status="supported", problems=(), says={})
+            elif max(relation.contradicts for relation in found) >= least:
+                verdict = replace(verdict, status="contradicted", problems=problems or (("polarity", ""),))
+            else:
+                verdict = replace(verdict, status=status, problems=problems or (("model", ""),))
+            verdicts[place] = verdict
         return Verified(verdicts, {"by": model, "judged": len(cited)})
 
 
@@ -61,14 +72,3 @@ def _windows(passage: str) -> Iterator[str]:
         size += tokens
     if "".join(piece).strip():
         yield "".join(piece)
-
-
-def _judged(verdict: Verdict, relations: list[Relation]) -> Verdict:
-    """Return a verdict of the rules as the model sees it: one piece that bears a sentence out is enough."""
-    least = settings.CITATION_ENTAILMENT_THRESHOLD
-    if max(relation.entails for relation in relations) >= least:
-        return replace(verdict, status="supported", problems=(), says={})
-    if max(relation.contradicts for relation in relations) >= least:
-        return replace(verdict, status="contradicted", problems=verdict.problems or (("polarity", ""),))
-    status: Status = "partly" if verdict.coverage >= SOME else "not_found"
-    return replace(verdict, status=status, problems=verdict.problems or (("model", ""),))
