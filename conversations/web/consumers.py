@@ -97,7 +97,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _end(self) -> None:
         news = self.channel_layer.send(self.channel_name, {"type": "signed.out"})
-        self._ending = asyncio.ensure_future(news)  # kept, so that it comes to its end
+        self._ending = asyncio.ensure_future(news)  # kept, so that it isn't collected before it ends
 
     async def session_titled(self, message: dict[str, Any]) -> None:
         """Show the title that the session has got since."""
@@ -223,9 +223,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         known = self._listeners.get(page.message_id)
         if known and not known.done():
             return
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if self._listeners.get(page.message_id) is task:
+                del self._listeners[page.message_id]
+            if not task.cancelled() and task.exception() is not None:
+                logger.error("Following message %s failed", page.message_id, exc_info=task.exception())
+
         task = asyncio.create_task(self._follow(page))
         self._listeners[page.message_id] = task
-        task.add_done_callback(lambda done: self._ended(page.message_id, done))
+        task.add_done_callback(ended)
 
     async def _follow(self, page: AnswerPage) -> None:
         """Send an answer's events as they come, to its end; text that comes faster than a page needs it, together."""
@@ -258,12 +265,6 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
         html = await in_database(contexts.list_of, self.user, self.session_id)
         await self._send(html + self._said(page.line))
-
-    def _ended(self, message_id: int, task: asyncio.Task[None]) -> None:
-        if self._listeners.get(message_id) is task:
-            del self._listeners[message_id]
-        if not task.cancelled() and task.exception() is not None:
-            logger.error("Following message %s failed", message_id, exc_info=task.exception())
 
     async def _stop_listening(self) -> None:
         tasks = list(self._listeners.values())

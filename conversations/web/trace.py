@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from conversations.models import TraceStep, Turn
+from conversations.models import Turn
 from conversations.pipeline.description import Passage
 from conversations.turns import redaction
 from conversations.turns.lifecycle import pipeline
@@ -70,36 +70,34 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     named = redaction.named_passages(rows, _LISTED_HITS)
     chunks = access.chunks(user).select_related("document").in_bulk(named)
     sight = redaction.sight_of(turn, rows, user)
-    made = [_step(row, (row.started_at - begin) / timedelta(milliseconds=1), total, chunks) for row in rows]
-    for step, row in zip(made, rows, strict=True):
-        step.messages = redaction.messages(row.detail, sight)
+    made = []
+    for row in rows:
+        node = pipeline().nodes.get(row.key)
+        start = (row.started_at - begin) / timedelta(milliseconds=1)
+        step = Step(
+            name=str(node.title if node is not None and node.title else row.key.replace("_", " ")),
+            status=row.status,
+            duration=duration(row.ms),
+            offset=min(99, round(100 * start / total)),
+            width=max(1, round(100 * row.ms / total)),
+            messages=redaction.messages(row.detail, sight),
+        )
+        # As its node describes it; as it is where the pipeline has no such node, or the node has no description.
+        told = node.describe(row.detail) if node is not None else None
+        if told is not None:
+            step.facts += told.facts
+            for each in told.lists:
+                hits = [_found(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
+                note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
+                step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))
+        elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
+            step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
+        if row.detail.get("error"):
+            step.facts.append((_("Error"), str(row.detail["error"])))
         if sight.servers and row.detail.get("error_detail"):
             step.facts.append((_("Details"), str(row.detail["error_detail"])))
+        made.append(step)
     return made
-
-
-def _step(row: TraceStep, start: float, total: float, chunks: dict[int, Chunk]) -> Step:
-    """Show a run as its node describes it; as it is where the pipeline has no such node, or that has no words."""
-    node = pipeline().nodes.get(row.key)
-    step = Step(
-        name=str(node.title if node is not None and node.title else row.key.replace("_", " ")),
-        status=row.status,
-        duration=duration(row.ms),
-        offset=min(99, round(100 * start / total)),
-        width=max(1, round(100 * row.ms / total)),
-    )
-    told = node.describe(row.detail) if node is not None else None
-    if told is not None:
-        step.facts += told.facts
-        for each in told.lists:
-            hits = [_found(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
-            note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
-            step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))
-    elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
-        step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
-    if row.detail.get("error"):
-        step.facts.append((_("Error"), str(row.detail["error"])))
-    return step
 
 
 def _found(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> Found:
