@@ -19,7 +19,7 @@ from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEv
 from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from knowledge.models import Chunk, Document
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 # A streaming answer whose heartbeat is older has lost its generator.
 STALE_AFTER = timedelta(seconds=15)

@@ -60,17 +60,17 @@ def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
     return people.filter(Q(pk=knowledge_base.owner_id) | Q(pk__in=members))
 
 
-def documents(user: Actor) -> QuerySet[Document]:
+def readable_documents(user: Actor) -> QuerySet[Document]:
     """Return the documents that the user may read."""
     return Document.objects.filter(knowledge_base__in=readable(user))
 
 
-def chunks(user: Actor) -> QuerySet[Chunk]:
+def readable_chunks(user: Actor) -> QuerySet[Chunk]:
     """Return the chunks that the user may read."""
     return Chunk.objects.filter(document__knowledge_base__in=readable(user))
 
 
-def pictures(user: Actor) -> QuerySet[Picture]:
+def readable_pictures(user: Actor) -> QuerySet[Picture]:
     """Return the pictures that the user may see."""
     return Picture.objects.filter(document__knowledge_base__in=readable(user))
 
@@ -96,7 +96,7 @@ def get_owned_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
 
 def get_document(user: Actor, pk: int) -> Document:
     """Return a document that the user may read, with its knowledge base, or raise `Http404`."""
-    return _get(documents(user).select_related("knowledge_base"), pk)
+    return _get(readable_documents(user).select_related("knowledge_base"), pk)
 
 
 def get_editable_document(user: Actor, pk: int) -> Document:
@@ -109,12 +109,12 @@ def get_editable_document(user: Actor, pk: int) -> Document:
 
 def get_chunk(user: Actor, pk: int) -> Chunk:
     """Return a chunk that the user may read, with its document and knowledge base, or raise `Http404`."""
-    return _get(chunks(user).select_related("document__knowledge_base", "picture"), pk)
+    return _get(readable_chunks(user).select_related("document__knowledge_base", "picture"), pk)
 
 
 def get_picture(user: Actor, pk: int) -> Picture:
     """Return a picture that the user may see, or raise `Http404`."""
-    return _get(pictures(user), pk)
+    return _get(readable_pictures(user), pk)
 
 
 def key(user: Actor) -> int:

@@ -97,9 +97,9 @@ def _given(name: str, default: object, *told: Words, bounds: Bounds[float] | Non
     return os.environ.get(name, "").strip()
 
 
-def unknown(prefix: str) -> list[str]:
-    """Return the names of variables with the prefix that are set, but that no reader has asked for."""
-    return sorted(name for name in os.environ if name.startswith(prefix) and name not in options)
+def unknown(*prefixes: str) -> list[str]:
+    """Return the names of variables with one of the prefixes that are set, but that no reader has asked for."""
+    return sorted(name for name in os.environ if name.startswith(prefixes) and name not in options)
 
 
 def text(name: str, default: str = "", *told: Words) -> str:

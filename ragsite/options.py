@@ -124,10 +124,12 @@ OLLAMA_URL = env.url(
 )
 
 env.section(_("Search"))
-DEFAULT_TOP_K = env.integer("DEFAULT_TOP_K", 5, (1, 100), _("passages that reach the answer"))
+ANSWER_TOP_K = env.integer("ANSWER_TOP_K", 5, (1, 100), _("passages that reach the answer"))
 FUSED_K = env.integer("FUSED_K", 10, (1, 1000), _("hits kept after fusion"))
-# Lists this deep are fused before they are cut to k: a hit that both sides rank 15th is worth finding.
-FUSION_DEPTH = env.integer("FUSION_DEPTH", 50, (1, 1000), _("hits of each side that are fused"))
+# Lists this deep are fused before they are cut to k: a hit that both retrievers rank 15th is worth finding.
+RETRIEVER_TOP_K = env.integer(
+    "RETRIEVER_TOP_K", 50, (1, 1000), _("hits of each retriever (words, vectors) that are fused")
+)
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
 RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, (1, None), _("the constant of reciprocal rank fusion"))
 # How much a vector ranking counts beside one by words, times the share of the query that the model understands. With
@@ -141,8 +143,11 @@ REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, (2, 1000), _("how many first hi
 MERGE_NEIGHBOURS = env.boolean(
     "MERGE_NEIGHBOURS", True, _("join adjacent passages before an answer is written from them")
 )
-BROAD_PER_DOCUMENT = env.integer(
-    "BROAD_PER_DOCUMENT", 4, (0, 1000), _("most hits of one document for overviews and comparisons; `0` is any number")
+BROAD_MAX_HITS_PER_DOCUMENT = env.integer(
+    "BROAD_MAX_HITS_PER_DOCUMENT",
+    4,
+    (0, 1000),
+    _("most hits of one document for overviews and comparisons; `0` is any number"),
 )
 VECTOR_THRESHOLD = env.optional_decimal(
     "VECTOR_THRESHOLD", _("least cosine similarity"), pgettext_lazy("setting", "off")

@@ -300,15 +300,15 @@ PIPELINE_NODES = [
     "conversations.pipeline.nodes.rewrite.Rewrite",
     "conversations.pipeline.nodes.search.Search",
     "conversations.pipeline.nodes.fusion.Fusion",
-    "conversations.pipeline.nodes.metadata.Metadata",
+    "conversations.pipeline.nodes.load_passages.LoadPassages",
     "conversations.pipeline.nodes.reorder.Reorder",
     "conversations.pipeline.nodes.rerank.Rerank",
     "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
     "conversations.pipeline.nodes.filter.Filter",
     "conversations.pipeline.nodes.select.Select",
-    "conversations.pipeline.nodes.budget.Budget",
+    "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
     "conversations.pipeline.nodes.generate.Generate",
-    "conversations.pipeline.nodes.check.Check",
+    "conversations.pipeline.nodes.check_citations.CheckCitations",
     "conversations.pipeline.nodes.save.Save",
 ]
 # Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:

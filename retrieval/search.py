@@ -1,4 +1,4 @@
-"""The one entrance to search: both sides side by side, fused, described, put in order.
+"""The one entrance to search: both retrievers side by side, fused, described, put in order.
 
 The pipeline runs the same steps one by one, each in a node of its own, and has only the first one's results kept: what
 comes after it is quick, and nodes of other people may stand in between.
@@ -19,7 +19,7 @@ from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
 from retrieval.ranking.rerank_options import RerankOptions
-from retrieval.ranking.retrievers import asked, retrieve
+from retrieval.ranking.retrievers import in_database_within_timeout, retrieve
 from retrieval.types import Hit, Mode, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
 
 __all__ = [
@@ -50,13 +50,13 @@ __all__ = [
 async def search(request: SearchRequest) -> SearchResult:
     """Search, fuse, describe and order; or give out what an identical search found in the same state of the index.
 
-    Raises `SearchFailed` when no side could answer, `SearchOverloaded` when too many searches are running.
+    Raises `SearchFailed` when no retriever could answer, `SearchOverloaded` when too many searches are running.
     """
     return await _kept_or(_search, request)
 
 
 async def rankings_of(request: SearchRequest) -> SearchResult:
-    """Ask both sides alone, or give out what they found for an identical request in the same state of the index.
+    """Ask both retrievers alone, or give out what they found for an identical request in the same state of the index.
 
     The result has no hits: those who want to do each of the following steps by themselves fuse the rankings. Raises
     what `search` does.
@@ -68,7 +68,7 @@ async def _kept_or(work: Work, request: SearchRequest) -> SearchResult:
     started = time.perf_counter()
     if request.fresh or not settings.SEARCH_CACHE_HITS:
         return await work(request)
-    state = await asked(index_state, request.knowledge_base_ids)
+    state = await in_database_within_timeout(index_state, request.knowledge_base_ids)
     result = await answered_once(request, state, work)
     return replace(result, took_ms=_ms_since(started))
 
@@ -99,7 +99,7 @@ def pool_size(request: SearchRequest) -> int:
     """Return how many fused chunks the stages work on: more than k, where they may move or drop some."""
     deep = request.k * 2 if request.merge_neighbours else request.k
     if request.per_document:
-        deep = max(deep, settings.FUSION_DEPTH)
+        deep = max(deep, settings.RETRIEVER_TOP_K)
     options = rerank_options(request)
     judged = options.input_top_n if options.weights else 0
     return max(deep, judged, settings.REORDER_TOP_N if _reorders(request) else 0)
@@ -122,7 +122,7 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     """
     if not fused:
         return []
-    chunks = await asked(_load, [chunk.chunk_id for chunk in fused])
+    chunks = await in_database_within_timeout(_load, [chunk.chunk_id for chunk in fused])
     return [
         Hit(
             chunk_id=chunk.pk,

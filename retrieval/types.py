@@ -8,11 +8,15 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Picture
-from retrieval.ranking.fusion import Query, Ranking, Side, Source
+from retrieval.ranking.fusion import Query, Ranking, Retriever, Source
 from retrieval.ranking.rerank_options import RerankOptions
 
 Mode = Literal["hybrid", "vector", "fulltext"]
-SIDES: dict[Mode, tuple[Side, ...]] = {"hybrid": ("vector", "bm25"), "vector": ("vector",), "fulltext": ("bm25",)}
+RETRIEVERS: dict[Mode, tuple[Retriever, ...]] = {
+    "hybrid": ("vector", "bm25"),
+    "vector": ("vector",),
+    "fulltext": ("bm25",),
+}
 
 
 class AnswerState(models.TextChoices):
@@ -24,7 +28,7 @@ class AnswerState(models.TextChoices):
 
 
 class SearchFailed(Exception):
-    """No side could answer; the message is for a person."""
+    """No retriever could answer; the message is for a person."""
 
 
 class SearchOverloaded(SearchFailed):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.citations.facts import squeezed
-from conversations.citations.underline import Verdict
+from conversations.citations.underline import SentenceMark
 
 # Reasons that stand beside a sentence; the list of all has the rest.
 _SHOWN = 3
@@ -123,20 +123,20 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
     }
 
 
-def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[Verdict]]:
+def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[SentenceMark]]:
     """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
-    found: dict[int, list[Verdict]] = defaultdict(list)
+    found: dict[int, list[SentenceMark]] = defaultdict(list)
     for item in checks:
         for number in item["sources"]:
             found[number].append(_verdict(item))
     return found
 
 
-def uncited(checks: Iterable[dict[str, Any]]) -> dict[str, Verdict]:
+def uncited(checks: Iterable[dict[str, Any]]) -> dict[str, SentenceMark]:
     """Return the verdicts on sentences without a source, by their letters and digits."""
     return {squeezed(item["text"]): _verdict(item) for item in checks if item["status"] == "uncited"}
 
 
-def _verdict(item: Mapping[str, Any]) -> Verdict:
+def _verdict(item: Mapping[str, Any]) -> SentenceMark:
     name = label(item["status"])
-    return Verdict(item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item))))))
+    return SentenceMark(item["status"], name, " · ".join(filter(None, (name, " ".join(_first_reasons(item))))))

@@ -25,7 +25,7 @@ _SHORTEST = 2
 ABOUT = 0.2
 
 
-def content_terms(text: str) -> set[str]:
+def terms_without_numbers(text: str) -> set[str]:
     """Return a text's terms without its numbers, which are judged by themselves."""
     return {term for term in terms(text) if not term[0].isdigit()}
 
@@ -85,10 +85,10 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.terms = content_terms(text)
-        self.sentences = [Clause(sentence, content_terms(sentence)) for sentence in split_sentences(text)]
+        self.terms = terms_without_numbers(text)
+        self.sentences = [Clause(sentence, terms_without_numbers(sentence)) for sentence in split_sentences(text)]
         self.clauses = [
-            Clause(clause, content_terms(clause), sentence.text, clauses[0])
+            Clause(clause, terms_without_numbers(clause), sentence.text, clauses[0])
             for sentence in self.sentences
             for clauses in [_clauses_of(sentence.text)]
             for clause in clauses

@@ -33,7 +33,7 @@ def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
     return {at for at in map(place, clauses) if at is not None}
 
 
-def quotations(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
+def quoted_lines(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
     """Return what an answer of mere quotations takes from a source, line by line.
 
     All that stands before a marker is quoted from its source, and the rows of a table from that of the title above.

@@ -15,7 +15,7 @@ _WORDS = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SentenceMark:
     """What the check made of a sentence (`verdict.Status`), that in words, and why it is doubted."""
 
     status: str = ""
@@ -29,14 +29,14 @@ class Verdict:
 
 
 def underlined(
-    tokens: Sequence[Token], verdict: Callable[[int], Verdict], uncited: Mapping[str, Verdict]
+    tokens: Sequence[Token], verdict: Callable[[int], SentenceMark], uncited: Mapping[str, SentenceMark]
 ) -> list[Token]:
     """Return the tokens of a line of Markdown with doubted sentences within `doubt_open` and `doubt_close`.
 
     `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`. `uncited` has the
     sentences without any by their letters and digits (`squeezed`); `doubt_end` follows them.
     """
-    found: list[tuple[int, Verdict]] = []
+    found: list[tuple[int, SentenceMark]] = []
     text = ""
     for token in tokens:
         if token.type == "citation":
@@ -44,7 +44,7 @@ def underlined(
             if judged.doubtful:
                 found.append((len(text), judged))
         text += _text_of(token)
-    doubts: list[tuple[int, int, Verdict]] = []  # where a sentence starts and ends in the text, and its verdict
+    doubts: list[tuple[int, int, SentenceMark]] = []  # where a sentence starts and ends in the text, and its verdict
     end = 0
     for sentence in sentences(text) if found or uncited else ():
         start, end = end, end + len(sentence)
@@ -76,7 +76,7 @@ def _text_of(token: Token) -> str:
             return ""
 
 
-def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, Verdict]]) -> Iterator[Token]:
+def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, SentenceMark]]) -> Iterator[Token]:
     """Yield a token, what is doubted of its text between tokens that mark it; code stays whole."""
     if token.type not in ("text", "code_inline"):
         yield token

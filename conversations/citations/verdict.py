@@ -18,7 +18,7 @@ from conversations.citations.rules.attribution import counterpart, misplaced
 from conversations.citations.rules.derived import is_worked_out
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
-from conversations.citations.source import Source, content_terms, split_clauses
+from conversations.citations.source import Source, split_clauses, terms_without_numbers
 from ragsite.language import language_of
 
 Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
@@ -107,7 +107,7 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(misplaced(said, source)))
     for clause in clauses if not problems else ():
         ways = exceptions(clause)
-        about = [other.signs for other in source.about(content_terms(clause)) if exceptions(other.text) == ways]
+        about = [other.signs for other in source.about(terms_without_numbers(clause)) if exceptions(other.text) == ways]
         if contradicts(read(clause), about, source.weight):
             problems.append(("polarity", ""))
             break
@@ -116,7 +116,7 @@ def _judge(claim: Claim, source: Source) -> Verdict:
         problems += [("word", what) for what in dict.fromkeys(found)]
     mine = [quantity for quantity in quantities(said) if not quantity.spelled]  # others may count nothing
     found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
-    covered = source.coverage(content_terms(said), found_numbers)
+    covered = source.coverage(terms_without_numbers(said), found_numbers)
     if covered < ENOUGH:
         problems.append(("words", ""))
     status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
@@ -142,7 +142,7 @@ def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
     if problems:
         return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
     alike = names(said)
-    rest = content_terms(said) - content_terms(" ".join(alike))
+    rest = terms_without_numbers(said) - terms_without_numbers(" ".join(alike))
     comparable = len(quantities(said)) + len(alike) + len(rest & source.terms)
     covered = comparable / (comparable + len(rest - source.terms) or 1)
     if covered < ENOUGH:

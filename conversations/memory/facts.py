@@ -52,7 +52,7 @@ def known(user_id: int) -> list[str]:
 @transaction.atomic
 def remember(user_id: int, text: str) -> MemoryFact:
     """Store a fact, or return the one that says the same; raises `FactRefused` over a limit."""
-    content = checked(text)
+    content = validated_fact(text)
     # The person's row is held, so that two requests can't pass the limit together.
     MemorySwitch.objects.get_or_create(user_id=user_id)
     MemorySwitch.objects.select_for_update().get(user_id=user_id)
@@ -71,7 +71,7 @@ def remember(user_id: int, text: str) -> MemoryFact:
 @transaction.atomic
 def change(fact: MemoryFact, text: str) -> MemoryFact:
     """Replace a fact's words; raises `FactRefused` for words that can't be stored, or that another fact has."""
-    content = checked(text)
+    content = validated_fact(text)
     if MemoryFact.objects.filter(user_id=fact.user_id, content=content).exclude(pk=fact.pk).exists():
         raise FactRefused("fact_known", _("This is remembered already."))
     fact.content = content
@@ -89,7 +89,7 @@ def delete_all_facts(user: Any) -> int:
     return facts_of(user).delete()[0]
 
 
-def checked(text: str) -> str:
+def validated_fact(text: str) -> str:
     """Return a fact's words as they are stored; raises `FactRefused`."""
     content = " ".join(text.replace("\x00", "").split())
     if not content:

@@ -24,9 +24,9 @@ from conversations.prompts.side_calls import SPEAKERS
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.prompt_tokens import shorten
 from ragsite.llm.stream.think import strip_thinking
-from ragsite.llm.tokens import count_tokens
 from ragsite.llm.types import ChatMessage
 
 logger = logging.getLogger(__name__)

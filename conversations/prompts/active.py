@@ -31,7 +31,7 @@ _look: ContextVar[_Look | None] = ContextVar("look", default=None)
 
 
 @contextmanager
-def looked_at_once() -> Iterator[None]:
+def pinned_setup() -> Iterator[None]:
     """Within, also in tasks and on database threads, the setup is the one that was first asked for."""
     token = _look.set(_Look())
     try:

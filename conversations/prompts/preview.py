@@ -95,7 +95,7 @@ def _hits(turn: Turn, reader: Any) -> list[Hit]:
     """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
     citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
     if turn.session.owner_id != reader.pk:
-        citations = citations.filter(chunk__in=access.chunks(reader))
+        citations = citations.filter(chunk__in=access.readable_chunks(reader))
     merged = Chunk.objects.filter(pk__in=[chunk_id for citation in citations for chunk_id in citation.joined])
     contents = dict(merged.values_list("pk", "content"))
     hits = []

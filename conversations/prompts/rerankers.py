@@ -16,11 +16,11 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import NotConfigured
+from ragsite.llm.passage_tokens import count_tokens, truncate_to_tokens
 from ragsite.llm.reranking.local import local_reranker
 from ragsite.llm.reranking.remote import RemoteReranker
 from ragsite.llm.reranking.rerank import Reranker, Scores
 from ragsite.llm.reranking.scores import parse_scores
-from ragsite.llm.tokens import count_tokens, truncate_to_tokens
 from ragsite.llm.types import ChatMessage, Endpoint
 
 # The share of a model's window that a prompt may fill; counts are estimates.

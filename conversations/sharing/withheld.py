@@ -14,7 +14,8 @@ from knowledge.access import Actor
 
 def readable_documents(user: Actor, ids: Iterable[int | None]) -> set[int]:
     """Return those of some documents that are there and that the user may read."""
-    return set(access.documents(user).filter(pk__in={pk for pk in ids if pk is not None}).values_list("pk", flat=True))
+    found = access.readable_documents(user).filter(pk__in={pk for pk in ids if pk is not None})
+    return set(found.values_list("pk", flat=True))
 
 
 def take_out(message: Message, citations: Collection[Citation], readable: Set[int]) -> list[Citation]:

@@ -69,7 +69,7 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
-    with active.looked_at_once():  # by the turn, which is a task begun within
+    with active.pinned_setup():  # by the turn, which is a task begun within
         runner = TurnRunner(pipeline(), await in_database(_prepare, user, ask), on_end=_ended)
         _runners.add(runner)
         try:
@@ -197,7 +197,7 @@ def _prepare(user: Any, ask: Ask) -> State:
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
-        question=checked(ask.question),
+        question=validated_question(ask.question),
         parent_turn_id=parent,
         from_newest=ask.parent_turn_id is None and not ask.as_root,
         request_id=ask.request_id,
@@ -209,7 +209,7 @@ def _prepare(user: Any, ask: Ask) -> State:
     return State(request)
 
 
-def checked(question: str) -> str:
+def validated_question(question: str) -> str:
     """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
     question = whole(question).strip()
     if not re.search(f"[^{INVISIBLE}]", question):

@@ -78,7 +78,7 @@ def sight_of(turn: Turn, rows: list[TraceStep], user: Any) -> Sight:
     """Return what the user may see; the passages of messages are those of the answer's citations, by number."""
     given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
     asked = named_passages(rows, None) | set(given.values())
-    readable = frozenset(access.chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
+    readable = frozenset(access.readable_chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
     numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
     return Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
 

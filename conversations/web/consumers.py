@@ -181,7 +181,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if started.existing:
             page = await self._page(started.turn_id, started.assistant_message_id)
         else:  # at once, without asking the database for what has only just begun
-            page = AnswerPage.begun(started, lifecycle.checked(ask.question))
+            page = AnswerPage.begun(started, lifecycle.validated_question(ask.question))
         html = turn_html(page)
         self._shown.add(page.turn_id)
         if form.get("pending"):  # its optimistic copy stands there

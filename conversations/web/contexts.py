@@ -194,7 +194,7 @@ def local_models(user: Any) -> list[str]:
 
 def suggestions(user: Any, besides: Collection[int] = ()) -> list[str]:
     """Return headings of a few documents that the user may read, besides those of some bases: what one could ask."""
-    newest = knowledge_access.documents(user).exclude(knowledge_base__in=besides).order_by("-id")[:50]
+    newest = knowledge_access.readable_documents(user).exclude(knowledge_base__in=besides).order_by("-id")[:50]
     headings = (
         Chunk.objects.filter(document__in=list(newest), heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
         .order_by("document_id", "ordinal")

@@ -68,7 +68,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
     # The passages that the trace names, without those out of the user's reach.
     named = redaction.named_passages(rows, _LISTED_HITS)
-    chunks = access.chunks(user).select_related("document").in_bulk(named)
+    chunks = access.readable_chunks(user).select_related("document").in_bulk(named)
     sight = redaction.sight_of(turn, rows, user)
     made = []
     for row in rows:

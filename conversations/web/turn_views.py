@@ -106,7 +106,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """
     message = access.get_message(request.user, pk, traced=True)
     page = _page_of(message)
-    readable = knowledge_access.chunks(request.user).select_related("document")
+    readable = knowledge_access.readable_chunks(request.user).select_related("document")
     if message.turn.session.owner_id != request.user.pk:
         within = set(readable.filter(pk__in=[card.chunk_id for card in page.cards]).values_list("pk", flat=True))
         page.answer.citations = [item for item in page.answer.citations if item["chunk_id"] in within]

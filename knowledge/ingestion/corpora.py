@@ -13,7 +13,7 @@ from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.language import language_of
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 _LONGEST_NAME = 255
 

@@ -22,7 +22,7 @@ Line = tuple[int | None, int]
 
 
 @dataclass(slots=True)
-class Turns:
+class FairQueue:
     """Hands out waiting documents, one of each uploader in turn, the one served longest ago first.
 
     `waiting` gives the documents to choose from, anew for each look at the queue. Those of one line come in the order

@@ -31,7 +31,7 @@ from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def ingest(document_id: int) -> bool:
     False when the document is gone, finished, cancelled, or in the hands of a living worker, and when it failed
     (the reason is then stored with it).
     """
-    read(document_id)
+    parse_and_index_words(document_id)
     held = claims.claim_indexing(document_id)
     if held is None:
         return False
@@ -59,7 +59,7 @@ def ingest(document_id: int) -> bool:
     ).exists()
 
 
-def read(document_id: int, seconds: float = float("inf")) -> bool:
+def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bool:
     """Make a waiting document findable by its words; return whether this call did.
 
     One that can't be parsed in `seconds` is put back; see `Claim.put_back`.

@@ -21,7 +21,7 @@ from knowledge import services
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
 from knowledge.ingestion.claims import Claim, Heart
-from knowledge.ingestion.fair_order import Turns
+from knowledge.ingestion.fair_order import FairQueue
 
 logger = logging.getLogger(__name__)
 
@@ -77,12 +77,12 @@ def _with_own_connection(task: Callable[[], T]) -> T:
 
 def _read(until: float, indexing: "_Indexing", beside: "_Beside") -> int:
     count = 0
-    turns = Turns(claims.waiting_to_be_read)
+    turns = FairQueue(claims.waiting_to_be_read)
     while time.monotonic() < until:
         number = turns.next()
         if number is not None:
             beside.busy()
-            if ingestion.read(number):
+            if ingestion.parse_and_index_words(number):
                 count += 1
                 indexing.wake()
             beside.free()
@@ -134,7 +134,7 @@ class _Beside:
         self._thread.join()
 
     def _run(self) -> None:
-        turns = Turns(claims.small_waiting_to_be_read)
+        turns = FairQueue(claims.small_waiting_to_be_read)
         looked = time.monotonic()
         try:
             while not self._over.is_set():
@@ -147,7 +147,7 @@ class _Beside:
                     number = turns.next() if is_due else None
                     if number is None:
                         self._over.wait(_LOOK_SECONDS)
-                    elif ingestion.read(number, claims.SMALL_SECONDS):
+                    elif ingestion.parse_and_index_words(number, claims.SMALL_SECONDS):
                         self.count += 1
                         self.announce()
                 except DatabaseError:  # restarting, perhaps
@@ -205,7 +205,7 @@ class _Indexing:
 
     def _claims(self, heart: Heart) -> Iterator[Claim | None]:
         """Yield claims as documents come; None before waiting for more of them."""
-        turns = Turns(claims.waiting_to_be_indexed)
+        turns = FairQueue(claims.waiting_to_be_indexed)
         # Beyond the round's time as long as a large file is read: small ones that come beside it don't wait for that.
         while not self._stopped.is_set() and (not self._nothing_follows.is_set() or time.monotonic() < self._until):
             nothing_follows = self._nothing_follows.is_set()  # asked before looking, lest the last one be missed

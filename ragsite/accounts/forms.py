@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import ngettext
 
-from ragsite.accounts.guesses import Guess, TooManyGuesses, address_of
+from ragsite.accounts.lockout import Guess, TooManyGuesses, address_of
 
 # Where a form tells its view of the seconds to wait, as an attribute of the request.
 _WAIT = "guesses_wait"

@@ -11,7 +11,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
-from ragsite.accounts.guesses import Guess, TooManyGuesses, address_of
+from ragsite.accounts.lockout import Guess, TooManyGuesses, address_of
 from ragsite.models import ApiToken
 
 KEYWORD = "Token"

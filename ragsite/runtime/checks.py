@@ -12,6 +12,12 @@ from ragsite import env
 
 OLDEST_POSTGRESQL = 15
 OLDEST_PGVECTOR = (0, 8)
+# Variables that had another name.
+RENAMED = {
+    "BROAD_PER_DOCUMENT": "BROAD_MAX_HITS_PER_DOCUMENT",
+    "DEFAULT_TOP_K": "ANSWER_TOP_K",
+    "FUSION_DEPTH": "RETRIEVER_TOP_K",
+}
 
 
 @register()
@@ -31,11 +37,13 @@ def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
 
 @register()
 def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """A variable of the site's that nothing reads is most likely one that is misspelt."""
+    """A variable of the site's that nothing reads is most likely one that is misspelt, or has another name now."""
     found: list[CheckMessage] = []
-    for name in env.unknown("RAGSITE_"):
+    for name in env.unknown("RAGSITE_", *RENAMED):
         meant = difflib.get_close_matches(name, env.options, n=1)
         hint = f"Did you mean {meant[0]}?" if meant else "docs/settings.md lists those that there are."
+        if name in RENAMED:
+            hint = f"It is called {RENAMED[name]} now."
         found.append(
             Warning(f"The environment variable {name} is not known and changes nothing.", hint, id="ragsite.W001")
         )

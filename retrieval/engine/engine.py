@@ -38,10 +38,10 @@ class Engine(Protocol):
     def stats(self, knowledge_base_ids: Sequence[int]) -> IndexStats:
         """Return the size of the knowledge bases' index."""
 
-    async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_fulltext(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k best (chunk id, BM25 score), best first."""
 
-    async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_vectors(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k nearest (chunk id, cosine similarity), nearest first."""
 
 
@@ -62,11 +62,11 @@ class PostgresEngine:
         counts = VectorCount.objects.filter(knowledge_base_id__in=knowledge_base_ids, space__active=True)
         return IndexStats(chunks or 0, counts.aggregate(all=Sum("vectors"))["all"] or 0)
 
-    async def search_words(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_fulltext(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k best (chunk id, BM25 score), best first."""
         return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k)
 
-    async def search_meaning(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_vectors(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
         """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works.
 
         When the space goes meanwhile, another one has taken its place, and is asked.

@@ -132,7 +132,7 @@ def delete(document_ids: Sequence[int]) -> int:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
-        vectors.uncount(document_ids)  # they go with their entries
+        vectors.decrement_counts(document_ids)  # they go with their entries
         cursor.execute(_DELETE, [list(document_ids)])
         gone: dict[int, dict[int, int]] = defaultdict(dict)
         for knowledge_base_id, term, count in cursor.fetchall():

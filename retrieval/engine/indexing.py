@@ -49,7 +49,7 @@ def index_document(document_id: int) -> None:
         space = spaces.active_space()
         with suppress(vectors.SpaceChanged):
             for window, computed in embedded(space, vectors.missing(space, document_id)):
-                vectors.store(space, window, computed)
+                vectors.insert_into_active(space, window, computed)
             return
 
 
@@ -156,7 +156,7 @@ class _Pipeline:
                 with guarded(window.held):
                     held = window.held
                     try:
-                        vectors.store(window.space, window.chunk_ids, window.vectors.result())
+                        vectors.insert_into_active(window.space, window.chunk_ids, window.vectors.result())
                     except vectors.SpaceChanged:
                         pause(held, 0)  # until its next turn, in the new space
                         continue

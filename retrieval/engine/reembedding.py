@@ -87,7 +87,7 @@ def _fill(space: EmbeddingSpace, progress: Progress) -> None:
         added = after = 0
         while page := _ids(missing, {"after": after, "limit": PAGE}):
             for window, computed in indexing.embedded(space, page, WINDOW):
-                vectors.fill(space, window, computed)
+                vectors.insert(space, window, computed)
                 added += len(window)
                 progress(min(total, done + added), total)
             after = page[-1]
@@ -107,7 +107,7 @@ def _switched(space: EmbeddingSpace, most: int | None) -> bool:
             if most is not None and len(tail) > most:
                 return False
             for window, computed in indexing.embedded(space, tail, WINDOW):
-                vectors.fill(space, window, computed)
+                vectors.insert(space, window, computed)
             EmbeddingSpace.objects.filter(pk=old.pk).update(active=False)
         EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
     space.active = True

@@ -77,7 +77,7 @@ class SpaceChanged(Exception):
     """The space is no longer the one in use: ask for the active one, and begin again with it."""
 
 
-def store(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+def insert_into_active(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
     """Store the vectors, shape (chunks, dimension), of indexed chunks; those gone meanwhile are passed over.
 
     Raises `SpaceChanged` when the space is not the active one any more; while this runs, it stays it.
@@ -86,11 +86,11 @@ def store(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.f
         cursor.execute(_HOLD_ACTIVE, [space.pk])
         if cursor.fetchone() is None:
             raise SpaceChanged
-        fill(space, chunk_ids, vectors)
+        insert(space, chunk_ids, vectors)
 
 
-def fill(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store vectors, as `store` does, in a space that need not be the active one."""
+def insert(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+    """Store vectors, as `insert_into_active` does, in a space that need not be the active one."""
     parameters: dict[str, list[int] | list[str]] = {
         "chunks": list(chunk_ids),
         "vectors": [literal(vector) for vector in vectors],
@@ -106,7 +106,7 @@ def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
 
 
-def uncount(document_ids: Sequence[int]) -> None:
+def decrement_counts(document_ids: Sequence[int]) -> None:
     """Lower the counts by the vectors of documents whose entries the caller deletes in the same transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_ENTRIES, [list(document_ids)])

@@ -34,7 +34,7 @@ class Asked:
     @property
     def depth(self) -> int:
         """How many hits to ask for: where documents are ranked, many may be of the same."""
-        return max(RANKS, settings.FUSION_DEPTH) if is_by_document(self.targets) else RANKS
+        return max(RANKS, settings.RETRIEVER_TOP_K) if is_by_document(self.targets) else RANKS
 
 
 @dataclass(frozen=True, slots=True)

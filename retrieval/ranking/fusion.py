@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Side = Literal["vector", "bm25"]
+Retriever = Literal["vector", "bm25"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one side found for one query: (chunk id, score) best first, in `ms`.
+    """What one retriever found for one query: (chunk id, score) best first, in `ms`.
 
-    `weight` is its vote in the fusion: that of the query and of the side, or 0 for a side that has no say.
-    `understood` is the share of the query, from 0 to 1, that is in a language which the side knows, and `unknown` the
-    languages that it doesn't. `note` tells, for a person, why a side failed or has no vote.
+    `weight` is its vote in the fusion: that of the query and of the retriever, or 0 for a retriever that has no say.
+    `understood` is the share of the query, from 0 to 1, that is in a language which the retriever knows, and `unknown`
+    the languages that it doesn't. `note` tells, for a person, why a retriever failed or has no vote.
     """
 
-    type: Side
+    type: Retriever
     query: Query
     weight: float
     hits: list[tuple[int, float]]
@@ -41,9 +41,9 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a hit comes from: the side, its rank there from 1, its score there, and what that gave it."""
+    """Where a hit comes from: the retriever, its rank there from 1, its score there, and what that gave it."""
 
-    type: Side
+    type: Retriever
     rank: int
     score: float
     rrf_score: float
@@ -65,8 +65,8 @@ class FusedChunk:
 def fuse(rankings: Iterable[Ranking], k: int, constant: float) -> list[FusedChunk]:
     """Return the k best chunks by Σ weight / (constant + rank), best first.
 
-    Ties go to the chunk that any side ranked higher, then to the older one. Rankings without weight add no chunk, but
-    stay to be seen among the sources.
+    Ties go to the chunk that any retriever ranked higher, then to the older one. Rankings without weight add no chunk,
+    but stay to be seen among the sources.
     """
     fused: dict[int, FusedChunk] = {}
     for ranking in rankings:

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from retrieval.engine import languages
 from retrieval.engine.analysis import pieces, terms
 from retrieval.engine.bm25 import inverse_document_frequency
-from retrieval.ranking.fusion import Query, Ranking, Side
+from retrieval.ranking.fusion import Query, Ranking, Retriever
 from retrieval.ranking.query_words import QUESTION_WORDS
 from retrieval.types import Hit
 
@@ -107,7 +107,7 @@ class _Wording:
 def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
     """Return the hits (best first) with their worth, the most promising first; equal ones keep their order.
 
-    `rankings` are those that the hits were fused from; several of a side count by their weights. So do several
+    `rankings` are those that the hits were fused from; several of a retriever count by their weights. So do several
     queries, each by its weight: judged by the longest alone, a question that stands by itself lost to the words of the
     conversation that it was also searched with, however little these counted (see `bench_followups`).
     """
@@ -119,12 +119,12 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
     most = max(documents.values())
     best_fused = max(hit.score for hit in hits) or 1.0
     by_words = []
-    for weight, scores in _of_side(rankings, "bm25"):
+    for weight, scores in _of_retriever(rankings, "bm25"):
         # Against the best among the hits: BM25 grows with the length of the query.
         best = max((scores.get(hit.chunk_id, 0.0) for hit in hits), default=0.0) or 1.0
         by_words.append((weight, {chunk_id: score / best for chunk_id, score in scores.items()}))
     words = _mean(hits, by_words, lambda scores: 0.0)
-    nearness = _mean(hits, _of_side(rankings, "vector"), lambda scores: min(scores, default=0.0))
+    nearness = _mean(hits, _of_retriever(rankings, "vector"), lambda scores: min(scores, default=0.0))
     # How far similarities are to be trusted, from 0 to 1, of a model that may not know all of the languages.
     by_meaning = [ranking for ranking in rankings if ranking.type == "vector"]
     trust = max((ranking.understood for ranking in by_meaning), default=1.0)
@@ -196,9 +196,9 @@ def share(found: Iterable[str], weights: Mapping[str, float]) -> float:
     return sum(weights[term] for term in weights.keys() & set(found)) / (sum(weights.values()) or 1.0)
 
 
-def _of_side(rankings: Sequence[Ranking], side: Side) -> list[_Scores]:
-    """Return the rankings of a side that found something, each as its weight and its scores by chunk."""
-    found = [ranking for ranking in rankings if ranking.type == side and ranking.hits]
+def _of_retriever(rankings: Sequence[Ranking], retriever: Retriever) -> list[_Scores]:
+    """Return the rankings of a retriever that found something, each as its weight and its scores by chunk."""
+    found = [ranking for ranking in rankings if ranking.type == retriever and ranking.hits]
     voted = any(ranking.weight for ranking in found)
     return [(ranking.weight if voted else 1.0, dict(ranking.hits)) for ranking in found]
 

@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ragsite.llm.errors import BadReply, LLMError, TimedOut, Unreachable
+from ragsite.llm.passage_tokens import count_tokens, truncate_to_tokens
 from ragsite.llm.reranking.rerank import Reranker, Scores
-from ragsite.llm.tokens import count_tokens, truncate_to_tokens
 from ragsite.runtime import caches
 from retrieval.ranking.rerank_options import FUSED, RerankOptions
 from retrieval.types import Hit

@@ -1,4 +1,4 @@
-"""Asking both sides: by words and by meaning, side by side, each on its own when the other fails."""
+"""Asking both retrievers: by words and by meaning, side by side, each on its own when the other fails."""
 
 import asyncio
 import logging
@@ -17,8 +17,8 @@ from ragsite.llm.errors import LLMError
 from retrieval.engine import languages, spaces
 from retrieval.engine.engine import Hits, engine
 from retrieval.engine.limits import gate
-from retrieval.ranking.fusion import Query, Ranking, Side
-from retrieval.types import SIDES, SearchFailed, SearchRequest
+from retrieval.ranking.fusion import Query, Ranking, Retriever
+from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,12 +29,12 @@ logger = logging.getLogger(__name__)
 
 
 async def retrieve(request: SearchRequest) -> list[Ranking]:
-    """Ask both sides for every query, all side by side.
+    """Ask both retrievers for every query, all side by side.
 
     Of a query in a language that the embedding model doesn't know, the vectors are only asked when nothing is found for
-    any query of the request: else their noise would stand beside what another wording has found. A side that fails or
-    takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`, and
-    `SearchOverloaded` when too many searches are running.
+    any query of the request: else their noise would stand beside what another wording has found. A retriever that
+    fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`,
+    and `SearchOverloaded` when too many searches are running.
     """
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
@@ -46,9 +46,9 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
             with suppress(LLMError):
                 space = spaces.seen()
                 if space is None:
-                    space = await asked(spaces.active_space)
+                    space = await in_database_within_timeout(spaces.active_space)
                 unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
-        groups = await asyncio.gather(*(_ask_sides(query, request, unknown) for query in queries))
+        groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
         if not any(ranking.hits for group in groups for ranking in group):
             groups = await asyncio.gather(*(_ask_after_all(group, request) for group in groups))
     rankings = [ranking for group in groups for ranking in group]
@@ -57,7 +57,7 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     return rankings
 
 
-async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a function that reads the database; raises `SearchFailed` when that fails or takes too long."""
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
@@ -67,8 +67,8 @@ async def asked(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
         raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
 
 
-async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[str]) -> list[Ranking]:
-    """Ask the sides of the request's mode, side by side.
+async def _ask_retrievers(query: Query, request: SearchRequest, unknown: frozenset[str]) -> list[Ranking]:
+    """Ask the retrievers of the request's mode, side by side.
 
     The vectors' vote is the square of the share of the query that their model understands: what is left of a query
     means less than its part (docs/decisions/fusion.md). Where that share is next to nothing they have none, and are
@@ -76,7 +76,7 @@ async def _ask_sides(query: Query, request: SearchRequest, unknown: frozenset[st
     """
     understood = languages.understood(query.text, unknown)
     if understood >= LEAST_UNDERSTOOD:
-        asking = (_ask(side, query, request, understood, unknown) for side in SIDES[request.mode])
+        asking = (_ask(retriever, query, request, understood, unknown) for retriever in RETRIEVERS[request.mode])
         return list(await asyncio.gather(*asking))
     note = _("The embedding model doesn't know this language, so only the words count.")
     unasked = Ranking("vector", query, 0.0, [], 0.0, note, understood=understood, unknown=unknown)
@@ -93,41 +93,41 @@ async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[R
 
 
 async def _ask(
-    side: Side,
+    retriever: Retriever,
     query: Query,
     request: SearchRequest,
     understood: float = 1.0,
     unknown: frozenset[str] = frozenset(),
 ) -> Ranking:
-    depth = max(settings.FUSION_DEPTH, request.k)
+    depth = max(settings.RETRIEVER_TOP_K, request.k)
     started = time.perf_counter()
     bases = request.knowledge_base_ids
     answer: Awaitable[Hits]
-    if side == "bm25":
-        answer = engine.search_words(query.text, bases, depth)
+    if retriever == "bm25":
+        answer = engine.search_fulltext(query.text, bases, depth)
         threshold = settings.BM25_THRESHOLD if request.bm25_threshold is None else request.bm25_threshold
     else:
-        answer = engine.search_meaning(query.text, bases, depth)
+        answer = engine.search_vectors(query.text, bases, depth)
         threshold = settings.VECTOR_THRESHOLD if request.vector_threshold is None else request.vector_threshold
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             hits = await answer
     except (DatabaseFailure, LLMError, TimeoutError) as error:
-        logger.warning("The %s side of a search failed: %s", side, error.__class__.__name__, exc_info=True)
-        if side == "bm25":
+        logger.warning("The %s retriever of a search failed: %s", retriever, error.__class__.__name__, exc_info=True)
+        if retriever == "bm25":
             failure = _("The search by words failed; the hits are those of the search by meaning.")
         else:
             failure = _("The search by meaning failed; the hits are those of the search by words.")
-        return Ranking(side, query, 0.0, [], _ms_since(started), failure, failed=True)
+        return Ranking(retriever, query, 0.0, [], _ms_since(started), failure, failed=True)
     if threshold is not None:
         hits = [hit for hit in hits if hit[1] >= threshold]
     weight = query.weight
-    if side == "vector" and request.mode == "hybrid":
+    if retriever == "vector" and request.mode == "hybrid":
         weight *= understood**2 * (settings.VECTOR_WEIGHT if request.vector_weight is None else request.vector_weight)
     else:
-        # Words are found in any language, and a side alone has nobody to yield to.
+        # Words are found in any language, and a retriever alone has nobody to yield to.
         understood, unknown = 1.0, frozenset()
-    return Ranking(side, query, weight, hits, _ms_since(started), understood=understood, unknown=unknown)
+    return Ranking(retriever, query, weight, hits, _ms_since(started), understood=understood, unknown=unknown)
 
 
 def _ms_since(started: float) -> float:

@@ -90,7 +90,7 @@ def add(request: HttpRequest) -> HttpResponse:
         preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
         return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
     text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
-    found = access.chunks(request.user).filter(pk__in=chunk_ids)
+    found = access.readable_chunks(request.user).filter(pk__in=chunk_ids)
     places = dict(found.values_list("pk", "document__knowledge_base_id"))
     try:
         with transaction.atomic():  # a new set stays only with its question
@@ -127,7 +127,7 @@ def offer(
     user: Any, text: str, chunk_ids: Sequence[int], ticked: Collection[int], preferred: int | None = None
 ) -> dict[str, Any]:
     """Return what the popover shows: the question, its passages as far as the user may read them, and the sets."""
-    chunks = access.chunks(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
+    chunks = access.readable_chunks(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
     there = [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
     bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
     return {

@@ -79,7 +79,7 @@ def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
     async def client_for(purpose: str) -> FakeLLM | None:
         return fake_llm if purpose in fake_llm.serves else None
 
-    monkeypatch.setattr("conversations.pipeline.nodes.budget.endpoint_for", endpoint_for)
+    monkeypatch.setattr("conversations.pipeline.nodes.compose_prompt.endpoint_for", endpoint_for)
     monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
     return fake_llm
 

@@ -28,7 +28,14 @@ def test_nobody_reads_nothing(owner: User, stranger: User) -> None:
     factories.make_knowledge_base(owner, visibility=KnowledgeBase.Visibility.SITE)
     stranger.is_active = False
     for user in (AnonymousUser(), stranger):
-        for reach in (access.readable, access.editable, access.owned, access.documents, access.chunks, access.pictures):
+        for reach in (
+            access.readable,
+            access.editable,
+            access.owned,
+            access.readable_documents,
+            access.readable_chunks,
+            access.readable_pictures,
+        ):
             assert not reach(user).exists()
 
 

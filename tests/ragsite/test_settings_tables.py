@@ -50,7 +50,7 @@ def test_one_entry_is_enough_for_documentation_and_page(
 @pytest.mark.parametrize(
     ("name", "value", "takes"),
     [
-        ("DEFAULT_TOP_K", "101", "is 101; it takes a whole number of at least 1 and at most 100"),
+        ("ANSWER_TOP_K", "101", "is 101; it takes a whole number of at least 1 and at most 100"),
         ("LLM_TEMPERATURE", "warm", "is 'warm'; it takes a number of at least 0.0 and at most 2.0"),
         ("EMBEDDING_DIMENSION", "5000", "is 5000; it takes a whole number of at least 1 and at most 4000"),
         ("RAGSITE_LANGUAGE", "fr", "is 'fr'; it takes one of: en, zh-hans"),

@@ -153,8 +153,8 @@ def test_when_no_side_answers_the_search_is_unavailable(
     async def fail(*args: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr(engine, "search_words", fail)
-    monkeypatch.setattr(engine, "search_meaning", fail)
+    monkeypatch.setattr(engine, "search_fulltext", fail)
+    monkeypatch.setattr(engine, "search_vectors", fail)
     answer = post(as_owner, query="gigabit")
     assert answer.status_code == 503
     assert answer.json()["code"] == "search_unavailable"

@@ -130,7 +130,7 @@ async def test_an_embedding_model_that_hangs_holds_up_nothing_else(
     go_on = threading.Event()
     monkeypatch.setattr(spaces, "embed_query", lambda space, text: go_on.wait(60))
     await in_database(spaces.active_space)
-    searches = [asyncio.create_task(engine.search_meaning("cat", (base.pk,), 5)) for _ in range(40)]
+    searches = [asyncio.create_task(engine.search_vectors("cat", (base.pk,), 5)) for _ in range(40)]
     try:
         await asyncio.sleep(0)
         async with asyncio.timeout(20):
@@ -145,13 +145,13 @@ async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatc
     async def fail(*args: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(engine, "search_words", fail)
-    monkeypatch.setattr(engine, "search_meaning", fail)
+    monkeypatch.setattr(engine, "search_fulltext", fail)
+    monkeypatch.setattr(engine, "search_vectors", fail)
     with pytest.raises(SearchFailed):
         await search(request(base, "gigabit switch"))
 
 
-@pytest.mark.parametrize(("late", "other"), [("search_meaning", "bm25"), ("search_words", "vector")])
+@pytest.mark.parametrize(("late", "other"), [("search_vectors", "bm25"), ("search_fulltext", "vector")])
 async def test_a_late_side_is_not_waited_for(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch, late: str, other: str
 ) -> None:
@@ -272,13 +272,13 @@ async def test_searches_wait_for_a_place_or_are_sent_away(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
 ) -> None:
     settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE = 1, 1  # type: ignore[attr-defined]
-    go_on, search_words = asyncio.Event(), engine.search_words
+    go_on, search_fulltext = asyncio.Event(), engine.search_fulltext
 
     async def wait(*args: Any) -> Any:
         await go_on.wait()
-        return await search_words(*args)
+        return await search_fulltext(*args)
 
-    monkeypatch.setattr(engine, "search_words", wait)
+    monkeypatch.setattr(engine, "search_fulltext", wait)
     asked = [asyncio.create_task(search(request(base, text, mode="fulltext"))) for text in ("gigabit", "switch", "cat")]
     (sent_away,), others = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
     assert isinstance(sent_away.exception(), SearchOverloaded)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from conversations.citations.facts import are_alike, is_named, names
 from conversations.citations.quantities import Quantity, is_rough, quantities
-from conversations.citations.source import Clause, Source, content_terms, split_clauses
+from conversations.citations.source import Clause, Source, split_clauses, terms_without_numbers
 from conversations.citations.spelling import spelled
 
 # A clause of a claim rests on one of the source from this share of its words on.
@@ -37,7 +37,7 @@ def misplaced(said: str, source: Source) -> Iterator[tuple[Literal["number", "na
     # And those that the source gives for one thing and the claim for another: of two clauses with a number of the kind,
     # the claim has what only the other one says, and nothing of what only the one with this number says.
     mine = quantities(said)[:MOST_NUMBERS]
-    wanted = content_terms(said)
+    wanted = terms_without_numbers(said)
     for quantity in mine:
         if quantity.spelled or is_rough(said, quantity):
             continue
@@ -63,7 +63,8 @@ def counterpart(said: str, what: str, source: Source) -> str:
         return ""
     beside = _words_beside(said, wrong)
     unit = next((clause for clause in split_clauses(said) if what in clause), said)
-    for whole, wanted in ((False, content_terms(unit)), (True, content_terms(unit)), (True, content_terms(said))):
+    for whole, text in ((False, unit), (True, unit), (True, said)):
+        wanted = terms_without_numbers(text)
         basis = source.basis(wanted, whole)
         if basis is None or source.share(wanted, basis) < SPEAKS_OF_IT:
             continue
@@ -97,7 +98,7 @@ def _basis(wanted: Set[str], source: Source, whole: bool) -> Clause | None:
 
 def _misplaced_numbers(unit: str, source: Source, whole: bool) -> Iterator[str]:
     mine = quantities(unit)
-    wanted = content_terms(unit)
+    wanted = terms_without_numbers(unit)
     basis = _basis(wanted, source, whole) if mine else None
     if basis is None:
         return
@@ -118,9 +119,9 @@ def _misplaced_names(unit: str, said: str, source: Source, whole: bool) -> Itera
             full_names[-1] = longer[0]
         else:
             full_names.append(name)
-    said_here = content_terms(unit) if full_names else set()
+    said_here = terms_without_numbers(unit) if full_names else set()
     for name in full_names:
-        wanted = said_here - content_terms(name)
+        wanted = said_here - terms_without_numbers(name)
         basis = _basis(wanted, source, whole)
         if basis is None:
             continue
@@ -158,7 +159,7 @@ def _speaks_of(clause: str, fact: str, holding: Clause, basis: Clause) -> bool:
     rest = clause.replace(fact, " ")
     for quantity in mine:
         rest = rest.replace(clause[quantity.start : quantity.end], " ")
-    if content_terms(rest) & (holding.terms - basis.terms):
+    if terms_without_numbers(rest) & (holding.terms - basis.terms):
         return True
     place = clause.find(fact)
     ours = {quantity.kind for quantity in mine if quantity.start < place + len(fact) and place < quantity.end}

@@ -11,8 +11,8 @@ from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from knowledge.chunking.sentences import split_sentences
 from ragsite.llm.errors import LLMError
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.entailment import local_entailment
-from ragsite.llm.tokens import count_tokens
 
 # Tokens of a passage that are read with a sentence: most such models read 512 of both.
 WINDOW = 320

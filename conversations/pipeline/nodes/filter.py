@@ -16,8 +16,8 @@ from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
 from conversations.prompts.passages import fenced
+from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.stream.json_reply import line, objects, truth
-from ragsite.llm.tokens import truncate_to_tokens
 from retrieval.search import Hit
 
 # Tokens of a passage that are shown to the model.
@@ -25,7 +25,7 @@ PASSAGE_TOKENS = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PassageVerdict:
     """What a model says of a hit. `keep` is None when it said nothing that can be used; `reason` then says why."""
 
     keep: bool | None
@@ -74,10 +74,10 @@ class Filter(Node):
             ],
         )  # fmt: skip
 
-    async def _judge(self, state: State, hits: list[Hit], ctx: Context) -> list[Verdict]:
+    async def _judge(self, state: State, hits: list[Hit], ctx: Context) -> list[PassageVerdict]:
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
         question = side_calls.quoted(state.plan.ranking_query or state.request.question)
-        verdicts = [Verdict(None, reason="timed out")] * len(hits)
+        verdicts = [PassageVerdict(None, reason="timed out")] * len(hits)
         places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
         done = 0
 
@@ -131,7 +131,7 @@ class Filter(Node):
         return told
 
 
-def read_verdict(reply: str, content: str) -> Verdict:
+def read_verdict(reply: str, content: str) -> PassageVerdict:
     """Return the first usable verdict of a reply; a key passage counts only when the passage holds it."""
     for item in objects(reply, "keep"):
         keep = truth(item.get("keep"))
@@ -139,16 +139,16 @@ def read_verdict(reply: str, content: str) -> Verdict:
             passage = line(item.get("key_passage")) if keep else ""
             if _squeezed(passage) not in _squeezed(content):
                 passage = ""
-            return Verdict(keep, passage, line(item.get("reason"))[:300])
-    return Verdict(None, reason="no verdict")
+            return PassageVerdict(keep, passage, line(item.get("reason"))[:300])
+    return PassageVerdict(None, reason="no verdict")
 
 
-async def _verdict(model: side_calls.Asker, question: str, hit: Hit) -> Verdict:
+async def _verdict(model: side_calls.Asker, question: str, hit: Hit) -> PassageVerdict:
     passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
     try:
         answered = await model.ask(question=question, evidence=passage)
     except side_calls.NoReply as none:
-        return Verdict(None, reason=none.reason)
+        return PassageVerdict(None, reason=none.reason)
     return read_verdict(answered.text, hit.content)
 
 

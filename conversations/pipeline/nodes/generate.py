@@ -11,7 +11,7 @@ from conversations.events import DELTA_INTERVAL, SourcesEvent, ThinkEvent
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
-from conversations.pipeline.nodes.budget import purpose_of
+from conversations.pipeline.nodes.compose_prompt import purpose_of
 from conversations.pipeline.state import State
 from conversations.pipeline.writing import extractive_answer
 from conversations.pipeline.writing.blocks import BlockWriter, PartWriter, escape_markdown

@@ -19,7 +19,7 @@ from conversations.pipeline.writing import extractive_answer
 from conversations.prompts import calibration
 from conversations.turn_store import Started
 from ragsite.db import PATIENCE, in_database, retry_while_database_is_down
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 
 class Save(Node):

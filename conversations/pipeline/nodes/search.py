@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -20,15 +21,19 @@ from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import frequencies
 from retrieval.ranking.query_words import is_broad
 from retrieval.ranking.rerank_options import RerankOptions
-from retrieval.ranking.retrievers import asked
+from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Ranking, SearchRequest, rankings_of
 
-SIDES = ((3, "vector_search", "vector", gettext_lazy("Search by meaning")),
-         (4, "fulltext_search", "bm25", gettext_lazy("Search by words")))  # fmt: skip
+# A step's number and key, its retriever and what it is called.
+Step = tuple[int, str, str, Promise]
+STEPS: tuple[Step, ...] = (
+    (3, "vector_search", "vector", gettext_lazy("Search by meaning")),
+    (4, "fulltext_search", "bm25", gettext_lazy("Search by words")),
+)
 
 
 class Search(Node):
-    """Runs every query through the vector side and the full-text side."""
+    """Runs every query through the vector retriever and the full-text retriever."""
 
     key = "search"
     title = gettext_lazy("Search")
@@ -46,8 +51,8 @@ class Search(Node):
         """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""
         began = time.perf_counter()
         request, plan, found = state.request, state.plan, state.found
-        for side in SIDES:
-            await ctx.emit(_step(side, "processing"))
+        for step in STEPS:
+            await ctx.emit(_step(step, "processing"))
         ids, general = await in_database(searchable, request.user_id, request.session_id)
         found.knowledge_base_ids, found.general_knowledge_allowed = ids, general
         cached = False
@@ -59,18 +64,18 @@ class Search(Node):
                 k=top_n or settings.FUSED_K,
                 rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
                 merge_neighbours=settings.MERGE_NEIGHBOURS,
-                per_document=(settings.BROAD_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
+                per_document=(settings.BROAD_MAX_HITS_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
                 ranking_query=ranking_query,
             )
             # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
             texts = {request.question, plan.ranking_query, *(query.text for query in plan.queries)}
             named = {term for text in texts for term in terms(text)}
             searched, found.frequencies = await asyncio.gather(
-                rankings_of(found.search_request), asked(frequencies, named, ids)
+                rankings_of(found.search_request), in_database_within_timeout(frequencies, named, ids)
             )
             found.rankings, cached = list(searched.rankings), searched.cached
-        for side in SIDES:
-            await ctx.emit(_finished(side, found.rankings, elapsed(began), cached))
+        for step in STEPS:
+            await ctx.emit(_finished(step, found.rankings, elapsed(began), cached))
         rankings = [
             {
                 "type": ranking.type,
@@ -85,7 +90,7 @@ class Search(Node):
         ctx.note(knowledge_bases=list(ids), cached=cached, rankings=rankings)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List what each side found for each query."""
+        """List what each retriever found for each query."""
         told = Description()
         titles = {"vector": _("By meaning"), "bm25": _("By words")}
         if detail.get("cached"):
@@ -97,8 +102,8 @@ class Search(Node):
         return told
 
 
-def _finished(side: tuple[int, str, str, Any], searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:
-    rankings = [ranking for ranking in searched if ranking.type == side[2]]
+def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:
+    rankings = [ranking for ranking in searched if ranking.type == step[2]]
     found = len({chunk_id for ranking in rankings for chunk_id, _score in ranking.hits})
     notes = [ranking.note for ranking in rankings if ranking.note]
     message = ngettext("%(count)d passage found", "%(count)d passages found", found) % {"count": found}
@@ -107,9 +112,9 @@ def _finished(side: tuple[int, str, str, Any], searched: Sequence[Ranking], tota
     if cached:
         notes.append(_("as found a moment ago"))
     ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
-    return _step(side, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
+    return _step(step, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
 
 
-def _step(side: tuple[int, str, str, Any], status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
-    number, key, _type, name = side
+def _step(step: Step, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
+    number, key, _type, name = step
     return StepEvent(step=number, key=key, step_name=str(name), status=status, message=message, ms=ms)

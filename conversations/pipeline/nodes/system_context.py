@@ -7,7 +7,7 @@ from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 
 class SystemContext(Node):

@@ -15,7 +15,7 @@ from conversations.pipeline.understanding import rules
 from conversations.pipeline.understanding.answer_types import as_called
 from conversations.pipeline.understanding.plans import (
     INTENTS,
-    Plan,
+    ModelPlan,
     leans_on,
     may_ask_for_facts,
     read_plan,
@@ -55,7 +55,7 @@ NOTES: dict[str, Any] = {
 class _Asked:
     """A model's plan, or why there is none (`fallback`, a stable slug); the rest is for the trace."""
 
-    plan: Plan | None = None
+    plan: ModelPlan | None = None
     fallback: str = ""
     detail: str = ""
     model: str = ""
@@ -224,15 +224,15 @@ def query_facts(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(_("Query"), text if weight == 1 else f"{text} × {weight:g}") for text, weight in queries]
 
 
-def _follow(state: State, model: Plan, ruled: rules.Understanding, leans: bool) -> None:
+def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, leans: bool) -> None:
     """Take a model's plan over into the state's."""
     plan, question = state.plan, state.request.question
     plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
     plan.confidence, plan.followup = model.confidence, bool(model.followup)
     if model.k is not None and model.k < USUAL_K:
-        plan.k = min(model.k, settings.DEFAULT_TOP_K)
+        plan.k = min(model.k, settings.ANSWER_TOP_K)
     elif model.k is not None and model.k > USUAL_K:
-        plan.k = max(min(model.k, settings.FUSED_K), settings.DEFAULT_TOP_K)
+        plan.k = max(min(model.k, settings.FUSED_K), settings.ANSWER_TOP_K)
     if model.action != "retrieve_vector":
         return
     plan.key_terms, plan.translations = model.queries, dict(model.translations)

@@ -50,7 +50,7 @@ class Known:
     languages: frozenset[str] = frozenset()
 
 
-def look_for(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
     """Return by what to look for passages that speak of a question and of earlier ones (oldest first) together.
 
     An empty string where either names nothing.

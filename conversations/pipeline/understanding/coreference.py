@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from conversations.pipeline.understanding.carry_over import Known, look_for, needed
+from conversations.pipeline.understanding.carry_over import Known, joint_query, needed
 from conversations.pipeline.understanding.keywords import content_terms, words
 from retrieval.engine.fulltext import Frequencies
 
@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r"\s+(?:and|or|versus|vs\.?)\s+(?:(?:an?|the)\s+)?|和|与
 LONGEST_NAME = 3
 
 
-def completed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, tuple[str, ...]]:
+def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> tuple[str, tuple[str, ...]]:
     """Return a question with the words of earlier ones (oldest first) before it, and these words.
 
     One of two things that were named together takes the place of "the former" or "the latter"; then nothing is carried
@@ -33,7 +33,7 @@ def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequenc
     An empty string where nothing can tell.
     """
     resolved, _replaced, left = resolve(question, earlier)
-    return look_for(resolved, left, frequencies)
+    return joint_query(resolved, left, frequencies)
 
 
 def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:

@@ -52,7 +52,7 @@ INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ModelPlan:
     """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
 
     `followup` is None where the model didn't say; `translations` are the question in other languages, by their codes;
@@ -81,7 +81,7 @@ class Plan:
         return self.confidence is not None and self.confidence >= SURE and "contradiction" not in self.notes
 
 
-def read_plan(reply: str, question: str, background: str = "") -> Plan:
+def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
     """Return the first usable plan of a reply; raises `Unusable` with the reason, a stable slug, when there is none.
 
     What is missing or of the wrong type is left open. Where intent and action contradict each other and either is to
@@ -97,7 +97,7 @@ def read_plan(reply: str, question: str, background: str = "") -> Plan:
     raise Unusable("no plan")
 
 
-def reconcile(plan: Plan, ruled: str, *, asks: bool, leans: bool, alone: bool) -> Plan:
+def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, leans: bool, alone: bool) -> ModelPlan:
     """Return the plan as it is followed.
 
     `ruled` is the action that the rules would take, `asks` whether the message may want something of the documents,
@@ -142,7 +142,7 @@ def may_ask_for_facts(message: str) -> bool:
     return bool(_ASKS.search(message) or _WISHES.search(message) or re.search(r"\d", message))
 
 
-def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> Plan | None:
+def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> ModelPlan | None:
     inner = item["plan"] if isinstance(item.get("plan"), dict) else item
     arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
     by_intent = _ACTIONS.get(_slug(item.get("intent")))
@@ -162,7 +162,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> P
             notes.append(f"rewrite: {unusable.reason}")
     wanted = number(arguments.get("k", inner.get("k", item.get("k"))))
     found = words(item.get("queries")) or words(arguments.get("queries"))
-    return Plan(
+    return ModelPlan(
         action=action,
         intent=INTENTS[action],
         confidence=_confidence(item.get("confidence")),

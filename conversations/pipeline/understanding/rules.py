@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement
 from conversations.pipeline.understanding.context_dependence import introduces, leaning, names_another
-from conversations.pipeline.understanding.coreference import completed, wanted_together
+from conversations.pipeline.understanding.coreference import wanted_together, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
 from ragsite.language import GREETS_EN, GREETS_ZH, language_of
@@ -85,7 +85,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
             return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)
     reason = leaning(text)
-    full, carried = completed(text, earlier, known)
+    full, carried = with_carried_words(text, earlier, known)
     weight = 1.0
     if reason not in POINTING:  # the less specific it is, and the less the documents join it to what came before
         little, fully = TOGETHER
@@ -109,7 +109,7 @@ def spoken_of(history: Sequence[PastTurn]) -> list[str]:
     return [turn.question for turn in history if not _CHAT.match(turn.question.strip())]
 
 
-def look_for(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
     """Return by what to look for passages that tell whether a question leans on earlier ones (oldest first), and how.
 
     An empty string where the question itself tells that it stands alone, or nothing can tell.

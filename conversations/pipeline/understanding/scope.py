@@ -10,13 +10,13 @@ from conversations.models import ChatSession
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
-from conversations.pipeline.understanding.rules import look_for, spoken_of
+from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
 from knowledge import access
 from knowledge.queries import languages_of
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.cooccurrence import held_together
-from retrieval.ranking.retrievers import asked
+from retrieval.ranking.retrievers import in_database_within_timeout
 
 
 async def known_words(state: State) -> Known:
@@ -25,7 +25,7 @@ async def known_words(state: State) -> Known:
     Raises `SearchFailed` when the database doesn't answer.
     """
     request, earlier = state.request, spoken_of(state.past.conversation)
-    return await asked(_of_session, request.user_id, request.session_id, request.question, earlier)
+    return await in_database_within_timeout(_of_session, request.user_id, request.session_id, request.question, earlier)
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
@@ -37,7 +37,7 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
         return Known(Frequencies(0, {}))
     wanted = {term for text in (question, *earlier) for term in content_terms(text)}
     frequencies = fulltext.frequencies(wanted, knowledge_base_ids)
-    text = look_for(question, earlier, frequencies)
+    text = context_probe_query(question, earlier, frequencies)
     return Known(frequencies, held_together(text, frequencies) if text else ())
 
 

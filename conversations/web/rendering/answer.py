@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.citations import labels
-from conversations.citations.supporting_sentences import quotations
+from conversations.citations.supporting_sentences import quoted_lines
 from conversations.events import Answer, fold
 from conversations.models import Message
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
@@ -272,7 +272,7 @@ class AnswerPage:
     def claims(self, number: int) -> list[str]:
         """Return what is said of a source: the sentences that name it and were found there, or all that is quoted."""
         if self.model == QUOTING:
-            return quotations(self.answer.blocks, number)
+            return quoted_lines(self.answer.blocks, number)
         checks = (item for item in self.answer.checks if item["status"] not in ("not_found", "contradicted"))
         return [item["text"] for item in checks if number in item["sources"]]
 

@@ -21,7 +21,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from conversations.citations.markers import MARKER, numbers_in, numbers_of
-from conversations.citations.underline import Verdict, underlined
+from conversations.citations.underline import SentenceMark, underlined
 
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 # Letters and digits joined by hyphens, one digit among them: LS-2448P. No match is longer than 51 characters.
@@ -51,7 +51,7 @@ class Marker:
 
     href: str
     label: str
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[SentenceMark, ...] = ()
     name: str = ""
 
 
@@ -66,15 +66,15 @@ class Context:
 
     markers: Mapping[int, Marker] = field(default_factory=dict)
     trusted_text: str = ""
-    uncited: Mapping[str, Verdict] = field(default_factory=dict)
+    uncited: Mapping[str, SentenceMark] = field(default_factory=dict)
     _seen: Counter[int] = field(default_factory=Counter)
 
-    def verdict(self, number: int) -> Verdict:
+    def verdict(self, number: int) -> SentenceMark:
         """Return the verdict on the next place where a number stands; empty where none was passed."""
         place = self._seen[number]
         self._seen[number] += 1
         verdicts = self.markers[number].verdicts
-        return verdicts[place] if place < len(verdicts) else Verdict()
+        return verdicts[place] if place < len(verdicts) else SentenceMark()
 
 
 def cited_numbers(text: str) -> list[int]:
@@ -197,7 +197,7 @@ class Incremental:
             if not all(number in known for number in numbers):
                 return None
             parts.append(text[end : match.start()].rstrip(" "))
-            parts += (_cleaner.clean(_marker(known[number], number, Verdict())) for number in numbers)
+            parts += (_cleaner.clean(_marker(known[number], number, SentenceMark())) for number in numbers)
             end = match.end()
         new = _BOLD.sub(r"<strong>\1</strong>", "".join([*parts, text[end:]]))
         return mark_safe(shown + new + self._open[ends.start() :])
@@ -208,11 +208,11 @@ def _html(tokens: Sequence[Token], context: Context) -> SafeString:
     return mark_safe(_cleaner.clean(html))
 
 
-def _doubt(verdict: Verdict) -> str:
+def _doubt(verdict: SentenceMark) -> str:
     return f'<span class="doubt {escape(verdict.status)}" title="{escape(verdict.why)}">'
 
 
-def _marker(marker: Marker, number: int, verdict: Verdict) -> str:
+def _marker(marker: Marker, number: int, verdict: SentenceMark) -> str:
     label = f"{marker.label} · {verdict.label}" if verdict.label else marker.label
     name = f"<span>{escape(marker.name)}</span>" if marker.name else ""
     classes = " ".join(filter(None, ("citation", "named" if name else "", verdict.status)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ragsite.llm import errors, http
 from ragsite.llm.embedding.local import normalise
 from ragsite.llm.errors import BadReply, BadRequest, LLMError
-from ragsite.llm.tokens import truncate_to_tokens
+from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.types import Endpoint
 
 # Bounds of one request. Providers refuse more than some 300,000 tokens in one.

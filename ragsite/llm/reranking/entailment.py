@@ -13,8 +13,8 @@ import numpy as np
 
 from ragsite.llm.embedding.local import batches
 from ragsite.llm.errors import BadReply, LocalModelNotFound
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.local import LocalReranker, failures
-from ragsite.llm.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True)

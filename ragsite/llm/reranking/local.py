@@ -14,8 +14,8 @@ from django.conf import settings
 
 from ragsite.llm.embedding.local import batches, folder_of, share_cores
 from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.rerank import Scores, logistic
-from ragsite.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder

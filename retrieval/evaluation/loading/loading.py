@@ -52,7 +52,7 @@ def load(
             with transaction.atomic():
                 chunks = corpora.add(knowledge_base, user, batch.missing)
                 engine.index(map(IndexRow.of, chunks))
-                vectors.store(space, [chunk.pk for chunk in chunks], computed)
+                vectors.insert_into_active(space, [chunk.pk for chunk in chunks], computed)
         loaded.added += len(batch.missing)
         loaded.here += batch.size - len(batch.missing)
         progress(batch.size)

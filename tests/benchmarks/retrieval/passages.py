@@ -13,7 +13,7 @@ from knowledge.chunking.chunking import chunk
 from knowledge.chunking.sentences import split_sentences
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, extensions, format_of
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 # A knowledge base's defaults.
 CHUNK_SIZE, CHUNK_OVERLAP = 200, 30

@@ -275,7 +275,7 @@ class TestWithAModelThatPlans:
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
         settings: Settings,
     ) -> None:  # fmt: skip
-        settings.DEFAULT_TOP_K, settings.MERGE_NEIGHBOURS = 1, False
+        settings.ANSWER_TOP_K, settings.MERGE_NEIGHBOURS = 1, False
         fake_llm.serves.add("understand")
         for k, given in ((6, 1), (9, 4)):
             wants = {"action": "retrieve_vector", "args": {"k": k}}
@@ -286,7 +286,7 @@ class TestWithAModelThatPlans:
     async def test_so_many_passages_are_given_as_whoever_asks_wants(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
     ) -> None:
-        settings.DEFAULT_TOP_K, settings.FUSED_K, settings.MERGE_NEIGHBOURS = 2, 3, False
+        settings.ANSWER_TOP_K, settings.FUSED_K, settings.MERGE_NEIGHBOURS = 2, 3, False
         for number, (top_n, given) in enumerate(((None, 2), (1, 1), (4, 4))):
             fake_llm.enqueue("Nine ports [1].")
             events = await run_turn(owner, session, f"{PORTS} ({number})", top_n=top_n, as_root=True)

@@ -27,18 +27,18 @@ PORTS = "How many ports has the TL-SE2109 switch?"
 def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What the index was asked by words and by meaning."""
     asked: list[str] = []
-    words, meaning = engine.search_words, engine.search_meaning
+    words, meaning = engine.search_fulltext, engine.search_vectors
 
-    async def search_words(text: str, *args: Any) -> Any:
+    async def search_fulltext(text: str, *args: Any) -> Any:
         asked.append(text)
         return await words(text, *args)
 
-    async def search_meaning(text: str, *args: Any) -> Any:
+    async def search_vectors(text: str, *args: Any) -> Any:
         asked.append(text)
         return await meaning(text, *args)
 
-    monkeypatch.setattr(engine, "search_words", search_words)
-    monkeypatch.setattr(engine, "search_meaning", search_meaning)
+    monkeypatch.setattr(engine, "search_fulltext", search_fulltext)
+    monkeypatch.setattr(engine, "search_vectors", search_vectors)
     yield asked
 
 

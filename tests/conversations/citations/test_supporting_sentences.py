@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from conversations.citations.supporting_sentences import grounds, quotations
+from conversations.citations.supporting_sentences import grounds, quoted_lines
 from conversations.models import ChatSession, Citation, Message, Turn
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from knowledge.models import Chunk, KnowledgeBase
@@ -53,9 +53,9 @@ def test_what_is_quoted_stands_before_its_marker() -> None:
         {"id": "b2", "kind": "table", "columns": ["Port"], "rows": [["one", 1], ["two", 2]]},
         {"id": "b3", "kind": "text", "text": "Last of all [3][2] a note"},
     ]
-    assert quotations(blocks, 1) == ["First.", "Steps:", "Hold it."]
-    assert quotations(blocks, 2) == ["Ports", "one | 1", "two | 2"]
-    assert quotations(blocks, 3) == ["Last of all"] and quotations(blocks, 4) == []
+    assert quoted_lines(blocks, 1) == ["First.", "Steps:", "Hold it."]
+    assert quoted_lines(blocks, 2) == ["Ports", "one | 1", "two | 2"]
+    assert quoted_lines(blocks, 3) == ["Last of all"] and quoted_lines(blocks, 4) == []
 
 
 def test_a_quotation_of_several_sentences_is_marked_whole(

@@ -9,16 +9,16 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.citations.underline import Verdict
+from conversations.citations.underline import SentenceMark
 from conversations.web.rendering.markdown import Context, Marker, render, render_inline
 from tests.conversations.records import make_session, make_turn
 
-SURE = Verdict("supported", "Supported", "Supported")
-PARTLY = Verdict("partly", "Partly supported", "Partly · “45” <is> not there")
-MISSING = Verdict("not_found", "Not found", "Not found")
+SURE = SentenceMark("supported", "Supported", "Supported")
+PARTLY = SentenceMark("partly", "Partly supported", "Partly · “45” <is> not there")
+MISSING = SentenceMark("not_found", "Not found", "Not found")
 
 
-def context(*verdicts: Verdict, second: tuple[Verdict, ...] = ()) -> Context:
+def context(*verdicts: SentenceMark, second: tuple[SentenceMark, ...] = ()) -> Context:
     return Context({1: Marker("/1", "Source 1", verdicts), 2: Marker("/2", "Source 2", second)})
 
 
@@ -42,7 +42,9 @@ def doubted(html: str) -> list[tuple[str, str]]:
         ("Not checked [1].", (), []),
     ],
 )
-def test_the_sentence_of_a_marker_is_underlined(text: str, verdicts: tuple[Verdict, ...], expected: list[str]) -> None:
+def test_the_sentence_of_a_marker_is_underlined(
+    text: str, verdicts: tuple[SentenceMark, ...], expected: list[str]
+) -> None:
     assert doubted(render(text, context(*verdicts))) == expected
 
 

@@ -17,7 +17,7 @@ from conversations.citations.verifiers.entailment import Entailment
 from conversations.citations.verifiers.judge import Judge, read_judgement
 from conversations.citations.verifiers.rules import Rules
 from conversations.models import ChatSession, Message, TraceStep
-from conversations.pipeline.nodes import check as check_node
+from conversations.pipeline.nodes import check_citations as check_node
 from conversations.web.rendering.markdown import Context, render
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
@@ -134,7 +134,7 @@ async def test_an_answer_is_shown_with_what_is_uncited_and_contradicted(
     assert [item["status"] for item in message.checks] == ["contradicted", "uncited"]
     assert message.checks[0]["problems"] == [{"kind": "number", "what": "twelve", "says": "nine"}]
     step = await TraceStep.objects.aget(key="check")
-    told = check_node.Check().describe(step.detail)
+    told = check_node.CheckCitations().describe(step.detail)
     assert told is not None and ("Uncited", "1") in told.facts
 
 

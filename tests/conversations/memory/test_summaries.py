@@ -21,7 +21,7 @@ from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import RateLimited
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM

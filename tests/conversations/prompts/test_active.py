@@ -35,7 +35,7 @@ def test_a_profile_counts_while_it_is_enabled() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_turn_keeps_what_it_began_with() -> None:
-    with active.looked_at_once():
+    with active.pinned_setup():
         before = await active.asetup()
         await in_database(make_profile)
         assert await active.asetup() is before

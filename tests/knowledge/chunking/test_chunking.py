@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from knowledge.chunking.chunking import ChunkDraft, chunk
 from knowledge.chunking.sentences import cut_long, split_sentences
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
-from ragsite.llm.tokens import count_tokens
+from ragsite.llm.passage_tokens import count_tokens
 
 
 def words(text: str) -> int:

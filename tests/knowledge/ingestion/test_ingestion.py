@@ -80,11 +80,11 @@ def test_the_indexer_leads_from_words_to_vectors(base: KnowledgeBase, indexer: F
 
 def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: KnowledgeBase) -> None:
     document = add(base)
-    assert ingestion.read(document.pk)
+    assert ingestion.parse_and_index_words(document.pk)
     document.refresh_from_db()
     assert (document.status, document.stage, document.progress) == ("chunked", "vectors", 35)
     assert document.heartbeat_at is None
-    assert not ingestion.read(document.pk)
+    assert not ingestion.parse_and_index_words(document.pk)
     held = claims.claim_indexing(document.pk)
     assert held is not None
     assert claims.claim_indexing(document.pk) is None
@@ -189,7 +189,7 @@ def test_what_was_left_out_is_kept_with_the_document(base: KnowledgeBase, parse:
 
     parse(read)
     document = add(base)
-    assert ingestion.read(document.pk)
+    assert ingestion.parse_and_index_words(document.pk)
     document.refresh_from_db()
     assert [line[:17] for line in document.notice.splitlines()] == ["A table has 2,000", "A table has 3,000"]
     assert document.chunks.get().content == "A beginning."
@@ -298,7 +298,7 @@ def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase, indexer: 
 
 def test_a_document_that_waits_for_indexing_can_be_cancelled(base: KnowledgeBase) -> None:
     document = add(base)
-    ingestion.read(document.pk)
+    ingestion.parse_and_index_words(document.pk)
     assert services.cancel_document(document)
     assert claims.claim_indexing(document.pk) is None
     assert not document.chunks.exists()
@@ -367,7 +367,7 @@ def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> Non
 
 def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeBase) -> None:
     document = add(base)
-    ingestion.read(document.pk)
+    ingestion.parse_and_index_words(document.pk)
     held = claims.claim_indexing(document.pk)
     assert held is not None
     chunks = set(document.chunks.values_list("pk", flat=True))
@@ -385,7 +385,7 @@ def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeB
 
 def test_what_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> None:
     document = add(base)
-    ingestion.read(document.pk)
+    ingestion.parse_and_index_words(document.pk)
     for _ in range(ingestion.MAX_ATTEMPTS):
         assert claims.claim_indexing(document.pk) is not None
         _let_time_pass(document)
@@ -397,7 +397,7 @@ def test_what_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> N
 
 def test_a_stale_indexing_is_taken_over_without_being_offered(base: KnowledgeBase) -> None:
     document = add(base)
-    ingestion.read(document.pk)
+    ingestion.parse_and_index_words(document.pk)
     claims.claim_indexing(document.pk)
     _let_time_pass(document)
     assert ingestion.ingest(document.pk)

@@ -17,7 +17,7 @@ from django_q.tasks import async_task
 from knowledge import services
 from knowledge.ingestion import claims, fair_order, ingestion, worker
 from knowledge.ingestion.claims import Claim
-from knowledge.ingestion.fair_order import PER_LOOK, Turns
+from knowledge.ingestion.fair_order import PER_LOOK, FairQueue
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
 from knowledge.parsing.sandbox.runner import ParseStopped
@@ -129,7 +129,7 @@ def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.
     with claims.Heart() as heart:
         for number in range(2):
             document = add(base, f"{number}.md", f"# {number}".encode())
-            ingestion.read(document.pk)
+            ingestion.parse_and_index_words(document.pk)
             held = claims.claim_indexing(document.pk)
             assert held is not None
             heart.keep(held)
@@ -146,7 +146,7 @@ def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.
 
 def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     many = [factories.make_document(base, status="queued") for _ in range(20)]
-    turns = Turns(claims.waiting_to_be_read)
+    turns = FairQueue(claims.waiting_to_be_read)
     served = [_take(turns) for _ in range(2)]
     other = factories.make_knowledge_base(stranger)
     few = [factories.make_document(other, status="queued") for _ in range(2)]
@@ -163,7 +163,7 @@ def test_who_comes_waits_for_one_document_where_it_takes_long(
     monkeypatch.setattr(fair_order, "LOOK_SECONDS", 0.0)
     for _ in range(9):
         factories.make_document(base, status="queued")
-    in_turn = Turns(claims.small_waiting_to_be_read)
+    in_turn = FairQueue(claims.small_waiting_to_be_read)
     _take(in_turn)
     late = factories.make_document(factories.make_knowledge_base(stranger), status="queued")
     assert _take(in_turn) == late.pk
@@ -176,7 +176,7 @@ def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase,
     folder = waiting(base, 12)
     dropped = waiting(factories.make_knowledge_base(owner, "Dropped"), 2)
     others = waiting(factories.make_knowledge_base(stranger), 3)
-    served = list(_all(Turns(claims.waiting_to_be_read)))
+    served = list(_all(FairQueue(claims.waiting_to_be_read)))
     assert served[:6] == [folder[0], others[0], dropped[0], others[1], folder[1], others[2]]
     assert served[6:8] == [dropped[1], folder[2]]
 
@@ -184,18 +184,18 @@ def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase,
 def test_a_giant_lets_those_of_its_uploader_pass(base: KnowledgeBase) -> None:
     giant = factories.make_document(base, status="chunked", progress=60, heartbeat_at=None)
     small = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
-    assert Turns(claims.waiting_to_be_indexed).next() == small.pk
-    assert list(_all(Turns(claims.waiting_to_be_indexed))) == [small.pk, giant.pk]
+    assert FairQueue(claims.waiting_to_be_indexed).next() == small.pk
+    assert list(_all(FairQueue(claims.waiting_to_be_indexed))) == [small.pk, giant.pk]
 
 
-def _take(turns: Turns) -> int:
+def _take(turns: FairQueue) -> int:
     number = turns.next()
     assert number is not None
     Document.objects.filter(pk=number).update(status="parsing")
     return number
 
 
-def _all(turns: Turns) -> Iterator[int]:
+def _all(turns: FairQueue) -> Iterator[int]:
     while (number := turns.next()) is not None:
         Document.objects.filter(pk=number).update(status="parsing")
         yield number
@@ -266,7 +266,7 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
 
     monkeypatch.setattr(worker, "_read", read_until_indexing_begins)
     indexer.index_meaning = index
-    ingestion.read(add(base, "1.md", b"# One").pk)
+    ingestion.parse_and_index_words(add(base, "1.md", b"# One").pk)
     assert worker.work() == 1
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
@@ -303,7 +303,7 @@ def test_large_and_slow_files_have_no_claim_to_the_place_of_small_ones(base: Kno
     Document.objects.filter(pk=small.pk).update(size=claims.SMALL_BYTES)
     Document.objects.filter(pk=large.pk).update(size=claims.SMALL_BYTES + 1)
     Document.objects.filter(pk=slow.pk).update(is_slow=True)
-    assert list(_all(Turns(claims.small_waiting_to_be_read))) == [small.pk]
+    assert list(_all(FairQueue(claims.small_waiting_to_be_read))) == [small.pk]
 
 
 def test_small_files_are_read_again_after_the_database_was_away(

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper, SystemCheckError
 from django.db import connections
 
+from ragsite import env
 from ragsite.runtime import checks, startup
 from ragsite.runtime.supervisor import Options, Supervisor
 
@@ -16,10 +17,13 @@ def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch)
     assert checks.variables_are_known(None) == []
     monkeypatch.setenv("RAGSITE_ALOWED_HOSTS", "ask.example.com")
     monkeypatch.setenv("RAGSITE_XYZ", "1")
-    misspelt, unlike = checks.variables_are_known(None)
+    monkeypatch.setenv("FUSION_DEPTH", "50")
+    renamed, misspelt, unlike = checks.variables_are_known(None)
     assert "RAGSITE_ALOWED_HOSTS is not known" in misspelt.msg
     assert misspelt.hint == "Did you mean RAGSITE_ALLOWED_HOSTS?"
     assert "RAGSITE_XYZ" in unlike.msg
+    assert renamed.hint == "It is called RETRIEVER_TOP_K now."
+    assert set(checks.RENAMED.values()) <= set(env.options)
 
 
 @pytest.mark.django_db

@@ -21,7 +21,7 @@ from django.urls import reverse
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import TimeoutError as RedisTimeout
 
-from ragsite.accounts import guesses
+from ragsite.accounts import lockout
 from ragsite.runtime import channel_layer, redis_cache
 from ragsite.runtime.channel_layer import RedisLayer
 from tests.redis_server import RedisServer
@@ -248,7 +248,7 @@ def test_redis_is_left_alone_for_a_while_after_it_was_away(
 GUESSING = """
 import sys, django
 django.setup()
-from ragsite.accounts.guesses import Guess, TooManyGuesses
+from ragsite.accounts.lockout import Guess, TooManyGuesses
 for _try in range(int(sys.argv[1])):
     try:
         Guess("password", "owner", "10.0.0.1").begin()
@@ -263,9 +263,9 @@ for _try in range(int(sys.argv[1])):
 def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
     redis_server: RedisServer, shared_cache: None, owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = guesses.BY_ACCOUNT_AND_ADDRESS.free
+    free = lockout.BY_ACCOUNT_AND_ADDRESS.free
     # A pause that outlasts the start of another process.
-    monkeypatch.setattr(guesses, "BY_ACCOUNT_AND_ADDRESS", guesses.Limit(free, pause=600, longest=600))
+    monkeypatch.setattr(lockout, "BY_ACCOUNT_AND_ADDRESS", lockout.Limit(free, pause=600, longest=600))
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "ragsite.settings", "REDIS_URL": redis_server.url, "RAGSITE_DATA_DIR": str(tmp_path),
     }  # fmt: skip

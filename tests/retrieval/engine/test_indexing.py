@@ -71,7 +71,7 @@ def test_vectors_that_are_there_are_not_computed_again(base: KnowledgeBase, monk
     document = waiting(base, 5)
     space = spaces.active_space()
     there = vectors.missing(space, document.pk)[:3]
-    vectors.store(space, there, np.eye(3, space.dimension, dtype=np.float32))
+    vectors.insert_into_active(space, there, np.eye(3, space.dimension, dtype=np.float32))
     computed = _count_embedded(monkeypatch)
     indexing.embed_claimed([claim(document)])
     assert sum(computed) == 2
@@ -132,16 +132,16 @@ def test_when_the_space_changes_a_document_waits_for_another_turn(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = waiting(base, 3)
-    store = vectors.store
+    store = vectors.insert_into_active
 
     def changed(*args: Any) -> None:
         raise vectors.SpaceChanged
 
-    monkeypatch.setattr(vectors, "store", changed)
+    monkeypatch.setattr(vectors, "insert_into_active", changed)
     indexing.embed_claimed([claim(document)])
     assert state(document) == ("chunked", 3)
     assert document.heartbeat_at is None
-    monkeypatch.setattr(vectors, "store", store)
+    monkeypatch.setattr(vectors, "insert_into_active", store)
     indexing.embed_claimed([claim(document)])
     assert state(document) == ("ready", 0)
 

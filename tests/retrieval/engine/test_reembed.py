@@ -223,7 +223,7 @@ async def test_a_search_caught_by_the_drop_asks_the_new_space(
     await in_database(reembed, "--model", "second")
     monkeypatch.setattr(spaces, "_seen", (time.monotonic(), old))
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
-    found = await engine.search_meaning(text_of(5), [base.pk], 1)
+    found = await engine.search_vectors(text_of(5), [base.pk], 1)
     assert (await Chunk.objects.aget(pk=found[0][0])).content == text_of(5)
     assert spaces.seen() != old
 
@@ -242,10 +242,10 @@ async def test_which_space_is_active_is_asked_for_now_and_then(
     spaces.forget_active_space()
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
     for _search in range(3):
-        await engine.search_meaning(text_of(5), [base.pk], 1)
+        await engine.search_vectors(text_of(5), [base.pk], 1)
     assert len(asked) == 1
     monkeypatch.setattr(spaces, "SEEN_SECONDS", 0.0)
-    await engine.search_meaning(text_of(5), [base.pk], 1)
+    await engine.search_vectors(text_of(5), [base.pk], 1)
     assert len(asked) == 2
 
 
@@ -257,7 +257,7 @@ def test_what_is_stored_before_the_switch_is_there_after_it(base: KnowledgeBase)
     assert reembedding._switched(new, COUNT)
     assert_searched_by("second", base)
     with pytest.raises(vectors.SpaceChanged):
-        vectors.store(old, [1], np.ones((1, 64), dtype=np.float32))
+        vectors.insert_into_active(old, [1], np.ones((1, 64), dtype=np.float32))
 
 
 def test_a_worker_that_is_storing_is_waited_for_and_the_next_one_waits(base: KnowledgeBase) -> None:
@@ -268,7 +268,7 @@ def test_a_worker_that_is_storing_is_waited_for_and_the_next_one_waits(base: Kno
     indexing.index_words(document.pk)
     switch = threading.Thread(target=run_and_close, args=(lambda: reembedding._switched(new, None),))
     with transaction.atomic():
-        vectors.store(old, [late.pk], spaces.embedder_of(old).embed_documents([late.content]))
+        vectors.insert_into_active(old, [late.pk], spaces.embedder_of(old).embed_documents([late.content]))
         switch.start()
         switch.join(0.4)
         assert switch.is_alive()
@@ -341,7 +341,7 @@ def someone_searches(base: KnowledgeBase) -> Iterator[list[str]]:
     problems: list[str] = []
 
     async def ask(number: int) -> None:
-        found = await engine.search_meaning(text_of(number), [base.pk], 3)
+        found = await engine.search_vectors(text_of(number), [base.pk], 3)
         best = [(await Chunk.objects.aget(pk=pk)).content for pk, score in found if score > 0.999]
         if text_of(number) not in best:
             problems.append(f"{number}: {found}")

@@ -256,7 +256,7 @@ async def test_a_search_with_a_failed_side_is_not_kept(base: KnowledgeBase, monk
         raise TimeoutError
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "search_meaning", fail)
+        patch.setattr(engine, "search_vectors", fail)
         assert (await search(request(base=base.pk))).notes
     whole = await search(request(base=base.pk))
     assert not whole.cached and not whole.notes

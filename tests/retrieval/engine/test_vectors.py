@@ -32,7 +32,7 @@ def index_words(base: KnowledgeBase, count: int) -> list[int]:
 
 def fill(base: KnowledgeBase, space: EmbeddingSpace, rows: NDArray[np.float32]) -> list[int]:
     chunk_ids = index_words(base, len(rows))
-    vectors.store(space, chunk_ids, rows)
+    vectors.insert_into_active(space, chunk_ids, rows)
     return chunk_ids
 
 
@@ -139,9 +139,9 @@ def test_counts_are_those_of_the_rows(owner: User, space: EmbeddingSpace) -> Non
     first, second = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     fill(first, space, random_rows(7, 1))
     ids = fill(second, space, random_rows(5, 2))
-    vectors.store(space, ids, random_rows(5, 3))  # there already
+    vectors.insert_into_active(space, ids, random_rows(5, 3))  # there already
     other = spaces.find_or_create(EmbeddingModel("local", str(settings.BUNDLED_MODEL_DIR)), 384)
-    vectors.fill(other, ids[:2], random_rows(2, 4))
+    vectors.insert(other, ids[:2], random_rows(2, 4))
     assert counts() == {(space.pk, first.pk): 7, (space.pk, second.pk): 5, (other.pk, second.pk): 2}
     index.delete([Chunk.objects.get(pk=ids[0]).document_id])
     assert counts() == {(space.pk, first.pk): 7, (space.pk, second.pk): 0, (other.pk, second.pk): 0}
@@ -159,7 +159,7 @@ def counts() -> dict[tuple[int, int], int]:
 def test_vectors_of_chunks_gone_meanwhile_are_passed_over(owner: User, space: EmbeddingSpace) -> None:
     base = factories.make_knowledge_base(owner)
     ids = index_words(base, 3)
-    vectors.store(space, [*ids, ids[-1] + 1000], random_rows(4, 1))
+    vectors.insert_into_active(space, [*ids, ids[-1] + 1000], random_rows(4, 1))
     assert counts() == {(space.pk, base.pk): 3}
     assert vectors.missing(space, Chunk.objects.get(pk=ids[0]).document_id) == []
 
@@ -168,7 +168,7 @@ def test_only_the_active_space_is_stored_to(owner: User, space: EmbeddingSpace) 
     ids = index_words(factories.make_knowledge_base(owner), 2)
     EmbeddingSpace.objects.filter(pk=space.pk).update(active=False)
     with pytest.raises(vectors.SpaceChanged):
-        vectors.store(space, ids, random_rows(2, 1))
+        vectors.insert_into_active(space, ids, random_rows(2, 1))
     assert not Vector.objects.exists()
 
 

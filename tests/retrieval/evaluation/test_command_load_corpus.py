@@ -104,7 +104,7 @@ def test_a_batch_that_can_not_be_stored_whole_leaves_nothing(
     def fail(*args: object) -> None:
         raise TimedOut
 
-    monkeypatch.setattr(vectors, "store", fail)
+    monkeypatch.setattr(vectors, "insert_into_active", fail)
     with pytest.raises(CommandError):
         benchmark.load()
     assert not Document.objects.exists() and not Chunk.objects.exists() and not CorpusSize.objects.exists()
@@ -129,7 +129,7 @@ def test_another_model_meanwhile_is_told(benchmark: Benchmark, monkeypatch: pyte
     def change(*args: object) -> None:
         raise vectors.SpaceChanged
 
-    monkeypatch.setattr(vectors, "store", change)
+    monkeypatch.setattr(vectors, "insert_into_active", change)
     with pytest.raises(CommandError, match="model was changed meanwhile"):
         benchmark.load()
     assert not Document.objects.exists()

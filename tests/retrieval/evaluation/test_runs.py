@@ -112,7 +112,7 @@ def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest
 def test_documents_are_asked_for_deeper_and_counted_once(
     golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    settings.FUSION_DEPTH = 33
+    settings.RETRIEVER_TOP_K = 33
     sets.replace_questions(golden, sets.parse_questions([b'{"question": "warranty", "relevant": ["Handbook.pdf"]}']))
     depths: list[int] = []
     search = executor.search

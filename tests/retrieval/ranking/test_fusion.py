@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.ranking.fusion import Query, Ranking, Side, fuse
+from retrieval.ranking.fusion import Query, Ranking, Retriever, fuse
 
 
-def ranking(side: Side, *chunk_ids: int, weight: float = 1.0) -> Ranking:
+def ranking(retriever: Retriever, *chunk_ids: int, weight: float = 1.0) -> Ranking:
     hits = [(chunk_id, 1.0 / position) for position, chunk_id in enumerate(chunk_ids, start=1)]
-    return Ranking(side, Query("q"), weight, hits, ms=1.0)
+    return Ranking(retriever, Query("q"), weight, hits, ms=1.0)
 
 
 def test_scores_are_the_sums_of_reciprocal_ranks() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.ranking.fusion import Query, Ranking, Side, Source
+from retrieval.ranking.fusion import Query, Ranking, Retriever, Source
 from retrieval.ranking.reorder import reorder
 from retrieval.types import Hit
 
@@ -123,12 +123,12 @@ def test_queries_that_name_nothing_have_no_say() -> None:
     assert reorder([Query("???"), Query("ports", 0.0)], [FILLER, ANSWER], []) == [(FILLER, 0.0), (ANSWER, 0.0)]
 
 
-@pytest.mark.parametrize("side", ["vector", "bm25"])
-def test_of_several_queries_each_counts_by_its_weight(side: Side) -> None:
+@pytest.mark.parametrize("retriever", ["vector", "bm25"])
+def test_of_several_queries_each_counts_by_its_weight(retriever: Retriever) -> None:
     def first(bare: float, joined: float) -> int:
         rankings = [
-            Ranking(side, Query("ports"), bare, [(5, 0.6), (6, 0.5)], 0.0),
-            Ranking(side, Query("ports of wine"), joined, [(6, 0.9), (5, 0.7)], 0.0),
+            Ranking(retriever, Query("ports"), bare, [(5, 0.6), (6, 0.5)], 0.0),
+            Ranking(retriever, Query("ports of wine"), joined, [(6, 0.9), (5, 0.7)], 0.0),
         ]
         return reorder([Query("ports")], [hit(5, "One port."), hit(6, "One port.")], rankings)[0][0].chunk_id
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from ragsite.llm.errors import LLMError, RateLimited, Unauthorized
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.rerank import Reranker, Scores
-from ragsite.llm.tokens import count_tokens
 from retrieval.checks import rerankers_are_there
 from retrieval.ranking import rerank as reranking
 from retrieval.ranking.rerank import RerankOptions, rerank

@@ -120,8 +120,8 @@ def test_when_no_side_answers_it_says_so(
     async def fail(*args: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr(engine, "search_words", fail)
-    monkeypatch.setattr(engine, "search_meaning", fail)
+    monkeypatch.setattr(engine, "search_fulltext", fail)
+    monkeypatch.setattr(engine, "search_vectors", fail)
     page = show(as_owner, q="ports when all is down")
     assert page.count('class="panel bad" role="alert"') == 2
 

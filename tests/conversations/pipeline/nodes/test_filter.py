@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from conversations.events import Event, StepEvent
-from conversations.pipeline.nodes.filter import Filter, Verdict, read_verdict
+from conversations.pipeline.nodes.filter import Filter, PassageVerdict, read_verdict
 from conversations.pipeline.state import Found, Request, State
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ProviderError
@@ -74,28 +74,28 @@ def kept(state: State) -> list[int]:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        (yes(), Verdict(True, "", "It answers.")),
-        (yes("Hold the reset button"), Verdict(True, "Hold the reset button", "It answers.")),
-        (yes("ten seconds. The switch then"), Verdict(True, "ten seconds. The switch then", "It answers.")),
-        (yes("Press the button for a minute."), Verdict(True, "", "It answers.")),
-        (no(), Verdict(False, "", "Another subject.")),
-        (f"```json\n{no()}\n```", Verdict(False, "", "Another subject.")),
-        (f"Sure. {no()} Because of {{this}}.", Verdict(False, "", "Another subject.")),
-        (f"{yes()} {no()}", Verdict(True, "", "It answers.")),
-        ("{'keep': False, 'reason': 'Another subject.'}", Verdict(False, "", "Another subject.")),
-        ('{"keep": "no", "reason": ["x"]}', Verdict(False)),
-        ('{"keep": 1}', Verdict(True)),
-        ('{"keep": false, "key_passage": "Hold the reset button", "reason": ""}', Verdict(False)),
-        ('{"keep": false, "key_pass', Verdict(False)),
-        ('{"keep": "perhaps"}', Verdict(None, reason="no verdict")),
-        ('{"keep": null}', Verdict(None, reason="no verdict")),
-        ('{"answer": true}', Verdict(None, reason="no verdict")),
-        ("true", Verdict(None, reason="no verdict")),
-        ("I'm sorry, I can't judge that.", Verdict(None, reason="no verdict")),
-        ("", Verdict(None, reason="no verdict")),
+        (yes(), PassageVerdict(True, "", "It answers.")),
+        (yes("Hold the reset button"), PassageVerdict(True, "Hold the reset button", "It answers.")),
+        (yes("ten seconds. The switch then"), PassageVerdict(True, "ten seconds. The switch then", "It answers.")),
+        (yes("Press the button for a minute."), PassageVerdict(True, "", "It answers.")),
+        (no(), PassageVerdict(False, "", "Another subject.")),
+        (f"```json\n{no()}\n```", PassageVerdict(False, "", "Another subject.")),
+        (f"Sure. {no()} Because of {{this}}.", PassageVerdict(False, "", "Another subject.")),
+        (f"{yes()} {no()}", PassageVerdict(True, "", "It answers.")),
+        ("{'keep': False, 'reason': 'Another subject.'}", PassageVerdict(False, "", "Another subject.")),
+        ('{"keep": "no", "reason": ["x"]}', PassageVerdict(False)),
+        ('{"keep": 1}', PassageVerdict(True)),
+        ('{"keep": false, "key_passage": "Hold the reset button", "reason": ""}', PassageVerdict(False)),
+        ('{"keep": false, "key_pass', PassageVerdict(False)),
+        ('{"keep": "perhaps"}', PassageVerdict(None, reason="no verdict")),
+        ('{"keep": null}', PassageVerdict(None, reason="no verdict")),
+        ('{"answer": true}', PassageVerdict(None, reason="no verdict")),
+        ("true", PassageVerdict(None, reason="no verdict")),
+        ("I'm sorry, I can't judge that.", PassageVerdict(None, reason="no verdict")),
+        ("", PassageVerdict(None, reason="no verdict")),
     ],
 )  # fmt: skip
-def test_hard_replies(reply: str, verdict: Verdict) -> None:
+def test_hard_replies(reply: str, verdict: PassageVerdict) -> None:
     assert read_verdict(reply, CONTENT) == verdict
 
 

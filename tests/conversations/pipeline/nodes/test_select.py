@@ -56,7 +56,7 @@ async def test_a_broad_question_takes_few_hits_of_one_document(
     question: str,
     hits: int,
 ) -> None:
-    settings.MERGE_NEIGHBOURS, settings.BROAD_PER_DOCUMENT = False, 1  # type: ignore[attr-defined]
+    settings.MERGE_NEIGHBOURS, settings.BROAD_MAX_HITS_PER_DOCUMENT = False, 1  # type: ignore[attr-defined]
     await run_turn(owner, session, question)
     assert len(await selection()) == hits
 

@@ -167,7 +167,7 @@ class TestReplies:
     async def test_within_what_the_site_is_set_to(
         self, model: FakeLLM, settings: Settings, usual: int, k: int, given: int
     ) -> None:
-        settings.DEFAULT_TOP_K = usual
+        settings.ANSWER_TOP_K = usual
         model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
         assert (await understood())[0].plan.k == given
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known, agreement, look_for, needed
+from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known, agreement, joint_query, needed
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.scope import look_up
 from knowledge.models import KnowledgeBase
@@ -99,8 +99,8 @@ def test_where_passages_tell_nothing_a_word_counts_by_what_it_is_and_where_it_st
 
 def test_passages_are_looked_for_with_the_rarest_words_of_the_conversation() -> None:
     held = Frequencies(1000, HELD | dict.fromkeys(content_terms("lights"), 500))
-    assert look_for("Which period?", ["the lights of the rack kit"], held) == "rack kit lights Which period?"
-    assert look_for("What?", ["the rack"], held) == look_for("Which rack?", ["the rack"], held) == ""
+    assert joint_query("Which period?", ["the lights of the rack kit"], held) == "rack kit lights Which period?"
+    assert joint_query("What?", ["the rack"], held) == joint_query("Which rack?", ["the rack"], held) == ""
 
 
 @pytest.mark.django_db(transaction=True)

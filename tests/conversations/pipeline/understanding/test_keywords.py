@@ -6,7 +6,7 @@ import pytest
 
 from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.coreference import completed, pair, resolve, wanted_together
+from conversations.pipeline.understanding.coreference import pair, resolve, wanted_together, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity, words
 from retrieval.engine.fulltext import Frequencies
 
@@ -135,9 +135,9 @@ def test_the_former_and_the_latter_are_named(question: str, expected: str) -> No
 def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> None:
     earlier = ["How do I sort rows?", "Is a merge join or a hash join faster?"]
     known = frequencies(sort=50, rows=50, merge=5, hash=5)
-    assert completed("Why the latter?", earlier, Known(known)) == (
+    assert with_carried_words("Why the latter?", earlier, Known(known)) == (
         "sort rows Why hash join faster?",
         ("hash join faster", "sort", "rows"),
     )
     assert wanted_together("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
-    assert completed("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"
+    assert with_carried_words("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.understanding.plans import Plan, may_ask_for_facts, read_plan, reconcile
+from conversations.pipeline.understanding.plans import ModelPlan, may_ask_for_facts, read_plan, reconcile
 from conversations.pipeline.understanding.rewriting import Unusable
 from ragsite.llm.stream.think import split_thinking
 from tests.conversations.replies import HARD_PLANS, QUESTION, REWRITE, plan
@@ -26,7 +26,7 @@ def test_hard_replies(reply: str, action: str) -> None:
 
 def test_a_whole_plan() -> None:
     found = read_plan(json.dumps(plan()), QUESTION)
-    assert found == Plan(
+    assert found == ModelPlan(
         action="retrieve_vector",
         intent="kb_retrieval",
         confidence=0.9,
@@ -133,32 +133,32 @@ def test_any_types_are_a_plan_or_say_why_not(item: dict[str, Any]) -> None:
     assert len(found.queries) <= 5
 
 
-CHAT = Plan("answer_chat", "chat", 0.9)
-CLARIFY = Plan("clarify", "clarify", 0.9)
+CHAT = ModelPlan("answer_chat", "chat", 0.9)
+CLARIFY = ModelPlan("clarify", "clarify", 0.9)
 
 
 @pytest.mark.parametrize(
     ("plan", "ruled", "leans", "alone", "followed"),
     [
-        (Plan("retrieve_vector", "kb_retrieval"), "retrieve_vector", False, True, ("retrieve_vector", "")),
+        (ModelPlan("retrieve_vector", "kb_retrieval"), "retrieve_vector", False, True, ("retrieve_vector", "")),
         (CHAT, "answer_chat", False, True, ("answer_chat", "")),
         (CHAT, "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
         (CHAT, "retrieve_vector", True, False, ("retrieve_vector", "answer_chat")),
-        (Plan("answer_chat", "chat"), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
-        (Plan("answer_chat", "chat", 0.5), "retrieve_vector", False, True, ("retrieve_vector", "")),
-        (Plan("answer_chat", "chat", 0.51), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
-        (Plan("answer_chat", "chat", 0.1), "retrieve_vector", True, False, ("retrieve_vector", "")),
+        (ModelPlan("answer_chat", "chat"), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
+        (ModelPlan("answer_chat", "chat", 0.5), "retrieve_vector", False, True, ("retrieve_vector", "")),
+        (ModelPlan("answer_chat", "chat", 0.51), "retrieve_vector", False, True, ("retrieve_vector", "answer_chat")),
+        (ModelPlan("answer_chat", "chat", 0.1), "retrieve_vector", True, False, ("retrieve_vector", "")),
         (CLARIFY, "retrieve_vector", True, True, ("clarify", "")),
         (CLARIFY, "retrieve_vector", True, False, ("retrieve_vector", "clarify")),
         (CLARIFY, "retrieve_vector", False, True, ("retrieve_vector", "clarify")),
-        (Plan("clarify", "clarify", 0.2), "retrieve_vector", True, True, ("retrieve_vector", "")),
-        (Plan("clarify", "clarify", 0.2), "clarify", False, True, ("clarify", "")),
-        (Plan("retrieve_vector", "kb_retrieval", 0.9), "clarify", True, True, ("retrieve_vector", "")),
+        (ModelPlan("clarify", "clarify", 0.2), "retrieve_vector", True, True, ("retrieve_vector", "")),
+        (ModelPlan("clarify", "clarify", 0.2), "clarify", False, True, ("clarify", "")),
+        (ModelPlan("retrieve_vector", "kb_retrieval", 0.9), "clarify", True, True, ("retrieve_vector", "")),
         (CHAT, "clarify", True, True, ("retrieve_vector", "answer_chat")),
     ],
 )
 def test_a_model_that_would_not_search_is_followed_only_so_far(
-    plan: Plan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
+    plan: ModelPlan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
 ) -> None:
     result = reconcile(plan, ruled, asks=True, leans=leans, alone=alone)
     assert (result.action, result.deferred_action) == followed
@@ -167,15 +167,15 @@ def test_a_model_that_would_not_search_is_followed_only_so_far(
 @pytest.mark.parametrize(
     ("plan", "asks", "action"),
     [
-        (Plan("answer_chat", "chat", 0.8), False, "answer_chat"),
-        (Plan("answer_chat", "chat", 0.8), True, "retrieve_vector"),
-        (Plan("answer_chat", "chat", 0.79), False, "retrieve_vector"),
-        (Plan("answer_chat", "chat"), False, "retrieve_vector"),
-        (Plan("answer_chat", "chat", 0.9, notes=("contradiction",)), False, "retrieve_vector"),
-        (Plan("clarify", "clarify", 0.9), False, "retrieve_vector"),
+        (ModelPlan("answer_chat", "chat", 0.8), False, "answer_chat"),
+        (ModelPlan("answer_chat", "chat", 0.8), True, "retrieve_vector"),
+        (ModelPlan("answer_chat", "chat", 0.79), False, "retrieve_vector"),
+        (ModelPlan("answer_chat", "chat"), False, "retrieve_vector"),
+        (ModelPlan("answer_chat", "chat", 0.9, notes=("contradiction",)), False, "retrieve_vector"),
+        (ModelPlan("clarify", "clarify", 0.9), False, "retrieve_vector"),
     ],
 )
-def test_one_that_is_sure_to_chat_is_followed_where_nothing_is_asked(plan: Plan, asks: bool, action: str) -> None:
+def test_one_that_is_sure_to_chat_is_followed_where_nothing_is_asked(plan: ModelPlan, asks: bool, action: str) -> None:
     assert reconcile(plan, "retrieve_vector", asks=asks, leans=False, alone=True).action == action
 
 

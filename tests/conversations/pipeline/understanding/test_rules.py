@@ -14,7 +14,7 @@ from conversations.pipeline.understanding.rules import (
     INTRODUCES,
     LEAST_WEIGHT,
     Understanding,
-    look_for,
+    context_probe_query,
     queries_with_rewrite,
     understand,
 )
@@ -193,12 +193,12 @@ def test_of_a_long_question_not_even_passages_with_both_tell_that_it_leans() -> 
 
 def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself() -> None:
     known = frequencies(COST, BOUGHT, SWITCH)
-    assert look_for(COST, [BOUGHT], known).endswith(COST)
-    assert look_for("What does it cost?", [SWITCH], known).endswith("TL-SE2109 switch What does it cost?")
-    assert look_for("的", [SWITCH], known) == ""
+    assert context_probe_query(COST, [BOUGHT], known).endswith(COST)
+    assert context_probe_query("What does it cost?", [SWITCH], known).endswith("TL-SE2109 switch What does it cost?")
+    assert context_probe_query("的", [SWITCH], known) == ""
     alone, points = (f"Which warranty period of {whose} rack mounting kit?" for whose in ("the", "its"))
     known = frequencies(alone, SWITCH)
-    assert look_for(alone, [SWITCH], known) == "" != look_for(points, [SWITCH], known)
+    assert context_probe_query(alone, [SWITCH], known) == "" != context_probe_query(points, [SWITCH], known)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.pipeline.description import Description
-from conversations.pipeline.nodes.budget import Budget
+from conversations.pipeline.nodes.compose_prompt import ComposePrompt
 from conversations.pipeline.nodes.load_history import LoadHistory
 from conversations.pipeline.nodes.memory import Memory
 from conversations.pipeline.nodes.relevant_history import RelevantHistory
@@ -67,7 +67,7 @@ async def test_what_was_cut_is_told(
     page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
     told = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
     assert told in page
-    facts = dict(Budget().describe(detail).facts)
+    facts = dict(ComposePrompt().describe(detail).facts)
     assert facts["Did not fit"] == told
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
@@ -106,7 +106,7 @@ async def test_where_everything_fits_nothing_is_told(
     fake_llm.enqueue("Nine [1].")
     await run_turn(owner, session, QUESTION)
     assert "window" not in (await Message.objects.aget(role="assistant")).usage
-    assert "Did not fit" not in dict(Budget().describe(await budget_of_last()).facts)
+    assert "Did not fit" not in dict(ComposePrompt().describe(await budget_of_last()).facts)
 
 
 async def test_a_question_longer_than_the_window_reaches_no_model(
@@ -130,7 +130,9 @@ async def test_no_more_is_asked_for_than_was_kept_free(
 
 
 def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
-    assert all(node.describe({}) == Description() for node in (LoadHistory(), RelevantHistory(), Memory(), Budget()))
+    assert all(
+        node.describe({}) == Description() for node in (LoadHistory(), RelevantHistory(), Memory(), ComposePrompt())
+    )
 
 
 def test_what_was_recalled_in_words() -> None:

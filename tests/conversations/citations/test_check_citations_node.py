@@ -9,7 +9,7 @@ import pytest
 
 from conversations.citations import Verdict
 from conversations.citations.verifiers import rules
-from conversations.pipeline.nodes import check
+from conversations.pipeline.nodes import check_citations
 from tests.conversations.conftest import run_node
 from tests.conversations.nodes import make_state
 
@@ -32,7 +32,7 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
     monkeypatch.setattr(rules, "check", slowly)
     state: Any = make_state()
     state.answer.blocks = [{"kind": "text", "text": "Nine ports [1]."}]
-    running = asyncio.create_task(run_node(check.Check(), state))
+    running = asyncio.create_task(run_node(check_citations.CheckCitations(), state))
     assert await asyncio.to_thread(begun.wait, 60)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

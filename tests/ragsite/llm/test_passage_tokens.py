@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsite.llm.tokens import count_tokens, truncate_to_tokens
+from ragsite.llm.passage_tokens import count_tokens, truncate_to_tokens
 
 
 @pytest.mark.parametrize(

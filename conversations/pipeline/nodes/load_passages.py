@@ -13,7 +13,7 @@ from conversations.pipeline.state import PictureInfo, State
 from retrieval.search import describe
 
 
-class Metadata(Node):
+class LoadPassages(Node):
     """Adds text, heading, file name, page, tables and pictures to the hits."""
 
     key = "metadata"

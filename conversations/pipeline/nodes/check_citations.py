@@ -14,7 +14,7 @@ from conversations.pipeline.state import State
 from ragsite.runtime import caches
 
 
-class Check(Node):
+class CheckCitations(Node):
     """Checks the citations. It runs also after a failure or a stop, for what came."""
 
     key = "check"

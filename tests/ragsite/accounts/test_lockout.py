@@ -10,8 +10,8 @@ from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from ragsite.accounts import guesses
-from ragsite.accounts.guesses import (
+from ragsite.accounts import lockout
+from ragsite.accounts.lockout import (
     BY_ACCOUNT,
     BY_ACCOUNT_AND_ADDRESS,
     BY_ADDRESS,
@@ -39,7 +39,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(guesses.time, "time", clock.time)  # the module that the cache asks too
+    monkeypatch.setattr(lockout.time, "time", clock.time)  # the module that the cache asks too
     return clock
 
 
@@ -166,13 +166,13 @@ def test_of_guesses_at_the_same_moment_no_more_are_made(monkeypatch: pytest.Monk
 
 
 def test_a_pause_is_logged_without_what_was_typed(staff: User, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, "ragsite.accounts.guesses"):
+    with caplog.at_level(logging.WARNING, "ragsite.accounts.lockout"):
         for _ in range(10):
             sign_in()
             sign_in(username="my secret password", address="10.0.0.3")
     assert f"user {staff.pk} from 10.0.0.1" in caplog.text and "no user from 10.0.0.3" in caplog.text
     assert "secret" not in caplog.text
-    assert len([record for record in caplog.records if record.name == "ragsite.accounts.guesses"]) == 2
+    assert len([record for record in caplog.records if record.name == "ragsite.accounts.lockout"]) == 2
 
 
 def test_behind_a_proxy_the_address_is_what_the_proxy_saw(settings: Any) -> None:

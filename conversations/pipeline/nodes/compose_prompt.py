@@ -25,7 +25,7 @@ from ragsite.llm.types import Endpoint
 PURPOSES = {"retrieve_vector": "answer", "answer_chat": "chat", "clarify": "clarify"}
 
 
-class Budget(Node):
+class ComposePrompt(Node):
     """Chooses the evidence and composes the messages; without a model it only chooses."""
 
     key = "budget"
@@ -92,7 +92,7 @@ def purpose_of(state: State) -> str:
 
 def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> None:
     question, language = state.request.question, state.request.question_language
-    hits = state.found.hits[: state.request.top_n or state.plan.k or settings.DEFAULT_TOP_K]
+    hits = state.found.hits[: state.request.top_n or state.plan.k or settings.ANSWER_TOP_K]
     # A general answer is a chat with a prompt of its own.
     general = state.plan.action == "retrieve_vector" and not hits
     recent = state.past.turns
