@@ -73,7 +73,7 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
 
 
 def _in_batches(rows: QuerySet[Turn] | QuerySet[ChatSession]) -> Iterator[int]:
-    """Remove rows with all that belongs to them, so many at a time; yield how many each time."""
+    """Remove rows with all that belongs to them, a batch at a time; yield how many each time."""
     while True:
         batch = list(rows.order_by("id").values_list("pk", flat=True)[:BATCH])
         if not batch:

@@ -27,7 +27,7 @@ PLACES = 32
 
 
 class Pages(ASGIHandler):
-    """Django's, which answers so many requests at once; the others wait. Who streams holds no connection meanwhile."""
+    """Django's, which answers a limited number of requests at once. Who streams holds no connection meanwhile."""
 
     def __init__(self) -> None:
         """Load the middleware."""

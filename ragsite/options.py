@@ -103,7 +103,9 @@ LLM_BASE_URL = env.url(
 LLM_API_KEY = env.secret("LLM_API_KEY", _("the endpoint's key, sent as a bearer token"))
 LLM_MODEL = env.text("LLM_MODEL", "", _("the model's name"), _("first offered"))
 LLM_CONTEXT_WINDOW = env.integer("LLM_CONTEXT_WINDOW", 16_384, (1024, None), _("tokens the model reads"))
-LLM_MAX_TOKENS = env.integer("LLM_MAX_TOKENS", 2048, (16, None), _("tokens kept free for the answer"))
+LLM_MAX_TOKENS = env.integer(
+    "LLM_MAX_TOKENS", 2048, (16, None), _("most tokens of an answer; as many are kept free for it in the window")
+)
 LLM_TEMPERATURE = env.decimal(
     "LLM_TEMPERATURE", 0.3, (0.0, 2.0), _("0 to 2, of answers from documents; other purposes have their own")
 )
@@ -285,7 +287,7 @@ MAX_RELEVANT_TURNS = env.integer(
     "MAX_RELEVANT_TURNS",
     2,
     (0, 20),
-    _("turns before those that are like the question, and are read with it; `0` is none"),
+    _("earlier turns like the question that are read with it, besides the recent ones; `0` is none"),
 )
 # Of 40 pairs of a question and one that goes back to it, all lie above; of questions of the same field with another
 # matter 15 %, of others 0.3 %.
@@ -360,7 +362,9 @@ ENABLE_UNDERSTANDING = env.boolean(
 )
 UNDERSTAND_TIMEOUT = env.decimal("UNDERSTAND_TIMEOUT", 12.0, (0.1, None), _("seconds for asking it"))
 ENABLE_QUERY_REWRITE = env.boolean(
-    "ENABLE_QUERY_REWRITE", True, _("have the model rewrite, for the search, a question that leans on the conversation")
+    "ENABLE_QUERY_REWRITE",
+    True,
+    _("have the model rewrite, for the search, a question that depends on the conversation"),
 )
 REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, (0.1, None), _("seconds for rewriting a question"))
 # From which relevance on passages count as found, and from which on as an answer (see `relevance_gate`): log-odds, 0 is

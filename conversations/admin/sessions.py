@@ -17,7 +17,7 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Trace
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
 
-# Of a session its own page shows so many turns; the list of turns has the rest.
+# Turns that a session's own page shows; the list of turns has the rest.
 NEWEST_TURNS = 50
 
 

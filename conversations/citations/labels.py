@@ -17,7 +17,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A cited sentence that its sources bear out only partly, or not at all, and why."""
+    """A cited sentence that its sources support only partly, or not at all, and why."""
 
     text: str
     status: str

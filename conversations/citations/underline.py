@@ -1,4 +1,4 @@
-"""The sentences of an answer that their sources don't fully bear out, underlined where they stand. Pure."""
+"""The sentences of an answer that their sources don't fully support, underlined where they stand. Pure."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ class SentenceMark:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the sentence is not fully borne out."""
+        """Whether the sentence is not fully supported."""
         return self.status in ("partly", "not_found", "contradicted", "uncited")
 
 

@@ -63,7 +63,7 @@ class Past:
 
     @property
     def conversation(self) -> list[PastTurn]:
-        """The turns with those that were not answered, oldest first: what a question may lean on."""
+        """The turns with those that were not answered, oldest first: what a question may depend on."""
         return sorted([*self.turns, *self.unanswered], key=lambda turn: turn.turn_id)
 
 

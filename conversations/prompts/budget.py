@@ -4,7 +4,7 @@ The question and the system prompt always stay. Of what is left of 95 % of the w
 reserve, evidence claims first, then the summary, then the facts that the user asked to be remembered, then relevant
 history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of facts and
 recent history nothing is kept before one that was left out: a conversation with a hole misleads. A follow-up means
-nothing without the turn before it, so that of what all but the best passage may claim a share can be set aside for it.
+nothing without the turn before it: a share of what the passages after the best one may claim can be kept for that turn.
 """
 
 import math
@@ -44,7 +44,7 @@ class Window:
         return math.ceil(count_prompt_tokens(text) * self.factor) + MESSAGE_OVERHEAD
 
     def room(self, tokens: int) -> int:
-        """Return how long, in tokens of our count, a text may be to measure at most so many."""
+        """Return how long, in tokens of our count, a text may be to measure at most `tokens`."""
         tokens = max(0, tokens - MESSAGE_OVERHEAD)
         room = int(tokens / self.factor)
         # Floats: 187 / 1.1 is 170, and 170 * 1.1 more than 187.

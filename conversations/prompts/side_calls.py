@@ -208,7 +208,7 @@ def quoted(question: str) -> str:
 
 
 def _short(text: str, tokens: int) -> str:
-    """Return a text of at most so many tokens; of a very long one only the beginning is counted."""
+    """Return a text of at most `tokens` tokens; of a very long one only the beginning is counted."""
     return text if len(text) <= tokens else shorten(text[: 6 * tokens], tokens)
 
 

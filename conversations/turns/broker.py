@@ -78,7 +78,7 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
 
 
 async def follow(message_id: int, after_seq: int = 0, silence: float | None = None) -> AsyncGenerator[list[Event]]:
-    """Yield the same, as many events at a time as there are by then, and none after so many seconds of `silence`."""
+    """Yield the same, as many events at a time as there are by then, and none after `silence` seconds without one."""
     seq = after_seq
     followed = message_id in running
     if followed:

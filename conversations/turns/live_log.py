@@ -29,7 +29,7 @@ class LiveLog:
     async def follow(self, after_seq: int = 0, silence: float | None = None) -> AsyncIterator[list[Event]]:
         """Yield what comes after `after_seq`, as many events at a time as there are; ends when the log is closed.
 
-        After so many seconds of `silence` it yields none.
+        After `silence` seconds without one it yields none.
         """
         while True:
             if new := self.events[after_seq:]:

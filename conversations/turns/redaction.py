@@ -84,7 +84,7 @@ def sight_of(turn: Turn, rows: list[TraceStep], user: Any) -> Sight:
 
 
 def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
-    """Return the ids of the passages in a trace, of each list at most so many."""
+    """Return the ids of the passages in a trace, of each list at most a fixed number."""
     ids: set[int] = set()
     for row in rows:
         for name in ("hits", "judged"):

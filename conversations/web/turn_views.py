@@ -116,7 +116,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
     best, address = chunks.get(card.chunk_id or 0), ""
     if best is not None:
-        # The passage, with the sentences that bear out what is said of it to be marked.
+        # The passage, with the sentences that support what is said of it to be marked.
         sentences = [(chunk.pk, at, text) for chunk in chunks.values() for at, text in enumerate(sentences_of(chunk))]
         said: dict[int, set[int]] = defaultdict(set)
         for found in grounds(page.claims(number), [text for _id, _at, text in sentences]):

@@ -1,1 +1,1 @@
-"""The ground everything stands on: clients for chat and embedding models. It imports no app."""
+"""Clients for chat and embedding models. It imports no app."""

@@ -35,7 +35,7 @@ class _Kept:
 
 
 class _Places(asyncio.Semaphore):
-    """Places for so many requests at once, given out first come, first served; `holders` have one or wait for one."""
+    """Places for requests at once, given out first come, first served; `holders` have one or wait for one."""
 
     holders = 0
 

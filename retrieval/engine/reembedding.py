@@ -15,11 +15,11 @@ from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from retrieval.engine import indexing, partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, IndexEntry
 
-# Passages that are embedded and stored together; among so many there are enough of each length to pad little.
+# Passages that are embedded and stored together; among this many there are enough of each length to pad little.
 WINDOW = 256
 # Passages that are looked up at a time.
 PAGE = 4096
-# Workers are held up for so many passages at most, unless they add them faster than this many rounds catch up with.
+# Workers are held up for this many passages at most, unless they add them faster than this many rounds catch up with.
 TAIL = 64
 ROUNDS = 8
 _LOCK = 0x7261677369746532  # any number that no other use of advisory locks takes

@@ -15,7 +15,7 @@ from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 # Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.
 # Up to this many rows of a larger graph are compared one by one: that takes some milliseconds, and misses nothing.
 EXACT_ROWS = 20_000
-# A row met on a walk through the graph costs as much as so many rows compared one by one, which lie side by side.
+# A row met on a walk through the graph costs as much as this many rows compared one by one, which lie side by side.
 GRAPH_COST = 40
 # Hits that a filtered walk is to find for each that is wanted: those it meets first need not be the nearest. Where what
 # the filter leaves is alike, fewer miss some: docs/decisions/vectors.md.

@@ -7,7 +7,7 @@ from retrieval.evaluation.loading.references import Target
 from retrieval.evaluation.metrics import Figures
 from retrieval.types import Hit
 
-# The figures look at so many ranks.
+# Ranks that the figures look at.
 RANKS = 10
 
 

@@ -1,4 +1,4 @@
-"""What a reader sees of a source: the whole passage marked, the sentences that bear out the claim in view."""
+"""What a reader sees of a source: the whole passage marked, the sentences that support the claim in view."""
 
 from pathlib import Path
 

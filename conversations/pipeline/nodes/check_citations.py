@@ -47,7 +47,7 @@ class CheckCitations(Node):
         ctx.note(checks=state.answer.checks, **verified.facts)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count the sentences that their sources bear out."""
+        """Count the sentences that their sources support."""
         cited = [item for item in state.answer.checks if item["status"] != "uncited"]
         supported = sum(item["status"] == "supported" for item in cited)
         text = ngettext(
@@ -58,7 +58,7 @@ class CheckCitations(Node):
         return text % {"supported": supported, "total": len(cited)}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Count the sentences that their sources bear out, and those without any; say which model judged."""
+        """Count the sentences that their sources support, and those without any; say which model judged."""
         checks = detail.get("checks", [])
         cited = [check for check in checks if check.get("status") != "uncited"]
         supported = sum(check.get("status") == "supported" for check in cited)

@@ -1,4 +1,4 @@
-"""Step 5: one ranking out of many."""
+"""Fuse: one ranking out of many."""
 
 from collections.abc import Mapping
 from typing import Any

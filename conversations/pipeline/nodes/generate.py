@@ -1,4 +1,4 @@
-"""Step 7: the answer, by a language model or, without one, quoted."""
+"""Write the answer, by a language model or, without one, quoted."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing

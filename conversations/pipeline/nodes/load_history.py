@@ -54,7 +54,7 @@ class LoadHistory(Node):
 def _load(state: State) -> None:
     session_id, cut = state.request.session_id, state.request.continued
     branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
-    # What a cut answer's question leans on came before it.
+    # What a cut answer's question depends on came before it.
     before = branch if cut is None else branch[: branch.index(cut.turn_id)]
     past = past_turns(session_id, before, settings.MAX_RECENT_TURNS)
     state.past.turns = [turn for turn in past if turn.answer]

@@ -1,4 +1,4 @@
-"""Step 6: what is known about the hits."""
+"""Load what is known about the hits."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -14,7 +14,8 @@ from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.plans import asks_for_facts, leans_on
+from conversations.pipeline.understanding.context_dependence import dependence_on_context
+from conversations.pipeline.understanding.plans import asks_for_facts
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.queries import languages_of
 from ragsite.db import in_database
@@ -76,7 +77,7 @@ class RelevanceGate(Node):
         if found.answer_state == "answered" and found.unsearched:
             found.answer_state = "nearest"  # what answers may stand in the documents that were not searched
         if found.answer_state == "nothing" or (deferred and not proven):
-            for_facts = asks_for_facts(question) and not leans_on(question)
+            for_facts = asks_for_facts(question) and not dependence_on_context(question)
             if deferred and not (deferred == "answer_chat" and for_facts):
                 state.plan.action, found.answer_state, found.hits = deferred, "", []
             elif found.answer_state == "nothing":
@@ -117,7 +118,7 @@ def _judged(state: State) -> Judgement:
     if plan.deferred_action:
         wordings = [question]
     else:
-        stands_alone = plan.ranking_query if leans_on(question) else plan.rewrite
+        stands_alone = plan.ranking_query if dependence_on_context(question) else plan.rewrite
         wordings = [stands_alone or question, *plan.translations.values()]
     hits = found.hits
     if found.search_request is not None:

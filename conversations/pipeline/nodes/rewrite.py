@@ -1,4 +1,4 @@
-"""A question that leans on the conversation, rewritten by a model to stand alone: for retrieval only."""
+"""A question that depends on the conversation, rewritten by a model to stand alone: for retrieval only."""
 
 import hashlib
 import json
@@ -14,7 +14,8 @@ from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.nodes.understand import WHY, note_queries, query_facts, search_for_rewrite
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.plans import UNSURE, why_it_leans
+from conversations.pipeline.understanding.context_dependence import dependence_on_context
+from conversations.pipeline.understanding.plans import UNSURE
 from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
 from conversations.prompts import side_calls
 
@@ -42,7 +43,7 @@ class Rewrite(Node):
     writes = ("plan.rewrite", "plan.rewrite_reason", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
 
     def wanted(self, state: State) -> bool:
-        """There must be a conversation, and a question that leans on it or was understood with little certainty."""
+        """There must be a conversation, and a question that depends on it or was understood with little certainty."""
         return (
             settings.ENABLE_QUERY_REWRITE
             and state.plan.action == "retrieve_vector"
@@ -111,9 +112,9 @@ class Rewrite(Node):
 
 def _why(state: State) -> str:
     """Return why the question is to be rewritten, a stable slug; empty when it stands alone."""
-    leaning = why_it_leans(state.request.question)
+    dependence = dependence_on_context(state.request.question)
     unsure = state.plan.confidence is not None and state.plan.confidence <= UNSURE
-    return leaning or ("low confidence" if unsure else "")
+    return dependence or ("low confidence" if unsure else "")
 
 
 def _cache_key(*parts: object) -> str:

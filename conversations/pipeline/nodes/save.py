@@ -1,4 +1,4 @@
-"""Steps 8 and 9: what is kept of the turn beside its message."""
+"""Store what is kept of the turn beside its message."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Step 1: the question, its context entry and the answer's placeholder."""
+"""Store the question, its context entry and the answer's placeholder."""
 
 from django.utils.translation import gettext_lazy as _
 

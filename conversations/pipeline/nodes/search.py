@@ -1,4 +1,4 @@
-"""Steps 3 and 4: both retrievers, side by side, in the knowledge bases that the user may read."""
+"""Ask both retrievers, side by side, in the knowledge bases that the user may read."""
 
 import asyncio
 import time

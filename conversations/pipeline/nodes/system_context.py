@@ -1,4 +1,4 @@
-"""Step 0: the session's system prompt."""
+"""Store the session's system prompt."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""Step 2: what to do with the question, and what to search for."""
+"""Decide what to do with the question, and what to search for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import rules
 from conversations.pipeline.understanding.answer_types import as_called
+from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import (
     INTENTS,
     ModelPlan,
-    leans_on,
     may_ask_for_facts,
     read_plan,
     reconcile,
@@ -92,11 +92,11 @@ class Understand(Node):
         known = await known_words(state)
         ruled = rules.understand(request.question, conversation, known)
         asked = await self._ask(state, ruled, known.languages - {request.question_language})
-        leans, plan = leans_on(request.question), asked.plan
+        depends, plan = bool(dependence_on_context(request.question)), asked.plan
         if plan is not None:
             asks = may_ask_for_facts(request.question)
-            plan = reconcile(plan, ruled.action, asks=asks, leans=leans, alone=not conversation)
-            _follow(state, plan, ruled, leans)
+            plan = reconcile(plan, ruled.action, asks=asks, depends=depends, alone=not conversation)
+            _follow(state, plan, ruled, depends)
         else:
             state.plan.action, state.plan.intent = ruled.action, INTENTS[ruled.action]
             if ruled.action == "retrieve_vector":
@@ -224,7 +224,7 @@ def query_facts(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(_("Query"), text if weight == 1 else f"{text} × {weight:g}") for text, weight in queries]
 
 
-def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, leans: bool) -> None:
+def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, depends: bool) -> None:
     """Take a model's plan over into the state's."""
     plan, question = state.plan, state.request.question
     plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
@@ -236,10 +236,10 @@ def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, leans: b
     if model.action != "retrieve_vector":
         return
     plan.key_terms, plan.translations = model.queries, dict(model.translations)
-    if model.rewrite and (model.followup or leans or not state.past.conversation):
+    if model.rewrite and (model.followup or depends or not state.past.conversation):
         plan.rewrite, plan.rewrite_reason = model.rewrite, "understanding"
         search_for_rewrite(state)
-    elif model.followup is False and not leans and not model.is_unsure:
+    elif model.followup is False and not depends and not model.is_unsure:
         # What stands alone is asked as it stands; the conversation would only be mixed into it.
         search_for(state, [(question, 1.0)], question)
     else:

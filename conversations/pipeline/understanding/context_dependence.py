@@ -6,7 +6,7 @@ from conversations.pipeline.understanding.keywords import content_terms, words
 from ragsite.language import ASKS_EN, ASKS_ZH
 
 # A pronoun stands for what the question itself names once that many terms came before it: "mice without interferon or
-# its receptor". And what names so many terms says of what it goes on to speak.
+# its receptor". And what names this many terms says of what it goes on to speak.
 ANTECEDENT = 3
 LONGEST_CONTINUATION = 4
 
@@ -67,8 +67,8 @@ _ASKS_A_MEASURE = re.compile(
 )
 
 
-def leaning(question: str) -> str:
-    """Say why a question leans on what came before it, a stable slug; an empty string when it stands alone.
+def dependence_on_context(question: str) -> str:
+    """Say why a question depends on what came before it, a stable slug; an empty string when it stands alone.
 
     A `pronoun` or a `continuation` points at it; a `fragment` is no sentence, or measures nothing that it names.
     """

@@ -1,4 +1,4 @@
-"""Which words of a conversation a question needs that leans on it, by how rare they are in the documents. Pure.
+"""Which words of a conversation a question needs that depends on it, by how rare they are in the documents. Pure.
 
 A question says enough by itself when its words together narrow the documents down to about one passage: were they
 spread by chance, `N · Π df/N` passages would hold them all, which is one where Σ ln(N/df) reaches ln N.
@@ -91,7 +91,7 @@ def rarity_of(term: str, frequencies: Frequencies) -> float:
 
 
 def salient(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
-    """Return so many words of earlier questions (oldest first) that a question lacks, most telling first.
+    """Return at most `count` words of earlier questions (oldest first) that a question lacks, most telling first.
 
     A word counts by its rarity, and half as much for each turn that it is older.
     """
@@ -100,7 +100,7 @@ def salient(question: str, earlier: Sequence[str], frequencies: Frequencies, cou
 
 
 def heaviest(weighted: Iterable[tuple[float, Word]], count: int, least: float = 0.0) -> tuple[str, ...]:
-    """Return so many of the heaviest words, without those whose terms the ones before have.
+    """Return at most `count` of the heaviest words, without those whose terms the ones before have.
 
     `least` is the share of the heaviest's weight that a word must have.
     """

@@ -8,7 +8,7 @@ searched. All this is of first questions: a later one may find its object in the
 
 import re
 
-from conversations.pipeline.understanding.context_dependence import introduces, leaning
+from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces
 from conversations.pipeline.understanding.keywords import content_terms
 from ragsite.language import ASKS_EN, ASKS_ZH, language_of, words_of
 from retrieval.engine.analysis import terms
@@ -49,12 +49,12 @@ _FORETELLS = re.compile(r"\bit\W+(?:\w+\W+){1,2}(?:to|that|if|when|whether)\b", 
 
 def lacks_object(question: str) -> bool:
     """Whether a question asks about something that it doesn't name; keywords never do."""
-    leans = leaning(question)
-    if introduces(question) or not (leans in ("pronoun", "continuation") or _ASKS.search(question)):
+    depends = dependence_on_context(question)
+    if introduces(question) or not (depends in ("pronoun", "continuation") or _ASKS.search(question)):
         return False
     if language_of(question) == "zh":
-        return _lacks_chinese(question, bool(leans))
-    continues = leans == "continuation"
+        return _lacks_chinese(question, bool(depends))
+    continues = depends == "continuation"
     points = bool(_PRONOUN.search(question))
     nothing = _NAMES_NOTHING | _PARTICLES if points else _NAMES_NOTHING
     found = list(_WORD.finditer(question))
@@ -79,14 +79,14 @@ def lacks_object(question: str) -> bool:
     return led_by not in _BEFORE_A_NOUN
 
 
-def _lacks_chinese(question: str, leans: bool) -> bool:
+def _lacks_chinese(question: str, depends: bool) -> bool:
     import rjieba  # reads its dictionary when loaded
 
     points, deeds = False, 0
     for word, kind in rjieba.tag(question, True):
         if _PRONOUN_ZH.fullmatch(word):
             points = True
-        elif not terms(word) or word in _NAMES_NOTHING_ZH or (leans and _YEAR.fullmatch(word)):
+        elif not terms(word) or word in _NAMES_NOTHING_ZH or (depends and _YEAR.fullmatch(word)):
             continue
         elif re.search(r"[0-9A-Za-z]", word):
             return False

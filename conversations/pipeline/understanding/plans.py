@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations.pipeline.understanding.context_dependence import leaning
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
 from ragsite.language import ASKS_EN, ASKS_ZH, language_of
 from ragsite.llm.stream.json_reply import line, number, objects, truth, words
@@ -97,11 +96,11 @@ def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
     raise Unusable("no plan")
 
 
-def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, leans: bool, alone: bool) -> ModelPlan:
+def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, depends: bool, alone: bool) -> ModelPlan:
     """Return the plan as it is followed.
 
     `ruled` is the action that the rules would take, `asks` whether the message may want something of the documents,
-    `leans` whether it points at something outside it, and `alone` that nothing came before it. An answer without the
+    `depends` whether it points at something outside it, and `alone` that nothing came before it. An answer without the
     documents, where the documents hold one, is a loss that a reader can't see. So a model that would chat or ask back
     is followed at once only where the rules agree, where a question points at nothing, or where it is sure to chat and
     nothing is asked; where it is unsure it is searched; else the search is made and decides.
@@ -110,21 +109,11 @@ def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, leans: bool, alone: bo
         return plan
     if plan.is_unsure:
         return replace(plan, action="retrieve_vector", notes=(*plan.notes, "unsure"))
-    if plan.action == "clarify" and leans and alone:
+    if plan.action == "clarify" and depends and alone:
         return plan
     if plan.action == "answer_chat" and plan.is_sure and not asks:
         return plan
     return replace(plan, action="retrieve_vector", deferred_action=plan.action)
-
-
-def why_it_leans(question: str) -> str:
-    """Return why a question leans on what came before it, a stable slug; empty when it stands alone."""
-    return leaning(question)
-
-
-def leans_on(question: str) -> bool:
-    """Whether a question leans on what came before it."""
-    return bool(why_it_leans(question))
 
 
 def asks_for_facts(question: str) -> bool:

@@ -7,7 +7,7 @@ from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
 
-# Columns that a rewrite may take, or so many times those of the question; a Chinese character is two wide.
+# Columns that a rewrite may take, or this multiple of those of the question; a Chinese character is two wide.
 MAX_COLUMNS = 240
 MAX_GROWTH = 4
 # Wrappings around a question, one inside the other, that are taken off.

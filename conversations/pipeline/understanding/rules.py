@@ -1,8 +1,8 @@
 """Understanding a question without a model: what to do with it, and what to search for. Pure.
 
-Greetings are chat; a question whose object is missing, with nothing before it, is asked back; a question that leans on
-the turns before it is searched as it stands and, beside it, with the words of theirs that it needs. The figures are in
-`manage.py bench_followups`.
+Greetings are chat; a question whose object is missing, with nothing before it, is asked back; a question that depends
+on the turns before it is searched as it stands and, beside it, with the words of theirs that it needs. The figures
+are in `manage.py bench_followups`.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement
-from conversations.pipeline.understanding.context_dependence import introduces, leaning, names_another
+from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces, names_another
 from conversations.pipeline.understanding.coreference import wanted_together, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
@@ -27,12 +27,12 @@ ENOUGH = 1.5
 ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
 # From which `evidence.agreement` on they do a little, and fully.
 TOGETHER = (0.2, 0.6)
-# A question that is so much less specific than one that stands alone leans as one that points.
+# A question that is this much less specific than one that stands alone depends as one that points.
 LEANS_FULLY = 0.8
 LEAST_WEIGHT = 0.05
-# How far one may lean, at most, that names by itself what it asks of.
+# How far one may depend, at most, that names by itself what it asks of.
 INTRODUCES = 0.25
-# The weight of the question beside a rewriting of it, and where it leans fully beside its completed form.
+# The weight of the question beside a rewriting of it, and where it depends fully beside its completed form.
 BESIDE = 0.5
 
 _CHAT = re.compile(
@@ -58,8 +58,8 @@ class Understanding:
     """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
 
     `carried` are the words of the conversation that the question is searched with, and `ranking_query` is what passages
-    are to answer: the question, with these where it leans on them. `clarify` has a query where a model might make more
-    of it.
+    are to answer: the question, with these where it depends on them. `clarify` has a query where a model might make
+    more of it.
     """
 
     action: str
@@ -72,7 +72,7 @@ class Understanding:
 def understand(question: str, history: Sequence[PastTurn], known: Known) -> Understanding:
     """Decide by rules; `history` is oldest first, and `known` what the documents hold of the conversation's words.
 
-    A question that leans on the conversation is searched as it stands and, beside it, with the words that it needs:
+    A question that depends on the conversation is searched as it stands and, beside it, with the words that it needs:
     as much as itself where it points at them, else the less the more it says, but for what the documents say together.
     """
     text = question.strip()
@@ -84,7 +84,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
         if named and lacks_object(text):
             return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)
-    reason = leaning(text)
+    reason = dependence_on_context(text)
     full, carried = with_carried_words(text, earlier, known)
     weight = 1.0
     if reason not in POINTING:  # the less specific it is, and the less the documents join it to what came before
@@ -105,17 +105,17 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
 
 
 def spoken_of(history: Sequence[PastTurn]) -> list[str]:
-    """Return the questions of a conversation (oldest first) that a later one may lean on: greetings leave nothing."""
+    """Return the questions of a conversation (oldest first) that a later one may depend on: greetings leave nothing."""
     return [turn.question for turn in history if not _CHAT.match(turn.question.strip())]
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell whether a question leans on earlier ones (oldest first), and how.
+    """Return by what to look for passages that tell whether a question depends on earlier ones (oldest first), and how.
 
     An empty string where the question itself tells that it stands alone, or nothing can tell.
     """
     text = question.strip()
-    clear = leaning(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
+    clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
     return "" if clear else wanted_together(text, earlier, frequencies)
 
 

@@ -246,7 +246,7 @@ class AnswerPage:
 
     @property
     def doubts(self) -> list[labels.Doubt]:
-        """The cited sentences that their sources don't fully bear out."""
+        """The cited sentences that their sources don't fully support."""
         return labels.doubts(self.answer.checks)
 
     @property

@@ -26,7 +26,7 @@ _COMPRESSION = 3
 MAX_PER_PAGE = 20
 MAX_PER_DOCUMENT = 1000
 CROWDED = Notice(key="left_out.pictures_of_page", params={"most": MAX_PER_PAGE})
-LOGO_PAGES = 3  # a picture in the same place on so many pages is decoration
+LOGO_PAGES = 3  # a picture in the same place on this many pages is decoration
 CAPTION_GAP = 45.0  # points between a picture and its caption
 MIN_DRAWN = 12  # paths that make a drawing
 ABOVE = 15.0  # points by which a caption above counts as farther than one below

@@ -1,4 +1,4 @@
-"""Cross-encoders for entailment (NLI) that run in this process: whether a premise bears out a hypothesis."""
+"""Cross-encoders for entailment (NLI) that run in this process: whether a premise supports a hypothesis."""
 
 import asyncio
 import json

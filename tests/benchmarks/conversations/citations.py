@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conversations.citations import Claim, check_claim
 from conversations.citations.verifiers import Verifier, Written
 
-# The label of a sentence that its passage bears out; any other label names what is wrong with it.
+# The label of a sentence that its passage supports; any other label names what is wrong with it.
 TRUE = "true"
 
 

@@ -1,4 +1,4 @@
-"""Sentences that their sources don't bear out are underlined where they stand, and say why."""
+"""Sentences that their sources don't support are underlined where they stand, and say why."""
 
 import re
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.understanding.context_dependence import introduces, leaning
+from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ from conversations.pipeline.understanding.context_dependence import introduces, 
     ],
 )
 def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> None:
-    assert leaning(question) == reason
+    assert dependence_on_context(question) == reason
 
 
 @pytest.mark.parametrize(
@@ -64,16 +64,16 @@ def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> 
     ],
 )
 def test_questions_that_stand_alone(question: str) -> None:
-    assert leaning(question) == ""
+    assert dependence_on_context(question) == ""
 
 
 def test_a_long_text_full_of_pronouns_takes_no_longer_than_its_words() -> None:
-    assert leaning("Stem cells segregate chromosomes, and it is so. " * 2_000) == ""
+    assert dependence_on_context("Stem cells segregate chromosomes, and it is so. " * 2_000) == ""
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_one_of_the_known_reasons(text: str) -> None:
-    assert leaning(text) in ("", "pronoun", "continuation", "fragment")
+    assert dependence_on_context(text) in ("", "pronoun", "continuation", "fragment")
 
 
 @pytest.mark.parametrize(

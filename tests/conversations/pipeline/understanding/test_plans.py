@@ -138,7 +138,7 @@ CLARIFY = ModelPlan("clarify", "clarify", 0.9)
 
 
 @pytest.mark.parametrize(
-    ("plan", "ruled", "leans", "alone", "followed"),
+    ("plan", "ruled", "depends", "alone", "followed"),
     [
         (ModelPlan("retrieve_vector", "kb_retrieval"), "retrieve_vector", False, True, ("retrieve_vector", "")),
         (CHAT, "answer_chat", False, True, ("answer_chat", "")),
@@ -158,9 +158,9 @@ CLARIFY = ModelPlan("clarify", "clarify", 0.9)
     ],
 )
 def test_a_model_that_would_not_search_is_followed_only_so_far(
-    plan: ModelPlan, ruled: str, leans: bool, alone: bool, followed: tuple[str, str]
+    plan: ModelPlan, ruled: str, depends: bool, alone: bool, followed: tuple[str, str]
 ) -> None:
-    result = reconcile(plan, ruled, asks=True, leans=leans, alone=alone)
+    result = reconcile(plan, ruled, asks=True, depends=depends, alone=alone)
     assert (result.action, result.deferred_action) == followed
 
 
@@ -176,7 +176,7 @@ def test_a_model_that_would_not_search_is_followed_only_so_far(
     ],
 )
 def test_one_that_is_sure_to_chat_is_followed_where_nothing_is_asked(plan: ModelPlan, asks: bool, action: str) -> None:
-    assert reconcile(plan, "retrieve_vector", asks=asks, leans=False, alone=True).action == action
+    assert reconcile(plan, "retrieve_vector", asks=asks, depends=False, alone=True).action == action
 
 
 @pytest.mark.parametrize(

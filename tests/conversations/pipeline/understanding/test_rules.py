@@ -181,9 +181,9 @@ def joined(question: str, *earlier: str, passages: Sequence[str]) -> Understandi
 
 def test_what_passages_hold_together_tells_that_a_question_leaves_out_its_subject() -> None:
     alone = joined(COST, BOUGHT, passages=["他花了钱。", "微软收购了动视暴雪。"])
-    leans = joined(COST, BOUGHT, passages=["花了687亿美元的钱，微软收购了动视暴雪。"])
-    (_bare, (full, weight)) = leans.queries
-    assert weight > dict(alone.queries).get(full, 0.0) and {"微软", "暴雪"} <= set(leans.carried)
+    depends = joined(COST, BOUGHT, passages=["花了687亿美元的钱，微软收购了动视暴雪。"])
+    (_bare, (full, weight)) = depends.queries
+    assert weight > dict(alone.queries).get(full, 0.0) and {"微软", "暴雪"} <= set(depends.carried)
 
 
 def test_of_a_long_question_not_even_passages_with_both_tell_that_it_leans() -> None:
