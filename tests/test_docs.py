@@ -29,8 +29,8 @@ each_present_page = pytest.mark.parametrize(
 
 def test_all_places_on_the_map_exist() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    within = [ROOT, *(path for path in ROOT.glob("conversations/**/") if path.is_dir()), ROOT / "knowledge/ingestion"]
-    within += [ROOT / "knowledge/parsing", ROOT / "retrieval/engine"]
+    apps = ("conversations", "retrieval", "knowledge", "ragsite")
+    within = [ROOT, *(path for app in apps for path in ROOT.glob(f"{app}/**/") if path.is_dir())]
     named = {whole or name for whole, name in _PATH.findall(text)}
     assert len(named) > 30
     assert [name for name in sorted(named) if not any((folder / name).exists() for folder in within)] == []

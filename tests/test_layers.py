@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("ragsite", "knowledge", "retrieval", "conversations")
-# The part of `ragsite` that puts the rooms together; the rest of it is the ground they stand on.
+# The part of `ragsite` that puts the rooms together; the rest of it is what they are built on.
 TOP = (
     "ragsite.admin",
     "ragsite.api.urls",
@@ -22,9 +22,9 @@ TOP = (
     "ragsite.views",
 )
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
-# The rooms of `conversations`, from the ground up; what lies beside them at its top is the ground, but for the last.
+# The rooms of `conversations`, bottom to top. Modules beside them lie below, but for those of `STARTED_LAST`.
 ROOMS = (("prompts", "memory", "citations"), ("pipeline",), ("turns",), ("sharing",), ("api",), ("web",), ("admin",))
-ROOF = ("apps", "checks", "management", "retention", "schedules", "tasks")
+STARTED_LAST = ("apps", "checks", "management", "retention", "schedules", "tasks")
 # Modules of a folder that a newcomer can take in at a glance.
 MOST_AT_TOP, MOST_IN_ROOM = 16, 15
 
@@ -118,7 +118,7 @@ def _floor(module: str) -> int | None:
     if app != "conversations":
         return None
     room = rest.partition(".")[0]
-    if room in ROOF:
+    if room in STARTED_LAST:
         return len(ROOMS) + 1
     floors = [floor for floor, rooms in enumerate(ROOMS, 1) if room in rooms]
     return floors[0] if floors and not module.endswith(".models") else 0
