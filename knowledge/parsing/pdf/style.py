@@ -11,6 +11,7 @@ from knowledge.parsing.pdf.layout import Block
 from knowledge.parsing.pdf.text import Line
 
 LARGER = 1.12  # times the body size makes a heading
+BODY_SHARE = 0.3  # of the letters of the commonest size makes another one of running text
 MAX_HEADING = 200  # characters
 MAX_BOLD_HEADING = 120
 MAX_LEVELS = 6
@@ -78,7 +79,10 @@ def squeeze(text: str) -> str:
 
 
 def survey(pages: Iterable[Sequence[Line]], bookmarks: dict[int, list[tuple[str, int]]]) -> Styles:
-    """Find the body size and the sizes of headings in a sample of pages."""
+    """Find the body size and the sizes of headings in a sample of pages.
+
+    The body is the largest size of much text: program text and notes may be longer, and are smaller.
+    """
     letters: Counter[float] = Counter()
     appearances: defaultdict[float, int] = defaultdict(int)
     for lines in pages:
@@ -87,7 +91,8 @@ def survey(pages: Iterable[Sequence[Line]], bookmarks: dict[int, list[tuple[str,
             letters[size] += len(line.text)
             if 2 <= len(line.text) <= MAX_HEADING and _LETTERS.search(line.text):
                 appearances[size] += 1
-    body = letters.most_common(1)[0][0] if letters else 10.0
+    most = max(letters.values(), default=0)
+    body = max((size for size, count in letters.items() if count >= BODY_SHARE * most), default=10.0)
     sizes: list[float] = []
     for size in sorted((size for size in appearances if size > LARGER * body), reverse=True):
         if not sizes or sizes[-1] - size > 0.6:

@@ -8,8 +8,8 @@ import ctypes
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -17,7 +17,8 @@ import pypdfium2.raw as raw
 
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
-SPACE_GAP = 0.22  # em; a wider gap between two words means a space even where pdfium saw none
+SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
+BOLD_WEIGHT = 600
 HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
 
 _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
@@ -199,43 +200,53 @@ def _quarter(textpage: Any, index: int) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """A font: whether its name or a stroke makes it bold, its weight as its file has it, and typewriter faces."""
+
+    bold: bool = False
+    weight: int = 0
+    mono: bool = False
+
+
 class _Fonts:
-    """Size and boldness of the text object that a character belongs to, remembered per object."""
+    """Size and face of the text object that a character belongs to, remembered per object."""
 
     def __init__(self, textpage: Any) -> None:
         self._textpage = textpage
-        self._known: dict[int, tuple[float, bool, bool]] = {}
-        self._faces: dict[int, tuple[bool, bool]] = {}
+        self._known: dict[int, tuple[float, _Face]] = {}
+        self._faces: dict[int, _Face] = {}
 
-    def of(self, index: int, height: float) -> tuple[float, bool, bool]:
-        """Return size in points, boldness, typewriter face; `height` (points) stands in for an unknown size."""
+    def of(self, index: int, height: float) -> tuple[float, _Face]:
+        """Return the size in points and the face; `height` (points) stands in for an unknown size."""
         item = raw.FPDFText_GetTextObject(self._textpage, index)
         address = ctypes.cast(item, ctypes.c_void_p).value if item else None
         if address is None:
-            return round(height, 1), False, False
+            return round(height, 1), _Face()
         if address not in self._known:
             size, matrix = ctypes.c_float(), raw.FS_MATRIX()
             if not raw.FPDFTextObj_GetFontSize(item, size) or not raw.FPDFPageObj_GetMatrix(item, matrix):
-                self._known[address] = round(height, 1), False, False
+                self._known[address] = round(height, 1), _Face()
             else:
                 scale = (matrix.c**2 + matrix.d**2) ** 0.5
                 points = round(size.value * scale, 1) or round(height, 1)
-                font = raw.FPDFTextObj_GetFont(item)
-                stroked = raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE
-                bold, mono = self._face(font)
-                self._known[address] = abs(points), stroked or bold, mono
+                face = self._face(raw.FPDFTextObj_GetFont(item))
+                if raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE:
+                    face = replace(face, bold=True)
+                self._known[address] = abs(points), face
         return self._known[address]
 
-    def _face(self, font: Any) -> tuple[bool, bool]:
+    def _face(self, font: Any) -> _Face:
         address = ctypes.cast(font, ctypes.c_void_p).value if font else None
         if address is None:
-            return False, False
+            return _Face()
         if address not in self._faces:
             buffer = ctypes.create_string_buffer(256)
             raw.FPDFFont_GetBaseFontName(font, buffer, 256)
             name = buffer.value.decode("latin-1", "replace")
-            bold = bool(_BOLD.search(name)) or raw.FPDFFont_GetWeight(font) >= 600
-            self._faces[address] = bold, bool(_MONO.search(name))
+            self._faces[address] = _Face(
+                bool(_BOLD.search(name)), raw.FPDFFont_GetWeight(font), bool(_MONO.search(name))
+            )
         return self._faces[address]
 
 
@@ -243,7 +254,7 @@ class _WordReader:
     """Makes words of runs of characters without spaces; measures only their ends where that is enough."""
 
     def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int]) -> None:
-        self.words: list[Word] = []
+        self._read: list[tuple[Word, _Face]] = []
         self._textpage, self._turn, self._quarters, self._codes = textpage, turn, quarters, codes
         self._fonts = _Fonts(textpage)
         self._rect = raw.FS_RECTF()
@@ -256,13 +267,16 @@ class _WordReader:
             height = first[3] - first[1]
             widest = height * ((1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7) * (end - start) + 0.5)
             # Ends on one baseline, no further apart than their characters can be wide, are those of one word.
-            if abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest:
+            level = abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest
+            if level and not self._has_gap(start, end, SPACE_GAP * height):
                 if self._has_direction(start):
                     text = _text(self._codes[start:end])
                     box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
-                    self.words.append(Word(*box, text, *self._fonts.of(start, height), spaced))
+                    self._add(start, box, text, spaced)
                 return
-        # Otherwise character by character, parted where the place jumps.
+        # Otherwise character by character, parted where the place jumps. Of letters set apart the gaps are alike.
+        gaps = sorted(self._gaps(start, end))
+        usual = gaps[len(gaps) // 2] if gaps else 0.0
         word: Word | None = None
         before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
         for index in range(start, end):
@@ -275,7 +289,7 @@ class _WordReader:
             text = _text(self._codes[index : index + 1])
             if (
                 word is not None
-                and (ligature or -0.6 * word.size < x0 - word.x1 < 0.3 * word.size)
+                and (ligature or -0.6 * word.size < x0 - word.x1 < max(SPACE_GAP * word.size, 2 * usual))
                 and y0 < word.y1
                 and y1 > word.y0
             ):
@@ -283,8 +297,7 @@ class _WordReader:
                 word.x1 = max(word.x1, x1)
                 word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
             elif self._has_direction(index):
-                word = Word(*place, text, *self._fonts.of(index, y1 - y0), spaced)
-                self.words.append(word)
+                word = self._add(index, place, text, spaced)
                 spaced = False
             else:
                 word = None
@@ -294,6 +307,39 @@ class _WordReader:
             return None
         rect = self._rect
         return self._turn(rect.left, rect.bottom, rect.right, rect.top)
+
+    @property
+    def words(self) -> list[Word]:
+        """The words read so far, bold ones told by their font's name, or by a weight above that of most letters.
+
+        The weight that a file gives is made of its stems' width, and of a program that guesses this all is bold.
+        """
+        letters: Counter[int] = Counter()
+        for word, face in self._read:
+            letters[face.weight] += len(word.text)
+        usual = max(letters, key=lambda weight: letters[weight], default=0)
+        for word, face in self._read:
+            word.bold = face.bold or face.weight >= max(BOLD_WEIGHT, 1.2 * usual)
+        return [word for word, _face in self._read]
+
+    def _add(self, index: int, box: Box, text: str, spaced: bool) -> Word:
+        size, face = self._fonts.of(index, box[3] - box[1])
+        word = Word(*box, text, size, face.bold, face.mono, spaced)
+        self._read.append((word, face))
+        return word
+
+    def _gaps(self, start: int, end: int) -> Iterator[float]:
+        """Yield the points between each character and the one before it."""
+        before: float | None = None
+        for index in range(start, end):
+            if (place := self._box(index)) is not None:
+                if before is not None:
+                    yield place[0] - before
+                before = place[2]
+
+    def _has_gap(self, start: int, end: int, width: float) -> bool:
+        """Whether two words stand in a run, as where a typesetter moves on instead of writing a space."""
+        return any(gap > width for gap in self._gaps(start, end))
 
     def _has_direction(self, index: int) -> bool:
         return _quarter(self._textpage, index) == self._quarters

@@ -56,6 +56,38 @@ def test_lines_become_paragraphs_and_hyphens_are_mended(path: Path) -> None:
     ]
 
 
+def test_words_that_are_moved_apart_are_two(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas._code.append("BT /F1 10 Tf 72 700 Td (Here the) Tj 2.5 Tc (ya) Tj 0 Tc [250 (re found)] TJ ET")
+        canvas._code.append("BT /F1 10 Tf 2.5 Tc 72 650 Td (Spaced) Tj 0 Tc ( letters) Tj ET")
+
+    assert _texts(_parse(make_pdf(path, draw))) == ["Here they are found", "Spaced letters"]
+
+
+def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 100, "Results", "Helvetica-Bold")
+        text(canvas, 72, 130, "Which is short for")
+        text(canvas, 72, 160, "what stands above")
+        prose(canvas, 72, 190, 80)
+
+    monkeypatch.setattr(document.pdfium.raw, "FPDFFont_GetWeight", lambda font: 695)
+    elements = list(document.parse(make_pdf(path, draw), ParseContext(path.parent, "a.pdf")))
+    assert [element.text for element in elements if isinstance(element, Heading)] == ["Results"]
+
+
+def test_the_larger_of_two_sizes_of_text_is_the_body(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 60, "Overlay", size=17)
+        top = prose(canvas, 72, 90, 80, 2 * WORDS, size=12)
+        text(canvas, 72, top + 20, "which is short for", size=12)
+        for number in range(30):
+            text(canvas, 72, top + 40 + 11 * number, f"> x{number} = overlay(first, by = {number})", size=9)
+
+    elements = _parse(make_pdf(path, draw))
+    assert [element.text for element in elements if isinstance(element, Heading)] == ["Overlay"]
+
+
 def test_chinese_lines_join_without_spaces(path: Path) -> None:
     first = "本报告介绍了二零二四年度全国水文监测工作的总体情况，并对主要河流的水位变化"
     second = "进行了详细的分析和说明。"
