@@ -28,5 +28,5 @@ def test_what_is_missing_is_listed(tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_where_all_is_there(tmp_path: Path) -> None:
-    everything = _run(tmp_path, "id", "uname", "msgfmt", "xgettext", "fc-list", "redis-server")
+    everything = _run(tmp_path, "id", "uname", "msgfmt", "xgettext", "fc-list", "redis-server", "pdftotext")
     assert (everything.returncode, everything.stdout, everything.stderr) == (0, "", "")

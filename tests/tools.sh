@@ -7,6 +7,7 @@ python="${1:-}"
 missing=""
 [ -x .venv/bin/python ] || "${python:-python3}" -c 'import ensurepip, venv' 2>/dev/null || missing="python3 python3-venv"
 there redis-server || missing="$missing redis-server"
+there pdftotext || missing="$missing poppler-utils"
 { there msgfmt && there xgettext; } || missing="$missing gettext"
 if [ "$(uname)" = Linux ] && ! { there fc-list && [ -n "$(fc-list :lang=zh 2>/dev/null)" ]; }; then
     missing="$missing fontconfig fonts-noto-cjk" # the browser tests read Chinese

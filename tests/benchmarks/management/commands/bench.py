@@ -1,4 +1,4 @@
-"""`manage.py bench search|recall|ingest|contention|passages …`: figures taken in databases of their own."""
+"""`manage.py bench search|recall|ingest|contention|passages|parsing …`: figures taken in databases of their own."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from tests.benchmarks.knowledge import parsing
 from tests.benchmarks.retrieval import contention, ingesting, passages, recall, searching
 from tests.benchmarks.retrieval.baselines import ALL
 from tests.benchmarks.retrieval.passages import NoTexts
@@ -25,12 +26,13 @@ class Command(BaseCommand):
         self._add_ingest(commands.add_parser("ingest", help="ingestion beside the bare embedder, and its memory"))
         self._add_contention(commands.add_parser("contention", help="workers that index side by side"))
         self._add_passages(commands.add_parser("passages", help="write passages as JSONL, so that runs needn't parse"))
+        self._add_parsing(commands.add_parser("parsing", help="PDFs as we read them, beside pdftotext and pdfplumber"))
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure; raises `CommandError` for texts or a database that can't be had."""
         try:
             getattr(self, f"_{options['what']}")(options)
-        except (NoTexts, NoDatabase, OSError) as error:
+        except (NoTexts, NoDatabase, parsing.NoFiles, OSError) as error:
             raise CommandError(str(error)) from error
 
     def _add_search(self, parser: ArgumentParser) -> None:
@@ -75,6 +77,14 @@ class Command(BaseCommand):
         _add_texts(parser)
         parser.add_argument("--limit", type=int, default=100_000, help="at most so many (%(default)s)")
         parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
+
+    def _add_parsing(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, help="of PDFs; a twin in another format has the truth of the tables")
+        parser.add_argument("--pages", type=int, default=40, help="of each file, at most (%(default)s)")
+        parser.add_argument("--alone", action="store_true", help="leave pdfplumber out, which takes longest")
+
+    def _parsing(self, options: dict[str, Any]) -> None:
+        parsing.run(options["folder"], options["pages"], self.stdout.write, plumber=not options["alone"])
 
     def _search(self, options: dict[str, Any]) -> None:
         judged = (options["corpus"], options["queries"], options["qrels"])

@@ -1,0 +1,346 @@
+"""`bench parsing FOLDER`: the PDFs of a folder as we read them, beside `pdftotext -layout` and pdfplumber.
+
+Words are runs of letters and digits, and each Chinese character. The reference of a file are the words of
+`pdftotext -layout`, without lines that repeat at the edges of its pages and those of its contents, which we leave out
+on purpose, and with words that a line's end has hyphenated told apart. Where a file has a twin of the same name in
+another format that we read (`report.docx` beside `report.pdf`), that one's tables are the truth for the cells.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pdfplumber
+import pypdfium2 as pdfium
+
+from knowledge.chunking.chunking import chunk
+from knowledge.models import KnowledgeBase
+from knowledge.parsing.elements import Element, Heading, Table, Title
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import ParseContext, extensions, format_of
+from knowledge.parsing.titles import titled
+from ragsite.llm.passage_tokens import count_tokens
+from tests.benchmarks.retrieval.measuring import table
+
+EDGE_LINES = 3  # lines at a page's top and bottom that may be running heads
+EDGE_PAGES = 3  # pages on which such a line must stand
+WORST = 10  # pages that are shown
+
+_WORD = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]|[^\W_\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]+")
+# Of a page of contents, which we leave out too, a line: what it leads to, and the page.
+_CONTENTS = re.compile(r"\S.*?(\s{2,}|[.·…\s]{3,})(\d{1,4}|[ivxlc]+)\s*$")
+_HYPHENATED = re.compile(r"(\w+)[-\u2010\u00ad](?=\s*\n|\s{2,})")
+# Numbers and what is set above or below a line are left out of what counts as glued: "x2" is one word, or two.
+_LETTERS = re.compile(r"(?:(?!_)[^\W\d]){4,}")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+
+
+class NoFiles(Exception):
+    """There is nothing to measure; the message says so to a person."""
+
+
+@dataclass
+class Reference:
+    """What `pdftotext` reads of a file: words by page, which follow which, and the first halves of hyphenated ones."""
+
+    pages: list[list[str]]
+    pairs: set[tuple[str, str]]
+    halves: set[str]
+
+    @property
+    def words(self) -> Counter[str]:
+        """All words, counted."""
+        return Counter(word for page in self.pages for word in page)
+
+
+@dataclass
+class Score:
+    """Counts of one reader on one file, against its reference."""
+
+    words: int = 0
+    expected: int = 0
+    matched: int = 0
+    glued: Counter[str] = field(default_factory=Counter)
+    split: Counter[str] = field(default_factory=Counter)
+    ordered: int = 0
+    pairs: int = 0
+    cells: int = 0
+    true_cells: int = 0
+    matched_cells: int = 0
+    seconds: float = 0.0
+
+    def __iadd__(self, other: "Score") -> "Score":
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
+
+
+@dataclass
+class Reading:
+    """What a reader made of a file: words by page from the first, and the cells of its tables."""
+
+    pages: list[list[str]]
+    cells: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+
+def run(folder: Path, pages: int, say: Callable[[str], None], plumber: bool = True) -> None:
+    """Measure up to `pages` pages of each PDF below a folder, and print tables; raises `NoFiles`."""
+    files = sorted(path for path in folder.rglob("*.pdf") if path.is_file())
+    if not files:
+        raise NoFiles(f"There is no PDF in {folder}.")
+    if shutil.which("pdftotext") is None:
+        raise NoFiles("pdftotext is missing; it comes with poppler-utils.")
+    rows: list[list[str]] = []
+    worst: list[tuple[float, str, int, list[str], list[str]]] = []
+    failed: list[str] = []
+    totals: dict[str, Score] = {"ours": Score(), "pdfplumber": Score()}
+    base = KnowledgeBase()
+    passages = bare = bookmarks = found_bookmarks = 0
+    for path in files:
+        try:
+            elements, seconds = _elements(path, pages)
+        except ParseError as error:
+            failed.append(f"- {path.name}: {error.key}")
+            continue
+        reference = _reference(path, pages)
+        truth = _twin_cells(path)
+        ours = _ours(elements, len(reference.pages), seconds)
+        readings = {"ours": ours} | ({"pdfplumber": _plumber(path, pages)} if plumber else {})
+        scores = {name: _score(reading, reference, truth) for name, reading in readings.items()}
+        for name, score in scores.items():
+            totals[name] += score
+        headings = {_letters(element.text) for element in elements if isinstance(element, Heading)}
+        marks = _bookmarks(path, pages)
+        bookmarks += len(marks)
+        found_bookmarks += len(marks & headings)
+        drafts = list(chunk(elements, size=base.chunk_size, overlap=base.chunk_overlap, count_tokens=count_tokens))
+        lone = sum(not _WORD.search(_without_headings(draft.content, headings)) for draft in drafts)
+        passages, bare = passages + len(drafts), bare + lone
+        title = next((element.text for element in reversed(elements) if isinstance(element, Title)), "")
+        rows.append(
+            [
+                path.name[:40],
+                str(len(reference.pages)),
+                *_figures(scores["ours"]),
+                f"{len(marks & headings)}/{len(marks)}",
+                f"{lone}/{len(drafts)}",
+                title[:48],
+            ]
+        )
+        worst += _worst(path, ours, reference)
+    columns = ["file", "pages", *_HEADS, "bookmarks", "bare", "title"]
+    say(table(columns, rows) if rows else "Nothing could be read.")
+    say("")
+    say(table(["all files", *_HEADS, "s"], [[name, *_figures(s), f"{s.seconds:.0f}"] for name, s in totals.items()]))
+    say("")
+    say(
+        f"Bookmarks that are headings: {found_bookmarks} of {bookmarks}. "
+        f"Passages of mere headings: {bare} of {passages}."
+    )
+    for title, counts in (("Glued", totals["ours"].glued), ("Split", totals["ours"].split)):
+        say(f"{title}: " + ", ".join(f"{word} ×{n}" if n > 1 else word for word, n in counts.most_common(40)))
+    say("")
+    say("Worst pages (share of words lost or added; some of them):")
+    for share, name, page, lost, added in sorted(worst, reverse=True)[:WORST]:
+        say(f"- {name} p. {page}: {share:.0%}; lost: {' '.join(lost[:12])}; added: {' '.join(added[:12])}")
+    for line in failed:
+        say(line)
+
+
+_HEADS = ("recall", "precision", "glued ‰", "split ‰", "order", "cells r", "cells p")
+
+
+def _figures(score: Score) -> list[str]:
+    return [
+        _share(score.matched, score.expected),
+        _share(score.matched, score.words),
+        f"{1000 * score.glued.total() / max(1, score.words):.2f}",
+        f"{1000 * score.split.total() / max(1, score.words):.2f}",
+        _share(score.ordered, score.pairs),
+        _share(score.matched_cells, score.true_cells),
+        _share(score.matched_cells, score.cells),
+    ]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.4f}" if whole else "–"
+
+
+def _elements(path: Path, pages: int) -> tuple[list[Element], float]:
+    """Read a file as an upload would be; of a PDF the first pages."""
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="ragsite-bench-") as pictures:
+        source = path
+        if path.suffix == ".pdf":
+            source = Path(pictures, path.name)
+            _first_pages(path, source, pages)
+            began = time.perf_counter()
+        kind = format_of(path.name)
+        found = list(titled(kind.load()(source, ParseContext(Path(pictures), path.name)), kind.titled))
+    return found, time.perf_counter() - began
+
+
+def _first_pages(path: Path, target: Path, pages: int) -> None:
+    """Write a copy; where the file has more pages, those after the first ones are removed from it."""
+    try:
+        document = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError:
+        target.write_bytes(path.read_bytes())
+        return
+    if len(document) <= pages:
+        target.write_bytes(path.read_bytes())
+    else:
+        for number in range(len(document) - 1, pages - 1, -1):
+            del document[number]
+        document.save(target)
+    document.close()
+
+
+def _pdftotext(path: Path, pages: int, *options: str) -> list[str]:
+    command = ["pdftotext", *options, "-enc", "UTF-8", "-l", str(pages), str(path), "-"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, errors="replace")
+    return shown.stdout.split("\f")[:-1]
+
+
+def _reference(path: Path, pages: int) -> Reference:
+    shown = [page.splitlines() for page in _pdftotext(path, pages, "-layout")]
+    seen = Counter(key for lines in shown for key in {_key(line) for line in _edges(lines)})
+    texts = []
+    for lines in shown:
+        running = {id(line) for line in _edges(lines) if seen[_key(line)] >= EDGE_PAGES or _key(line) == "#"}
+        contents = sum(bool(_CONTENTS.search(line)) for line in lines) > len(lines) / 3
+        kept = (line for line in lines if id(line) not in running and not (contents and _CONTENTS.search(line)))
+        texts.append("\n".join(kept))
+    read = [words(text) for text in texts]
+    pairs = {pair for page in read for pair in pairwise(page)}
+    for page in _pdftotext(path, pages):
+        pairs.update(pairwise(words(page)))
+    halves = {word for text in texts for word in _HYPHENATED.findall(unicodedata.normalize("NFKC", text))}
+    return Reference(read, pairs, halves)
+
+
+def _edges(lines: Sequence[str]) -> list[str]:
+    filled = [line for line in lines if line.strip()]
+    return filled[:EDGE_LINES] + filled[max(EDGE_LINES, len(filled) - EDGE_LINES) :]
+
+
+def _key(line: str) -> str:
+    """Return a line without what differs from page to page: numbers, and where it stands."""
+    key = re.sub(r"\b(\d+|[ivxlc]+)\b", "#", " ".join(line.split()))
+    return re.sub(r"^[-–—\s]*#[-–—\s]*$", "#", key)
+
+
+def words(text: str) -> list[str]:
+    """Return a text's words: NFKC, without soft hyphens."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).replace("\u00ad", ""))
+
+
+def _letters(text: str) -> str:
+    return "".join(words(re.sub(r"^[\W\d]+", "", text))).lower()
+
+
+def _ours(elements: Iterable[Element], pages: int, seconds: float) -> Reading:
+    reading = Reading([[] for _page in range(pages)], seconds=seconds)
+    for element in elements:
+        if isinstance(element, Title) or not element.page or element.page > pages:
+            continue
+        page = reading.pages[element.page - 1]
+        if isinstance(element, Table):
+            page += words(element.caption)
+            for row in (element.columns, *element.rows):
+                page += (word for cell in row for word in words(cell))
+            reading.cells.update(_cells((element.columns, *element.rows)))
+        else:
+            page += words(getattr(element, "text", ""))
+    return reading
+
+
+def _plumber(path: Path, pages: int) -> Reading:
+    reading = Reading([])
+    began = time.perf_counter()
+    with pdfplumber.open(path) as document:
+        for page in document.pages[:pages]:
+            reading.pages.append(words(page.extract_text() or ""))
+            for found in page.extract_tables():
+                reading.cells.update(_cells(found))
+            page.close()
+    reading.seconds = time.perf_counter() - began
+    return reading
+
+
+def _cells(rows: Iterable[Sequence[str | None]]) -> Iterator[str]:
+    return (cell for row in rows for cell in ("".join(words(text or "")) for text in row) if cell)
+
+
+def _twin_cells(path: Path) -> Counter[str] | None:
+    for twin in sorted(path.parent.glob(f"{path.stem}.*")):
+        if twin.suffix != ".pdf" and twin.suffix[1:] in extensions():
+            found, _seconds = _elements(twin, 0)
+            tables = (element for element in found if isinstance(element, Table))
+            return Counter(cell for item in tables for cell in _cells((item.columns, *item.rows)))
+    return None
+
+
+def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -> Score:
+    expected = reference.words
+    read = Counter(word for page in reading.pages for word in page)
+    matched = (expected & read).total()
+    lost, added = expected - read, read - expected
+    score = Score(words=read.total(), expected=expected.total(), seconds=reading.seconds)
+    for word, number in added.items():
+        for at in range(2, len(word) - 1):
+            start, end = word[:at], word[at:]
+            if start in reference.halves and lost[start] and lost[end]:  # put together again at a line's end
+                joined = min(number, lost[start], lost[end])
+                score.expected -= joined
+                matched += joined
+                break
+            if (start, end) in reference.pairs and word not in expected and _LETTERS.fullmatch(word):
+                score.glued[f"{start}|{end}"] += number
+                break
+    score.matched = matched
+    for page in reading.pages:
+        for pair in pairwise(page):
+            score.pairs += 1
+            if pair in reference.pairs:
+                score.ordered += 1
+            elif (whole := "".join(pair)) in expected and not _CHINESE.search(whole) and not whole.isdigit():
+                score.split[" ".join(pair)] += 1
+    if truth is not None:
+        score.cells, score.true_cells = reading.cells.total(), truth.total()
+        score.matched_cells = (reading.cells & truth).total()
+    return score
+
+
+def _worst(path: Path, ours: Reading, reference: Reference) -> Iterator[tuple[float, str, int, list[str], list[str]]]:
+    """Yield what each page lost and added; what goes on over a page's end may be with its neighbours."""
+    for at, expected in enumerate(reference.pages):
+        near = slice(max(0, at - 1), at + 2)
+        lost = Counter(expected) - Counter(word for page in ours.pages[near] for word in page)
+        added = Counter(ours.pages[at]) - Counter(word for page in reference.pages[near] for word in page)
+        wrong = lost.total() + added.total()
+        if len(expected) >= 20 and wrong > 2:
+            yield wrong / len(expected), path.name, at + 1, list(lost), list(added)
+
+
+def _bookmarks(path: Path, pages: int) -> set[str]:
+    document = pdfium.PdfDocument(path)
+    try:
+        items = [(item.get_dest(), item.get_title()) for item in document.get_toc()]
+        found = {_letters(title) for dest, title in items if dest is not None and (dest.get_index() or 0) < pages}
+    finally:
+        document.close()
+    return found - {""}
+
+
+def _without_headings(text: str, headings: set[str]) -> str:
+    return "\n".join(line for line in text.splitlines() if _letters(line) not in headings)
