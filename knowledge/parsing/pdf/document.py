@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
+MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
 GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
 
 # What pdfium and broken geometry raise; one such page is left out, the document goes on.
@@ -84,6 +86,7 @@ class _Page:
     shapes: Shapes
     keys: set[tuple[str, int]]
     rotation: int  # the page's own, degrees clockwise
+    across: list["_Page"] = field(default_factory=list)  # what runs across it, each turned upright
 
 
 @dataclass(slots=True)
@@ -136,6 +139,9 @@ class _Reader:
                 self._tally.failed += 1
                 continue
             yield from elements
+            for turned in page.across:
+                with suppress(*_PAGE_ERRORS):
+                    yield from self._understand(turned, [])
         tally = self._tally
         readable = tally.characters and tally.pictured * 2 < self._total
         if not readable and tally.characters <= 8 * max(1, tally.pictured):
@@ -171,7 +177,14 @@ class _Reader:
                     page = self._document[number - 1]
                 text = read_text(page)
                 shapes = read_shapes(page, text.turn, text.width, text.height)
-                return _Page(number, text, shapes, edge_keys(text.lines, text.height, number), page.get_rotation())
+                across: list[_Page] = []
+                for quarters in text.across:
+                    turned = read_text(page, quarters)
+                    if len(turned.lines) >= MIN_LINES_ACROSS:
+                        drawn = Shapes(read_shapes(page, turned.turn, turned.width, turned.height).edges)
+                        across.append(_Page(number, turned, drawn, set(), page.get_rotation()))
+                keys = edge_keys(text.lines, text.height, number)
+                return _Page(number, text, shapes, keys, page.get_rotation(), across)
             finally:
                 page.close()
         except _PAGE_ERRORS as error:

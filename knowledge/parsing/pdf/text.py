@@ -17,6 +17,7 @@ import pypdfium2.raw as raw
 
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
+MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
 SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
 BOLD_WEIGHT = 600
 HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
@@ -130,13 +131,17 @@ class PageText:
     turn: Turn
     quarters: int = 0  # quarter turns, counter-clockwise, of its text in the PDF's own space
     unreadable: float = 0.0  # share of characters without a known meaning
+    across: list[int] = field(default_factory=list)  # quarter turns of text that runs across, as of a wide table
 
 
-def read_text(page: pdfium.PdfPage) -> PageText:
-    """Read the lines of a page in the order of its content stream."""
+def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
+    """Read the lines of a page in the order of its content stream.
+
+    `quarters` are the quarter turns, counter-clockwise, of the text that is wanted; without, that of most of it is.
+    """
     textpage = page.get_textpage()
     try:
-        width, height, turn, angle = _orientation(page, textpage.raw)
+        width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
         reader = _WordReader(textpage.raw, turn, angle, codes)
@@ -162,19 +167,22 @@ def read_text(page: pdfium.PdfPage) -> PageText:
         if not lines or not level or not -0.6 * em < word.x0 - last.x1 < LINE_GAP * em:
             lines.append(Line())
         lines[-1].add(word)
-    return PageText(width, height, lines, turn, angle, unreadable)
+    return PageText(width, height, lines, turn, angle, unreadable, across)
 
 
-def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Turn, int]:
-    """Return width, height, the function that turns boxes upright, and the quarter turns of most of the text."""
+def _orientation(
+    page: pdfium.PdfPage, textpage: Any, quarters: int | None
+) -> tuple[float, float, Turn, int, list[int]]:
+    """Return width, height, the function that turns boxes upright, the quarter turns of the text, and those across."""
     left, bottom, right, top = page.get_cropbox()
     count = min(raw.FPDFText_CountChars(textpage), MAX_CHARS)
     step = max(1, count // 200)
     angles = Counter(_quarter(textpage, i) for i in range(0, count, step))
     angles.pop(None, None)
-    quarters = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
     if quarters is None:
-        quarters = 0
+        found = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
+        quarters = found or 0
+    across = [q for q, n in angles.items() if q is not None and (q - quarters) % 2 and n * step >= MIN_ACROSS]
     turns: dict[int, Turn] = {
         0: lambda x0, y0, x1, y1: (x0 - left, top - y1, x1 - left, top - y0),
         1: lambda x0, y0, x1, y1: (y0 - bottom, x0 - left, y1 - bottom, x1 - left),
@@ -182,7 +190,7 @@ def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Tur
         3: lambda x0, y0, x1, y1: (top - y1, right - x1, top - y0, right - x0),
     }
     width, height = right - left, top - bottom
-    return (*((width, height) if quarters % 2 == 0 else (height, width)), turns[quarters], quarters)
+    return (*((width, height) if quarters % 2 == 0 else (height, width)), turns[quarters], quarters, across)
 
 
 def _quarter(textpage: Any, index: int) -> int | None:

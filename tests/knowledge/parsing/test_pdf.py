@@ -338,6 +338,31 @@ def test_sideways_text_is_read(path: Path) -> None:
     assert [read.index(f"number {row}") for row in range(6)] == sorted(read.index(f"number {row}") for row in range(6))
 
 
+def test_a_table_across_a_page_is_read_and_a_stamp_on_its_margin_is_not(path: Path) -> None:
+    rows = [["Catchment", "Area (ha)", "Rainfall"], ["Redhill", "195", "866"], ["Pine Creek", "320", "775"]]
+    rows += [[f"Station {number}", str(number), str(100 * number)] for number in range(1, 8)]
+
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 100, 40)
+        canvas.saveState()
+        canvas.rotate(90)
+        canvas.translate(0, -HEIGHT)
+        grid(canvas, 150, 350, rows)
+        canvas.restoreState()
+
+    def stamped(canvas: Canvas) -> None:
+        prose(canvas, 72, 100, 40)
+        canvas.rotate(90)
+        canvas.drawString(
+            100, -30, "Downloaded from the library of the institute by a reader " + "on a day of May " * 5
+        )
+
+    elements = _parse(make_pdf(path, draw, stamped))
+    (table,) = (element for element in elements if isinstance(element, Table))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+    assert not any("Downloaded" in text for text in _texts(elements))
+
+
 def test_sheared_letters_are_read_and_watermarks_are_not(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 80, "Take the")
