@@ -186,10 +186,12 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
     rows = [tuple(cells[r][c] for c in kept_columns) for r in kept_rows]
     first = [grid[kept_rows[0]][c] for c in kept_columns]
     header = 0  # rows: none, one, or two where the first joins columns
-    if is_header([texts.get(cell, "") for cell in first], all(cell in bold for cell in first if texts.get(cell))):
+    strong = all(cell in bold for cell in first if texts.get(cell))
+    if is_header([texts.get(cell, "") for cell in first], strong):
         joined = len(set(first)) < len(first) and len(kept_rows) > 2
-        second = [texts.get(grid[kept_rows[1]][c], "") for c in kept_columns] if joined else []
-        header = 2 if joined and not any(_NUMERIC.match(text) for text in second) else 1
+        second = [cell for c in kept_columns if texts.get(cell := grid[kept_rows[1]][c])] if joined else []
+        alike = not strong or all(cell in bold for cell in second)
+        header = 2 if second and alike and not any(_NUMERIC.match(texts[cell]) for cell in second) else 1
     columns = tuple(
         join_lines(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
         for c in kept_columns
