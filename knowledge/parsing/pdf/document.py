@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
 MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
+SHORT = 12  # characters of what stands between two things announced: "or", "and"
 GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
 
 # What pdfium and broken geometry raise; one such page is left out, the document goes on.
@@ -261,6 +262,7 @@ class _Reader:
             floating[table.box] = Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
         floating.update(self._pictures(page, figures, blocks, captions))
         elements: list[Element] = []
+        announced = False
         for item in placed:
             if not isinstance(item, Block):
                 elements += [floating[item]] if item in floating else []
@@ -268,10 +270,13 @@ class _Reader:
                 continue
             elif item.mono and len(item.rows) > 1:
                 elements.append(Code(page=page.number, text=code_text(item.rows)))
-            elif (level := self._styles.level(item, page.number)) is not None:
+            elif (level := self._styles.level(item, page.number, announced)) is not None:
                 elements.append(Heading(page=page.number, text=item.text.strip(), level=level))
+                announced = False
             else:
-                elements.append(Paragraph(page=page.number, text=item.text.strip()))
+                text = item.text.strip()
+                elements.append(Paragraph(page=page.number, text=text))
+                announced = text.endswith((":", "：")) or (announced and (item.bold or len(text) <= SHORT))
         return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
 
     def _pictures(

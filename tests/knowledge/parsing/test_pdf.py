@@ -76,6 +76,21 @@ def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch:
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Results"]
 
 
+def test_bold_lines_that_are_announced_are_no_headings(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 60, "Redirecting", "Helvetica-Bold")
+        text(canvas, 72, 80, "There are two formats for redirecting standard output and errors:")
+        text(canvas, 92, 100, "&>word", "Helvetica-Bold")
+        text(canvas, 72, 120, "and")
+        text(canvas, 92, 140, ">&word", "Helvetica-Bold")
+        text(canvas, 72, 160, "Of the two, the first one is preferred.")
+        text(canvas, 72, 190, "Duplicating", "Helvetica-Bold")
+        prose(canvas, 72, 210, 80)
+
+    elements = _parse(make_pdf(path, draw))
+    assert [element.text for element in elements if isinstance(element, Heading)] == ["Redirecting", "Duplicating"]
+
+
 def test_the_larger_of_two_sizes_of_text_is_the_body(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "Overlay", size=17)
