@@ -87,6 +87,13 @@ class Title(Element):
 
 
 @dataclass(frozen=True, slots=True)
+class Scanned(Element):
+    """A page or picture whose words can only be read as a picture's, which was not done; no part of the text."""
+
+    type: ClassVar[str] = "scanned"
+
+
+@dataclass(frozen=True, slots=True)
 class Notice(Element):
     """What was left out of the file, for the person who uploaded it; no part of its text.
 
@@ -99,7 +106,7 @@ class Notice(Element):
 
 
 KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, Notice)
+    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, Scanned, Notice)
 }
 
 

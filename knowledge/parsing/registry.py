@@ -17,6 +17,11 @@ class ParseContext:
     filename: str  # as uploaded; shown in messages, never opened
     max_pages: int = 5000
     max_rows: int = 200_000
+    # What becomes of words that are in pictures: "off" leaves them, "later" yields `Scanned` in their place, "auto"
+    # reads them where a page has no others, "always" on each page.
+    ocr: str = "off"
+    ocr_engine: str = "rapidocr"
+    ocr_languages: tuple[str, ...] = ("en", "zh")
 
 
 # A parser opens the file, raises `ParseError` for what it can't read, and yields elements as it goes.

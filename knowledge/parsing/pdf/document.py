@@ -10,10 +10,21 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table, Title
+from knowledge.parsing.elements import (
+    Code,
+    Element,
+    Heading,
+    Notice,
+    PageBreak,
+    Paragraph,
+    Picture,
+    Scanned,
+    Table,
+    Title,
+)
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import too_many_pictures
-from knowledge.parsing.pdf import pictures
+from knowledge.parsing.pdf import pictures, scans
 from knowledge.parsing.pdf.layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf.page_breaks import levelled, stitched
 from knowledge.parsing.pdf.shapes import Shapes, read_shapes
@@ -88,6 +99,8 @@ class _Page:
     keys: set[tuple[str, int]]
     rotation: int  # the page's own, degrees clockwise
     across: list["_Page"] = field(default_factory=list)  # what runs across it, each turned upright
+    scanned: bool = False  # its words are in a picture
+    styles: Styles | None = None  # its own, where its type was measured on a picture
 
 
 @dataclass(slots=True)
@@ -99,6 +112,7 @@ class _Tally:
     failed: int = 0
     pictured: int = 0
     saved: int = 0
+    later: int = 0  # pages that are to be read as pictures
     known: set[str] = field(default_factory=set)
     left_out: set[Notice] = field(default_factory=set)
 
@@ -145,7 +159,7 @@ class _Reader:
                     yield from self._understand(turned, [])
         tally = self._tally
         readable = tally.characters and tally.pictured * 2 < self._total
-        if not readable and tally.characters <= 8 * max(1, tally.pictured):
+        if not tally.later and not readable and tally.characters <= 8 * max(1, tally.pictured):
             if tally.garbled:
                 raise ParseError("no_text.fonts")
             if tally.pictured or tally.characters:
@@ -161,14 +175,16 @@ class _Reader:
         keys: deque[tuple[int, set[tuple[str, int]]]] = deque(maxlen=2 * AROUND + 1)
         for number in range(1, self._total + AROUND + 1):
             if number <= self._total:
-                page = self._sample.pop(number, None) or self._read(number)
+                page = self._sample.pop(number, None)
+                if page is None or page.scanned:
+                    page = self._read(number, read_scan=self._context.ocr in ("auto", "always"))
                 window.append((number, page))
                 keys.append((number, page.keys if page is not None else set()))
             if number > AROUND and window:
                 current, page = window.popleft()
                 yield current, page, [other for n, other in keys if n != current and abs(n - current) <= AROUND]
 
-    def _read(self, number: int) -> _Page | None:
+    def _read(self, number: int, read_scan: bool = False) -> _Page | None:
         try:
             page = self._document[number - 1]
             try:
@@ -184,8 +200,12 @@ class _Reader:
                     if len(turned.lines) >= MIN_LINES_ACROSS:
                         drawn = Shapes(read_shapes(page, turned.turn, turned.width, turned.height).edges)
                         across.append(_Page(number, turned, drawn, set(), page.get_rotation()))
+                scanned = self._context.ocr == "always" or scans.is_scan(text, shapes)
+                styles = None
+                if scanned and read_scan:
+                    text, shapes, styles = scans.read(page, self._context)
                 keys = edge_keys(text.lines, text.height, number)
-                return _Page(number, text, shapes, keys, page.get_rotation(), across)
+                return _Page(number, text, shapes, keys, page.get_rotation(), across, scanned, styles)
             finally:
                 page.close()
         except _PAGE_ERRORS as error:
@@ -196,10 +216,13 @@ class _Reader:
         edges = {
             id(line)
             for line in edge_lines(page.text.lines, page.text.height)
-            if is_running(line, page.number, around, self._styles.body)
+            if is_running(line, page.number, around, (page.styles or self._styles).body)
         }
         edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]
+        if page.scanned and page.styles is None and self._context.ocr == "later":
+            self._tally.later += 1
+            return [Scanned(page=page.number)]
         self._tally.pictured += bool(page.shapes.pictures)
         characters = sum(len(line.text) for line in page.text.lines)
         if page.text.unreadable > GARBLED:
@@ -233,6 +256,7 @@ class _Reader:
         self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[pictures.Figure]
     ) -> list[Element]:
         """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
+        styles = page.styles or self._styles
         stand_ins: list[Line] = []  # take the places of tables and pictures while the reading order is found
         stands_for: dict[int, Box] = {}
         for box in [table.box for table in tables] + [figure.box for figure in figures]:
@@ -246,7 +270,7 @@ class _Reader:
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
-            for block in blocks_of(rows, self._styles.body, self._tally.known, limit):
+            for block in blocks_of(rows, styles.body, self._tally.known, limit):
                 while floats and floats[0][1] <= block.box[1]:
                     placed.append(floats.pop(0))
                 placed.append(block)
@@ -270,7 +294,7 @@ class _Reader:
                 continue
             elif item.mono and len(item.rows) > 1:
                 elements.append(Code(page=page.number, text=code_text(item.rows)))
-            elif (level := self._styles.level(item, page.number, announced)) is not None:
+            elif (level := styles.level(item, page.number, announced)) is not None:
                 elements.append(Heading(page=page.number, text=item.text.strip(), level=level))
                 announced = False
             else:
