@@ -24,6 +24,7 @@ SENTENCES: dict[str, Promise] = {
     ),
     "broken": _("The file is damaged or was not copied completely."),
     "broken.pdf": _("The PDF is damaged or was not copied completely."),
+    "broken.picture": _("The picture is damaged or was not copied completely."),
     "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
     "broken.zeros": _("The file holds only zero bytes; it was probably not copied completely."),
     "broken.office": _("The file is damaged and can't be read. Opening and saving it in its program may help."),
@@ -55,16 +56,18 @@ SENTENCES: dict[str, Promise] = {
     "too_large.unpacked": _("The file unpacks to %(size)s MB; at most 1,024 MB are read."),
     "too_large.bomb": _("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
     "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
+    "too_large.picture": _("The picture has too many pixels to be opened."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(
         "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to PDF from "
-        "its own program; reading text from pictures (OCR) is not available yet."
+        "its own program; this site doesn't read text from pictures (RAGSITE_OCR)."
     ),
     "no_text.scanned": _(
-        "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not available "
-        "yet; run the file through an OCR program and upload the result."
+        "The PDF holds only pictures of text, as from a scanner. This site doesn't read text from pictures "
+        "(RAGSITE_OCR); run the file through an OCR program and upload the result."
     ),
+    "no_text.picture": _("This site doesn't read text from pictures (RAGSITE_OCR)."),
     "no_text.document": _("The document holds no text, tables or pictures."),
     "no_text.slides": _("The slides hold no text, tables or pictures."),
     "no_text.sheets": _("The workbook's sheets are empty."),
@@ -83,6 +86,8 @@ SENTENCES: dict[str, Promise] = {
         "in the log under document %(number)s."
     ),
     "internal.start": _("The parser could not be started. Retry in a moment."),
+    "left_out.scans": _("More than %(most)s pages are scanned; none of them was read as a picture."),
+    "left_out.scans_failed": _("The scanned pages could not be read; the rest of the document can be searched."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
     "left_out.caption": _(
         "A caption of a picture or table holds more than %(most)s characters; the rest was left out."

@@ -150,6 +150,10 @@ class Document(models.Model):
     # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
     is_slow = models.BooleanField(default=False)
     pages = models.PositiveIntegerField(_("pages"), null=True, blank=True)
+    # Pages whose words are in pictures; and whether its next or last reading takes these in. The first one doesn't, so
+    # that the words that are there are found soon.
+    scanned_pages = models.PositiveIntegerField(_("scanned pages"), default=0)
+    reads_scans = models.BooleanField(default=False)
     language = models.CharField(_("language"), max_length=10, blank=True)
     source_url = models.URLField(_("source"), max_length=2000, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)

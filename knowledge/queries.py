@@ -48,6 +48,7 @@ ERROR_TITLES: dict[str, Promise] = {
 }
 STAGES: dict[str, Promise] = {
     "parsing": _("Reading"),
+    "scans": _("Reading scanned pages"),
     "storing": _("Storing passages"),
     "words": _("Indexing words"),
     "vectors": _("Indexing meaning"),

@@ -226,11 +226,14 @@ def delete_document(document: Document) -> None:
 
 def cancel_document(document: Document) -> bool:
     """End a waiting or running ingestion and drop what it made; return whether there was one to end."""
-    now = timezone.now()
+    ended = {"stage": "", "finished_at": timezone.now(), "updated_at": timezone.now()}
     with transaction.atomic():
-        cancelled = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED).update(
-            status=Document.Status.CANCELLED, stage="", finished_at=now, updated_at=now
-        )
+        rows = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED)
+        waiting = rows.filter(reads_scans=True, status__in=(Document.Status.QUEUED, Document.Status.PARSING))
+        # Where but the scanned pages are left unread, what was read before stays.
+        if waiting.filter(chunks__isnull=False).update(status=Document.Status.READY, progress=100, **ended):
+            return True
+        cancelled = rows.update(status=Document.Status.CANCELLED, **ended)
         if cancelled:
             passages.delete_passages(document)
     return bool(cancelled)
@@ -334,7 +337,15 @@ def tidy_queue() -> int:
 
 def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
     """Queue a document as one that nobody has tried, if it is still among `rows` and has a file."""
-    untried = {"attempt": 0, "error_code": "", "error": {}, "started_at": None, "finished_at": None}
+    untried = {
+        "attempt": 0,
+        "reads_scans": False,
+        "scanned_pages": 0,
+        "error_code": "",
+        "error": {},
+        "started_at": None,
+        "finished_at": None,
+    }
     return _queue(rows.exclude(file=""), **untried, **fields)
 
 

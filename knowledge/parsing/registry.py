@@ -49,6 +49,14 @@ class Format:
 
 
 _OOXML = "application/vnd.openxmlformats-officedocument"
+_PICTURES: dict[str, tuple[str, ...]] = {
+    "png": ("png",),
+    "jpeg": ("jpg", "jpeg"),
+    "webp": ("webp",),
+    "gif": ("gif",),
+    "bmp": ("bmp",),
+    "tiff": ("tif", "tiff"),
+}
 
 FORMATS: tuple[Format, ...] = (
     Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.document.parse"),
@@ -60,6 +68,10 @@ FORMATS: tuple[Format, ...] = (
     Format("Text", ("txt", "log"), "text/plain", "knowledge.parsing.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", "knowledge.parsing.markdown.parse"),
     Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.document.parse"),
+    *(
+        Format("Picture", names, f"image/{kind}", "knowledge.parsing.images.document.parse")
+        for kind, names in _PICTURES.items()
+    ),
     Format("CSV", ("csv", "tsv"), "text/csv", "knowledge.parsing.csv.parse"),
 )
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
+from PIL import Image
 
 from knowledge.parsing.elements import (
     Code,
@@ -43,6 +45,7 @@ from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
 
+PICTURE_POINTS = 842  # the longer side of a picture is taken for that of a sheet of paper
 SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
 MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
@@ -74,6 +77,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         yield Title(text=said_title, shown=False)
     finally:
         document.close()
+
+
+def read_picture(picture: Image.Image, number: int, context: ParseContext) -> list[Element]:
+    """Return the elements of the words in a picture, page `number` of its file; laid out as those of a page."""
+    scale = max(picture.size) / PICTURE_POINTS
+    text, shapes, styles = scans.read_picture(picture, scale, context)
+    return _Reader((), context).read_scan(_Page(number, text, shapes, set(), 0, scanned=True, styles=styles))
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
@@ -120,7 +130,8 @@ class _Tally:
 class _Reader:
     """Reads one document; a few pages ahead of what it yields, to tell running heads from text."""
 
-    def __init__(self, document: pdfium.PdfDocument, context: ParseContext) -> None:
+    def __init__(self, document: Any, context: ParseContext) -> None:
+        """`document` is a `PdfDocument`; for a picture by itself, nothing."""
         self._document = document
         self._context = context
         self._total = len(document)
@@ -168,6 +179,10 @@ class _Reader:
                 raise ParseError("broken.all_pages")
             raise ParseError("empty.pages")
         yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
+
+    def read_scan(self, page: _Page) -> list[Element]:
+        """Return the elements of a page by itself, whose words were read in a picture."""
+        return self._understand(page, [])
 
     def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:
         """Yield page number, page (None when it can't be read) and the edge keys of the pages around it."""

@@ -6,7 +6,7 @@ from statistics import median
 import pypdfium2 as pdfium
 from PIL import Image
 
-from knowledge.parsing import ocr
+from knowledge.parsing.images import ocr
 from knowledge.parsing.pdf.shapes import Edge, Shapes
 from knowledge.parsing.pdf.style import Styles
 from knowledge.parsing.pdf.text import LINE_GAP, Line, PageText, Word, is_cjk_join

@@ -109,7 +109,10 @@ def _send(out: BinaryIO, answer: Answer) -> None:
 
 def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     path, filename = Path(job["path"]), str(job["filename"])
-    context = ParseContext(Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]))
+    mode, engine, languages = job["ocr"]
+    context = ParseContext(
+        Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]), mode, engine, tuple(languages)
+    )
     check_file(path, Path(filename).suffix.lower().removeprefix("."))
     kind = format_of(filename)
     for element in titled(kind.load()(path, context), kind.titled):

@@ -34,6 +34,15 @@ class ParseLimits:
     max_rows: int = 200_000
 
 
+@dataclass(frozen=True, slots=True)
+class Ocr:
+    """What becomes of words that are in pictures; see `ParseContext`."""
+
+    mode: str = "off"
+    engine: str = "rapidocr"
+    languages: tuple[str, ...] = ("en", "zh")
+
+
 class ParseStopped(ParseError):
     """The caller asked to stop."""
 
@@ -49,6 +58,7 @@ def parse_file(
     limits: ParseLimits,
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = _never,
+    ocr: Ocr = Ocr(),
 ) -> Iterator[Element]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
 
@@ -69,6 +79,7 @@ def parse_file(
         "output_dir": str(output_dir.resolve()),
         "max_pages": limits.max_pages,
         "max_rows": limits.max_rows,
+        "ocr": [ocr.mode, ocr.engine, ocr.languages],
     }
     with closing(_answers(parser, job, limits, should_stop)) as answers:
         for answer in answers:
