@@ -74,7 +74,7 @@ def test_who_may_only_look_opens_every_page_and_changes_nothing() -> None:
                 found.append(f"{address}: {response.status_code}")
             if page == "change" and 'name="_save"' in response.content.decode():
                 found.append(f"{address} has a button to save")
-        for query in ("_facets=True", "o=-1", "q=quetzal", "p=1"):
+        for query in ("_facets=True&o=-1", "q=quetzal&p=1"):
             response = client.get(f"{url(model, 'changelist')}?{query}")
             if response.status_code != 200:
                 found.append(f"{response.request['PATH_INFO']}?{query}: {response.status_code}")
