@@ -25,8 +25,13 @@ FEW, MANY = 25_000, 200_000  # characters
 )
 def test_time_is_linear(tmp_path: Path, name: str, repeated: str) -> None:
     start = "<dl>" if "<dt>" in repeated else ""
-    few, many = (_seconds(tmp_path, name, start + repeated * (length // len(repeated))) for length in (FEW, MANY))
-    assert many < 0.5 + 3 * few * MANY / FEW  # where it is the square, eight times more
+
+    def is_linear() -> bool:
+        few, many = (_seconds(tmp_path, name, start + repeated * (length // len(repeated))) for length in (FEW, MANY))
+        return many < 0.5 + 3 * few * MANY / FEW  # where it is the square, eight times more
+
+    # A busy machine may be late once or twice; what grows with the square is so every time.
+    assert any(is_linear() for _try in range(5))
 
 
 def _seconds(folder: Path, name: str, text: str) -> float:

@@ -97,6 +97,8 @@ def test_a_hostile_name_does_no_harm(
         assert not {unicodedata.bidirectional(character) for character in shown} & {"RLO", "LRO", "RLE", "LRE", "RLI"}
         assert shown in listed and escape(shown) in list_page and escape(shown) in admin_page
         assert document.file.name == f"documents/{base.pk}/{document.sha256}"
+    for document in {document.original_filename: document for document in documents}.values():
+        shown = document.original_filename
         handed = as_owner.get(reverse("document-file", args=[document.pk]))
         assert handed.status_code == 200 and handed.headers["Content-Disposition"].isascii()
         for client, address in (
