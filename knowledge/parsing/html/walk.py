@@ -210,9 +210,7 @@ class HtmlWalker:
 
     def _emit_paragraph(self, text: str) -> None:
         text = f"{self._marker}{self._prefix}{text}"
-        if self._marker:
-            self._marker = ""
-        self._prefix = ""
+        self._marker = self._prefix = ""
         self._emit(Paragraph(text=text))
 
     def _emit(self, element: Element) -> None:

@@ -19,20 +19,19 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 def drawings_of(package: zipfile.ZipFile, sheet: str, pictures: PictureStore, page: int) -> Iterator[Element]:
     """Yield the pictures of a sheet and its charts' data as tables."""
     for kind, drawing in _relations(package, sheet).values():
-        if not kind.endswith("/drawing"):
+        root = _xml(package, drawing) if kind.endswith("/drawing") else None
+        if root is None:
             continue
-        root = _xml(package, drawing)
-        if root is not None:
-            related = _relations(package, drawing)
-            for item in root.iter(f"{_XDR}pic"):
-                properties = next(item.iter(f"{_XDR}cNvPr"), None)
-                alt = properties.get("descr", "") if properties is not None else ""
-                for blip in item.iter(f"{_A}blip"):
-                    _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
-                    yield from pictures.save(_read(package, target), alt, page)
-            for item in root.iter(f"{_C}chart"):
-                _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
-                yield from read_chart(_read(package, target), page)
+        related = _relations(package, drawing)
+        for item in root.iter(f"{_XDR}pic"):
+            properties = next(item.iter(f"{_XDR}cNvPr"), None)
+            alt = properties.get("descr", "") if properties is not None else ""
+            for blip in item.iter(f"{_A}blip"):
+                _, target = related.get(blip.get(f"{_R}embed", ""), ("", ""))
+                yield from pictures.save(_read(package, target), alt, page)
+        for item in root.iter(f"{_C}chart"):
+            _, target = related.get(item.get(f"{_R}id", ""), ("", ""))
+            yield from read_chart(_read(package, target), page)
 
 
 def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
@@ -49,9 +48,7 @@ def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
 
 def _xml(package: zipfile.ZipFile, part: str) -> etree._Element | None:
     data = _read(package, part)
-    if not data:
-        return None
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True)) if data else None
 
 
 def _read(package: zipfile.ZipFile, part: str) -> bytes:
