@@ -14,14 +14,12 @@ from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
+from knowledge.parsing.ooxml import BROKEN, A, R, blob, broken, check_package, parse_xml
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
 from knowledge.parsing.text import looks_like_title
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
@@ -101,7 +99,7 @@ class _Slide:
                 cells: list[Cell] = []
                 for cell in row.cells:
                     if not cell.is_spanned:
-                        text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{_A}p"))))
+                        text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{A}p"))))
                         width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
                         cells.append(Cell(text, width, height))
                 rows.append(cells)
@@ -111,11 +109,10 @@ class _Slide:
             yield from read_chart(shape.part.related_part(shape._element.chart_rId).blob, self.page)
         else:
             # The words of a SmartArt diagram lie in a part of their own.
-            parser = etree.XMLParser(resolve_entities=False, no_network=True)
             for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
-                data = blob(shape.part, node.get(f"{_R}dm"))
-                root = etree.fromstring(data, parser) if data else None
-                for paragraph in root.iter(f"{_A}p") if root is not None else ():
+                data = blob(shape.part, node.get(f"{R}dm"))
+                root = parse_xml(data) if data else None
+                for paragraph in root.iter(f"{A}p") if root is not None else ():
                     if text := _text_of(paragraph):
                         yield Paragraph(page=self.page, text=f"- {text}")
             yield from self._pictures(shape)
@@ -123,27 +120,27 @@ class _Slide:
     def _text(self, frame: Any) -> Iterator[Element]:
         """Yield a frame's paragraphs; those of a list, or further in, are marked as items."""
         counts: dict[int, int] = {}
-        for node in frame._txBody.iter(f"{_A}p"):
+        for node in frame._txBody.iter(f"{A}p"):
             if not (text := _text_of(node)):
                 continue
-            properties = node.find(f"{_A}pPr")
+            properties = node.find(f"{A}pPr")
             declared = properties.get("lvl", "0") if properties is not None else "0"
             level = min(int(declared), 8) if declared.isdigit() else 0
             counts = {place: count for place, count in counts.items() if place <= level}
-            if node.find(f"{_A}pPr/{_A}buAutoNum") is not None:
+            if node.find(f"{A}pPr/{A}buAutoNum") is not None:
                 counts[level] = counts.get(level, 0) + 1
                 marker = "  " * level + f"{counts[level]}. "
             else:
                 counts.pop(level, None)
-                has_bullet = level or node.find(f"{_A}pPr/{_A}buChar") is not None
+                has_bullet = level or node.find(f"{A}pPr/{A}buChar") is not None
                 marker = "  " * level + "- " if has_bullet else ""
             yield Paragraph(page=self.page, text=marker + text)
 
     def _pictures(self, shape: Any) -> Iterator[Element]:
         properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)
         alt = "" if properties is None else _line(properties.get("descr") or "")
-        for node in shape._element.iter(f"{_A}blip"):
-            yield from self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
+        for node in shape._element.iter(f"{A}blip"):
+            yield from self.pictures.save(blob(shape.part, node.get(f"{R}embed")), alt, self.page)
 
 
 def _in_reading_order(shapes: Any) -> list[Any]:
@@ -159,7 +156,7 @@ def _in_reading_order(shapes: Any) -> list[Any]:
 
 def _text_of(paragraph: etree._Element) -> str:
     """Return a paragraph's text, with its line breaks."""
-    parts = ("\n" if node.tag == f"{_A}br" else node.text or "" for node in paragraph.iter(f"{_A}t", f"{_A}br"))
+    parts = ("\n" if node.tag == f"{A}br" else node.text or "" for node in paragraph.iter(f"{A}t", f"{A}br"))
     return clean("".join(parts)).strip()
 
 

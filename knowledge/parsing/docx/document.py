@@ -19,7 +19,7 @@ from knowledge.parsing.docx.styles import Numbering, Style, Styles, list_place, 
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
+from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of, with_captions
@@ -202,8 +202,7 @@ def _join_code(elements: Iterable[Element]) -> Iterator[Element]:
 def _related(part: Any, kind: str) -> etree._Element | None:
     for relation in part.rels.values():
         if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
-            parser = etree.XMLParser(resolve_entities=False, no_network=True)
-            return etree.fromstring(relation.target_part.blob, parser)
+            return parse_xml(relation.target_part.blob)
     return None
 
 

@@ -220,9 +220,9 @@ class HtmlWalker:
         elif self._restore is not None:
             section, self._restore = self._restore, None
             self._emit(section)
-        if not isinstance(element, Picture) and self._prefix and not isinstance(element, Paragraph):
-            prefix, self._prefix = self._prefix.strip(), ""
-            self.elements.append(Paragraph(text=prefix))
+        if self._prefix and not isinstance(element, Picture | Paragraph):
+            self.elements.append(Paragraph(text=self._prefix.strip()))
+            self._prefix = ""
         self.elements.append(element)
 
 

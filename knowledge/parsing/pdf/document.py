@@ -3,7 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,8 +47,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts that do
     not say what their characters mean).
     """
-    document = open_document(path)
-    try:
+    with closing(open_document(path)) as document:
         total = len(document)
         if total == 0:
             raise ParseError("empty.no_pages")
@@ -60,8 +59,6 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         except ValueError:  # no UTF-16, as PDF wants it
             said_title = ""
         yield Title(text=said_title, shown=False)
-    finally:
-        document.close()
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
@@ -278,8 +275,7 @@ class _Reader:
     ) -> Iterator[tuple[Box, Picture]]:
         if not figures:
             return
-        source = self._document[page.number - 1]
-        try:
+        with closing(self._document[page.number - 1]) as source:
             for box in sorted(figures, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), reverse=True):
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
                     self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
@@ -297,5 +293,3 @@ class _Reader:
                     captions.append(caption)
                 alt = caption.text if caption is not None else ""
                 yield box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])
-        finally:
-            source.close()

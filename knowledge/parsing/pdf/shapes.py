@@ -49,9 +49,10 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
     """Return the page's shapes; `turn`, `width` and `height` come from `pdf.text.read_text`."""
     shapes = Shapes()
     for item, kind, matrix in _objects(page.raw):
-        box = _bounds(item, matrix, turn)
-        if box is None:
+        bounds = [ctypes.c_float() for _ in range(4)]
+        if not raw.FPDFPageObj_GetBounds(item, *bounds):
             continue
+        box = turn(*matrix.on_rect(*(value.value for value in bounds)))
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             across, down = ctypes.c_uint(), ctypes.c_uint()
             if raw.FPDFImageObj_GetImagePixelSize(item, across, down):
@@ -95,13 +96,6 @@ def _objects(page: Any) -> Iterator[tuple[Any, int, pdfium.PdfMatrix]]:
 def _matrix(item: Any) -> pdfium.PdfMatrix:
     matrix = raw.FS_MATRIX()
     return pdfium.PdfMatrix.from_raw(matrix) if raw.FPDFPageObj_GetMatrix(item, matrix) else pdfium.PdfMatrix()
-
-
-def _bounds(item: Any, outer: pdfium.PdfMatrix, turn: Turn) -> Box | None:
-    values = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(item, *values):
-        return None
-    return turn(*outer.on_rect(*(value.value for value in values)))
 
 
 def _is_invisible(item: Any) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median_high
@@ -154,8 +155,7 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
 
     `quarters` are the quarter turns, counter-clockwise, of the text that is wanted; without, that of most of it is.
     """
-    textpage = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as textpage:
         width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
@@ -167,8 +167,6 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
                     reader.read(start, index, spaced)
                     spaced = False
                 start, spaced = index + 1, True
-    finally:
-        textpage.close()
     words = _without_doubles(word for word in reader.words if word.text.strip())
     words = [word for word in words if -word.size < word.x0 < width + word.size]
     text = "".join(word.text for word in words)
