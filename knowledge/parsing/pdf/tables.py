@@ -262,8 +262,7 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     filled = [cell for row in cells for cell in row if cell]
     if len(filled) < 0.7 * len(cells) * (len(bounds) - 1) or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
-    bold = all(row.bold for row in run[:1]) and not run[1].bold
-    header = is_header(cells[0], bold)
+    header = is_header(cells[0], run[0].bold and not run[1].bold)
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 

@@ -265,14 +265,13 @@ class _Fonts:
             buffer = ctypes.create_string_buffer(256)
             raw.FPDFFont_GetBaseFontName(font, buffer, 256)
             name = buffer.value.decode("latin-1", "replace")
-            self._faces[address] = _Face(
-                bool(_BOLD.search(name)), raw.FPDFFont_GetWeight(font), bool(_MONO.search(name))
-            )
+            weight = raw.FPDFFont_GetWeight(font)
+            self._faces[address] = _Face(bool(_BOLD.search(name)), weight, bool(_MONO.search(name)))
         return self._faces[address]
 
 
 class _WordReader:
-    """Makes words of runs of characters without spaces; measures only their ends where that is enough."""
+    """Makes words of runs of characters without spaces."""
 
     def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int]) -> None:
         self._read: list[tuple[Word, _Face]] = []
