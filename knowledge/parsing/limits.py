@@ -129,25 +129,24 @@ def bounded(element: Element) -> Iterator[Element]:
             for piece in pieces(clean(element.text), MAX_TEXT):
                 yield replace(element, text=piece)
         case Table():
-            columns = _cells(element.columns)
-            whole_caption = clean(element.caption)
-            caption = whole_caption[:MAX_CELL]
+            caption = clean(element.caption)
+            table = replace(element, columns=_cells(element.columns), rows=(), caption=caption[:MAX_CELL])
             batch: list[tuple[str, ...]] = []
             size = 0
-            for whole in element.rows:
-                row = _cells(whole)
+            for row in map(_cells, element.rows):
                 batch.append(row)
                 size += sum(len(cell) + 4 for cell in row)
                 if size > MAX_TABLE:
-                    yield replace(element, columns=columns, rows=tuple(batch), caption=caption)
+                    yield replace(table, rows=tuple(batch))
                     batch, size = [], 0
             if batch or not element.rows:
-                yield replace(element, columns=columns, rows=tuple(batch), caption=caption)
-            if len(whole_caption) > MAX_CELL:
+                yield replace(table, rows=tuple(batch))
+            if len(caption) > MAX_CELL:
                 yield _LONG_CAPTION
-            yield from columns_left_out(max(map(len, (element.columns, *element.rows))))
-            longest = max(sum(map(len, row[:MAX_COLUMNS])) for row in (element.columns, *element.rows))
-            cell = max((len(cell) for row in (element.columns, *element.rows) for cell in row[:MAX_COLUMNS]), default=0)
+            lengths = [list(map(len, row)) for row in (element.columns, *element.rows)]
+            yield from columns_left_out(max(map(len, lengths)))
+            longest = max(sum(row[:MAX_COLUMNS]) for row in lengths)
+            cell = max((length for row in lengths for length in row[:MAX_COLUMNS]), default=0)
             if cell > MAX_CELL:
                 yield Notice(key="left_out.cell", params={"characters": cell, "most": MAX_CELL})
             if longest > MAX_ROW:

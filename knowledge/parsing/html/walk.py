@@ -210,9 +210,7 @@ class HtmlWalker:
 
     def _emit_paragraph(self, text: str) -> None:
         text = f"{self._marker}{self._prefix}{text}"
-        if self._marker:
-            self._marker = ""
-        self._prefix = ""
+        self._marker = self._prefix = ""
         self._emit(Paragraph(text=text))
 
     def _emit(self, element: Element) -> None:
@@ -222,9 +220,9 @@ class HtmlWalker:
         elif self._restore is not None:
             section, self._restore = self._restore, None
             self._emit(section)
-        if not isinstance(element, Picture) and self._prefix and not isinstance(element, Paragraph):
-            prefix, self._prefix = self._prefix.strip(), ""
-            self.elements.append(Paragraph(text=prefix))
+        if self._prefix and not isinstance(element, Picture | Paragraph):
+            self.elements.append(Paragraph(text=self._prefix.strip()))
+            self._prefix = ""
         self.elements.append(element)
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from knowledge.parsing.pdf.style import (
     survey,
 )
 from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
-from knowledge.parsing.pdf.text import Box, Line, PageText, Word, read_text
+from knowledge.parsing.pdf.text import Box, Line, PageText, Word, line_of, read_text
 from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
@@ -62,8 +62,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts that do
     not say what their characters mean).
     """
-    document = open_document(path)
-    try:
+    with closing(open_document(path)) as document:
         total = len(document)
         if total == 0:
             raise ParseError("empty.no_pages")
@@ -75,8 +74,6 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         except ValueError:  # no UTF-16, as PDF wants it
             said_title = ""
         yield Title(text=said_title, shown=False)
-    finally:
-        document.close()
 
 
 def read_picture(picture: Image.Image, number: int, context: ParseContext) -> list[Element]:
@@ -257,26 +254,25 @@ class _Reader:
             del figures[pictures.MAX_PER_PAGE :]
         if any(pictures.FIGURE.match(line.text) for line in lines):
             # A drawing counts where it has a caption; the other lines within are its labels.
-            taken = [table.box for table in tables] + [figure.box for figure in figures]
+            taken = [table.box for table in tables] + figures
             single = [Block([Row([line])], line.text) for line in lines]
             for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
-                caption = pictures.caption_of(drawing.box, single, pictures.FIGURE)
+                caption = pictures.caption_of(drawing, single, pictures.FIGURE)
                 if caption is not None:
                     figures.append(drawing)
                     label = caption.rows[0].lines[0]
-                    lines = [line for line in lines if line is label or not inside(line, drawing.box)]
+                    lines = [line for line in lines if line is label or not inside(line, drawing)]
         return self._elements(page, lines, tables, figures)
 
     def _elements(
-        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[pictures.Figure]
+        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[Box]
     ) -> list[Element]:
         """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
         styles = page.styles or self._styles
         stand_ins: list[Line] = []  # take the places of tables and pictures while the reading order is found
         stands_for: dict[int, Box] = {}
-        for box in [table.box for table in tables] + [figure.box for figure in figures]:
-            line = Line()
-            line.add(Word(*box, "a table or picture stands here", 10, False, False, False))
+        for box in [*(table.box for table in tables), *figures]:
+            line = line_of(Word(*box, "a table or picture stands here", 10, False, False, False))
             stand_ins.append(line)
             stands_for[id(line)] = box
         placed: list[Block | Box] = []
@@ -319,29 +315,25 @@ class _Reader:
         return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
 
     def _pictures(
-        self, page: _Page, figures: Sequence[pictures.Figure], blocks: Sequence[Block], captions: list[Block]
+        self, page: _Page, figures: Sequence[Box], blocks: Sequence[Block], captions: list[Block]
     ) -> Iterator[tuple[Box, Picture]]:
         if not figures:
             return
-        source = self._document[page.number - 1]
-        try:
-            largest = sorted(figures, key=lambda f: (f.box[2] - f.box[0]) * (f.box[3] - f.box[1]), reverse=True)
-            for figure in largest:
+        with closing(self._document[page.number - 1]) as source:
+            for box in sorted(figures, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), reverse=True):
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
                     self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
                     return
                 name = f"page-{page.number}-{self._tally.saved + 1}.png"
                 rotation = (90 * page.text.quarters - page.rotation) % 360
                 size = (page.text.width, page.text.height)
-                saved = pictures.save(source, rotation, figure.box, size, self._context.output_dir / name)
+                saved = pictures.save(source, rotation, box, size, self._context.output_dir / name)
                 if saved is None:
                     continue
                 self._tally.saved += 1
                 free = [block for block in blocks if not any(block is caption for caption in captions)]
-                caption = pictures.caption_of(figure.box, free, pictures.FIGURE)
+                caption = pictures.caption_of(box, free, pictures.FIGURE)
                 if caption is not None:
                     captions.append(caption)
                 alt = caption.text if caption is not None else ""
-                yield figure.box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])
-        finally:
-            source.close()
+                yield box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])

@@ -111,8 +111,7 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
         if count >= MAX_BOOKMARKS:
             break
         target = bookmark.get_dest()
-        index = target.get_index() if target is not None else None
-        if index is not None:
+        if target is not None and (index := target.get_index()) is not None:
             level = min(int(bookmark.level) + 1, MAX_LEVELS)
             found.setdefault(index + 1, []).append((squeeze(bookmark.get_title()), level))
     return found

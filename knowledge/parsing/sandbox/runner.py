@@ -47,17 +47,13 @@ class ParseStopped(ParseError):
     """The caller asked to stop."""
 
 
-def _never() -> bool:
-    return False
-
-
 def parse_file(
     path: Path,
     filename: str,
     output_dir: Path,
     limits: ParseLimits,
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
-    should_stop: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] = lambda: False,
     ocr: Ocr = Ocr(),
 ) -> Iterator[Element]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
@@ -95,7 +91,7 @@ def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
     Raises `ParseError` as `parse_file` does.
     """
     job = {"task": "call", "function": function, "arguments": arguments}
-    with closing(_answers(function, job, limits, _never)) as answers:
+    with closing(_answers(function, job, limits, lambda: False)) as answers:
         return next(answers)["value"]
 
 
