@@ -22,6 +22,9 @@ SENTENCES: dict[str, Promise] = {
         "The file is protected by a password, or is an older Office file with a new extension. "
         "Save it without a password as %(kind)s."
     ),
+    "encrypted.older": _(
+        "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
+    ),
     "broken": _("The file is damaged or was not copied completely."),
     "broken.pdf": _("The PDF is damaged or was not copied completely."),
     "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
@@ -34,6 +37,10 @@ SENTENCES: dict[str, Promise] = {
     "broken.entities": _("The file declares XML entities, which Office documents never do. It is not read."),
     "broken.office_entities": _("The %(kind)s file declares XML entities, which no Office program writes."),
     "broken.csv": _("Line %(line)s is not valid CSV: %(reason)s."),
+    "broken.conversion": _(
+        "LibreOffice, which makes older Office files readable, can't open the file: it is damaged, protected by a "
+        "password, or needs more memory than there is. Saving it in its own program as a newer file often helps."
+    ),
     "broken.binary": _("This is not a text file: it holds binary data."),
     "broken.not_text": _("This is a %(kind)s file, not text: its name has the wrong extension."),
     "broken.mislabelled": _("The file is named .%(extension)s but its content is %(found)s. Rename or convert it."),
@@ -70,8 +77,15 @@ SENTENCES: dict[str, Promise] = {
     "no_text.sheets": _("The workbook's sheets are empty."),
     "no_text.page": _("The page holds no readable text."),
     "timeout": _("Reading the file took longer than %(seconds)s seconds. Split it into smaller files."),
+    "timeout.conversion": _(
+        "LibreOffice took longer than %(seconds)s seconds to open the file. Save it in its own program as a newer file."
+    ),
     "memory": _("Reading the file needs more than %(memory)s MB of memory. Split it into smaller files."),
     "missing_tool": _("A part that reads this kind of file is not installed (%(name)s)."),
+    "missing_tool.libreoffice": _(
+        "%(kind)s files are read with LibreOffice, which is not installed on this server, or not whole (package "
+        "%(package)s). Save the file as %(newer)s, or ask an administrator to install it."
+    ),
     "missing": _("The stored file is missing. Delete this document and upload it again."),
     "cancelled": _("Reading the file was cancelled."),
     "worker_lost": _(
@@ -111,7 +125,6 @@ FOUND: dict[str, Promise] = {
     "gzip": _("a gzip archive"),
     "7z": _("a 7-Zip archive"),
     "rar": _("a RAR archive"),
-    "text": _("a text file"),
     "unknown": _("something else"),
 }
 

@@ -8,6 +8,11 @@ missing=""
 [ -x .venv/bin/python ] || "${python:-python3}" -c 'import ensurepip, venv' 2>/dev/null || missing="python3 python3-venv"
 there redis-server || missing="$missing redis-server"
 { there msgfmt && there xgettext; } || missing="$missing gettext"
+# The programs that read older Office files: writer, calc and impress, without a desktop.
+for module in writer:sw calc:sc impress:sd; do
+    [ -e "/usr/lib/libreoffice/program/lib${module#*:}lo.so" ] || [ -d /Applications/LibreOffice.app ] ||
+        missing="$missing libreoffice-${module%:*}-nogui"
+done
 if [ "$(uname)" = Linux ] && ! { there fc-list && [ -n "$(fc-list :lang=zh 2>/dev/null)" ]; }; then
     missing="$missing fontconfig fonts-noto-cjk" # the browser tests read Chinese
 fi

@@ -25,7 +25,7 @@ from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
 from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Code, Element, FileType, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
@@ -201,6 +201,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 notices=[{"key": notice.key, **notice.params} for notice in islice(reading.notices, _MOST_NOTICES)],
                 title=passages.clean(reading.title),
                 language=language_of(reading.sample),
+                **({"media_type": reading.media_type} if reading.media_type else {}),
             )
     except BaseException:
         store.discard()
@@ -216,6 +217,7 @@ class _Reading:
     began: float = field(default_factory=time.monotonic)
     pages: int | None = None
     title: str = ""
+    media_type: str = ""  # where it isn't what the name says
     sample: str = ""
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
@@ -233,6 +235,9 @@ class _Reading:
                 raise too_slow(self.timeout_s)
             if isinstance(element, Title):
                 self.title = element.text
+                continue
+            if isinstance(element, FileType):
+                self.media_type = element.media_type
                 continue
             if isinstance(element, Notice):
                 self.notices[element] = None

@@ -25,7 +25,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
     text = read_text(path)
     widths: set[int] = set()
-    if context.filename.lower().endswith(".tsv"):
+    if context.filename.lower().endswith((".tsv", ".tab")):
         delimiter = "\t"
     else:
         lines = [_QUOTED.sub("", line) for line in text[:100_000].split("\n")[:_SAMPLE_LINES] if line.strip()]

@@ -87,6 +87,14 @@ class Title(Element):
 
 
 @dataclass(frozen=True, slots=True)
+class FileType(Element):
+    """What the file is where its name says something else; before everything else, and no part of its text."""
+
+    type: ClassVar[str] = "file_type"
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice(Element):
     """What was left out of the file, for the person who uploaded it; no part of its text.
 
@@ -99,7 +107,7 @@ class Notice(Element):
 
 
 KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, Notice)
+    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, FileType, Notice)
 }
 
 
