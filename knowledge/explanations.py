@@ -41,6 +41,7 @@ SENTENCES: dict[str, Promise] = {
         "LibreOffice, which makes older Office files readable, can't open the file: it is damaged, protected by a "
         "password, or needs more memory than there is. Saving it in its own program as a newer file often helps."
     ),
+    "broken.json": _("The file is not valid JSON: line %(line)s, column %(column)s can't be read."),
     "broken.binary": _("This is not a text file: it holds binary data."),
     "broken.not_text": _("This is a %(kind)s file, not text: its name has the wrong extension."),
     "broken.mislabelled": _("The file is named .%(extension)s but its content is %(found)s. Rename or convert it."),

@@ -91,6 +91,8 @@ FORMATS: tuple[Format, ...] = (
     Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
     Format("HTML", ("html", "htm", "xhtml"), "text/html", f"{_PARSING}.html.document.parse"),
     Format("CSV", ("csv",), "text/csv", f"{_PARSING}.csv.parse"),
+    Format("JSON", ("json",), "application/json", f"{_PARSING}.json.parse", titled=False),
+    Format("JSON lines", ("jsonl", "ndjson"), "application/jsonl", f"{_PARSING}.json.parse", titled=False),
     Format("TSV", ("tsv", "tab"), "text/tab-separated-values", f"{_PARSING}.csv.parse"),
 )
 # fmt: on
