@@ -87,6 +87,7 @@ FORMATS: tuple[Format, ...] = (
         "Excel binary workbook", ("xlsb",), "application/vnd.ms-excel.sheet.binary.macroenabled.12",
         f"{_PARSING}.legacy.office.parse_binary_workbook", titled=False, unit="sheet", converter="calc", newer=".xlsx",
     ),
+    Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse"),
     Format("Text", ("txt", "log"), "text/plain", f"{_PARSING}.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
     Format("HTML", ("html", "htm", "xhtml"), "text/html", f"{_PARSING}.html.document.parse"),
