@@ -22,6 +22,7 @@ SENTENCES: dict[str, Promise] = {
         "The file is protected by a password, or is an older Office file with a new extension. "
         "Save it without a password as %(kind)s."
     ),
+    "encrypted.open_document": _("The OpenDocument file is protected by a password. Save it without one."),
     "encrypted.older": _(
         "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
     ),

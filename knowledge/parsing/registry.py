@@ -87,6 +87,15 @@ FORMATS: tuple[Format, ...] = (
         "Excel binary workbook", ("xlsb",), "application/vnd.ms-excel.sheet.binary.macroenabled.12",
         f"{_PARSING}.legacy.office.parse_binary_workbook", titled=False, unit="sheet", converter="calc", newer=".xlsx",
     ),
+    Format("OpenDocument text", ("odt", "ott"), f"{_ODF}.text", f"{_PARSING}.odf.document.parse"),
+    Format(
+        "OpenDocument workbook", ("ods", "ots"), f"{_ODF}.spreadsheet", f"{_PARSING}.odf.spreadsheet.parse",
+        titled=False, unit="sheet",
+    ),
+    Format(
+        "OpenDocument presentation", ("odp", "otp"), f"{_ODF}.presentation", f"{_PARSING}.odf.slides.parse",
+        titled=False, unit="slide",
+    ),
     Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse"),
     Format("Text", ("txt", "log"), "text/plain", f"{_PARSING}.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
