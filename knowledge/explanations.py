@@ -23,6 +23,7 @@ SENTENCES: dict[str, Promise] = {
         "Save it without a password as %(kind)s."
     ),
     "encrypted.open_document": _("The OpenDocument file is protected by a password. Save it without one."),
+    "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
     "encrypted.older": _(
         "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
     ),

@@ -96,6 +96,9 @@ FORMATS: tuple[Format, ...] = (
         "OpenDocument presentation", ("odp", "otp"), f"{_ODF}.presentation", f"{_PARSING}.odf.slides.parse",
         titled=False, unit="slide",
     ),
+    Format(
+        "EPUB", ("epub",), "application/epub+zip", f"{_PARSING}.epub.book.parse", titled=False, unit="chapter",
+    ),
     Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse"),
     Format("Text", ("txt", "log"), "text/plain", f"{_PARSING}.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
