@@ -24,6 +24,7 @@ SENTENCES: dict[str, Promise] = {
     ),
     "encrypted.open_document": _("The OpenDocument file is protected by a password. Save it without one."),
     "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
+    "encrypted.mail": _("The mail is encrypted; only its recipient's mail program can read it. Save it unencrypted."),
     "encrypted.older": _(
         "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
     ),
@@ -101,6 +102,9 @@ SENTENCES: dict[str, Promise] = {
     ),
     "internal.start": _("The parser could not be started. Retry in a moment."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
+    "left_out.attachments": _(
+        "%(left)s attachments were left out: at most %(most)s of a mail are read, and no more than it can hold."
+    ),
     "left_out.caption": _(
         "A caption of a picture or table holds more than %(most)s characters; the rest was left out."
     ),

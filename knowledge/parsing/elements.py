@@ -67,6 +67,16 @@ class Picture(Element):
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment(Element):
+    """A file that came within this one, to be a document of its own; `path` is in the parse's output folder."""
+
+    type: ClassVar[str] = "attachment"
+    path: str = ""
+    name: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PageBreak(Element):
     """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar."""
 
@@ -107,7 +117,8 @@ class Notice(Element):
 
 
 KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, FileType, Notice)
+    kind.type: kind
+    for kind in (Heading, Paragraph, Code, Table, Picture, Attachment, PageBreak, Title, FileType, Notice)
 }
 
 

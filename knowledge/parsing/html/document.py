@@ -80,6 +80,12 @@ def elements_of(source: str, pictures: PictureStore, find_picture: FindPicture |
         yield from _elements_in(root, pictures, find_picture)
 
 
+def title_of(source: str) -> str:
+    """Return the title of HTML source, "" where it has none."""
+    root = _tree(source)
+    return "" if root is None else _title(root)
+
+
 def _title(root: etree._Element) -> str:
     return root.findtext(".//title") or ""
 
