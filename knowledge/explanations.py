@@ -56,7 +56,10 @@ SENTENCES: dict[str, Promise] = {
     "broken.ended": _("The parser ended before the file did (exit code %(code)s)."),
     "broken.unknown": _("The file is damaged or uses something that can't be read (%(name)s)."),
     "unsupported": _("%(kind)s files can't be read. Supported: %(known)s."),
+    "unsupported.attachment": _("%(kind)s files can't be read."),
     "unsupported.no_extension": _("Files without an extension can't be read. Supported: %(known)s."),
+    "too_many_attachments": _("It is one of more than %(most)s files that the mail and those in it carry."),
+    "too_many_attachments.nested": _("It lies in a mail in a mail, more than %(most)s deep."),
     "too_many_pages": _("The PDF has %(pages)s pages; at most %(most)s are read."),
     "too_many_pages.slides": _("The file has %(slides)s slides; %(most)s are allowed."),
     "too_many_rows": _("The file has more than %(rows)s rows. Split it into parts."),
@@ -66,6 +69,7 @@ SENTENCES: dict[str, Promise] = {
     "too_large.unpacked": _("The file unpacks to %(size)s MB; at most 1,024 MB are read."),
     "too_large.bomb": _("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
     "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
+    "too_large.attachment": _("It is larger than the %(limit)s MB that this site takes."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(
@@ -132,6 +136,7 @@ FOUND: dict[str, Promise] = {
     "gzip": _("a gzip archive"),
     "7z": _("a 7-Zip archive"),
     "rar": _("a RAR archive"),
+    "text": _("a text file"),
     "unknown": _("something else"),
 }
 

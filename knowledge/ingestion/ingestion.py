@@ -22,10 +22,10 @@ from django.utils import timezone
 from knowledge import services
 from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
-from knowledge.ingestion import claims, passages
+from knowledge.ingestion import attachments, claims, passages
 from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, FileType, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Attachment, Code, Element, FileType, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
@@ -194,6 +194,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
+            attachments.replace(store.document, reading.attachments, store.folder, store.written)
             held.update(
                 stage="words",
                 progress=STORED,
@@ -219,6 +220,7 @@ class _Reading:
     title: str = ""
     media_type: str = ""  # where it isn't what the name says
     sample: str = ""
+    attachments: list[Attachment] = field(default_factory=list)
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
@@ -238,6 +240,9 @@ class _Reading:
                 continue
             if isinstance(element, FileType):
                 self.media_type = element.media_type
+                continue
+            if isinstance(element, Attachment):
+                self.attachments.append(element)
                 continue
             if isinstance(element, Notice):
                 self.notices[element] = None

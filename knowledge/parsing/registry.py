@@ -121,6 +121,11 @@ def extensions() -> list[str]:
     return sorted(set(_BY_EXTENSION) - set(missing()))
 
 
+def kinds() -> list[str]:
+    """Return one extension for each format that can be ingested here, the most common formats first."""
+    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in missing()]
+
+
 def missing() -> dict[str, ParseError]:
     """Return what is missing on this machine, by the extensions that can't be ingested without it."""
     found: dict[str, ParseError] = {}
@@ -147,7 +152,7 @@ def format_of(filename: str) -> Format:
     extension = extension_of(filename)
     found = _BY_EXTENSION.get(extension)
     if found is None:
-        known = ", ".join(extensions())
+        known = ", ".join(kinds())
         if not extension:
             raise ParseError("unsupported.no_extension", known=known)
         raise ParseError("unsupported", kind=f".{extension}", known=known)

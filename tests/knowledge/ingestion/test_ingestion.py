@@ -105,7 +105,7 @@ def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
     ("name", "content", "code"),
     [
         ("empty.txt", b"", "empty"),
-        ("tool.exe", b"MZ\x90\x00 program", "unsupported"),
+        ("tool.txt", b"MZ\x90\x00 program", "broken"),
         ("x.pdf", b"%PDF-1.7 no", "broken"),
     ],
 )
