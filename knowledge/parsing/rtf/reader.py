@@ -11,6 +11,7 @@ from knowledge.parsing.errors import ParseError
 _TOKEN = re.compile(
     r"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|([^\\{}\r\n]+)|[\r\n]+|\\", re.S
 )
+_CONTENTS = re.compile(r"(?:toc|contents|目录)\s*\d")
 _FONT_NAME_END = re.compile(r";.*", re.S)
 _WIDE = {"cp932", "cp936", "cp949", "cp950"}
 _DEEPEST = 5000  # groups within groups
@@ -287,7 +288,7 @@ class Reader:
     def _end_paragraph(self) -> Iterator[Block]:
         paragraph, style = self.paragraph, self.styles.get(self.paragraph.style, _Style())
         text = self._taken()
-        if text:
+        if text and not _CONTENTS.match(style.name):
             heading = re.match(r"(?:heading|标题|überschrift|titre)\s*(\d)", style.name)
             level = paragraph.level or style.level or (int(heading[1]) if heading else 0)
             yield Text(

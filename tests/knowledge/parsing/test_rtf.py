@@ -12,7 +12,7 @@ from tests.knowledge.reading import outline, png, read_bytes, refused
 _HEAD = (
     r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fnil\fcharset134 SimSun;}}"
     r"{\colortbl;\red0\green0\blue0;}{\stylesheet{\s0 Normal;}{\s1\b heading 1;}{\s2\outlinelevel1 Deep;}"
-    r"{\s3 Title;}{\*\cs10 Default;}}{\*\generator Own;}{\header left out}"
+    r"{\s3 Title;}{\s4 toc 1;}{\*\cs10 Default;}}{\*\generator Own;}{\header left out}"
 )
 
 
@@ -22,7 +22,9 @@ def _read(folder: Path, body: str, head: str = _HEAD) -> list[Element]:
 
 def test_headings_lists_and_text(tmp_path: Path) -> None:
     body = (
-        r"\pard\s3 Handbook\par\pard\s1\b Pumps\b0\par\pard\s0 The pump" + "\n" + r" is {\b blue}.\line Next line\par"
+        r"\pard\s3 Handbook\par\pard\s4 Pumps 1\par\pard\s1\b Pumps\b0\par\pard\s0 The pump"
+        + "\n"
+        + r" is {\b blue}.\line Next line\par"
         r"{\listtext\'b7\tab}\ilvl0 Check the oil\par\pard{\listtext 2.\tab}\ilvl1 Then start\par"
         r"\pard\s2 Oil\par\pard{\v hidden}shown{\deleted gone}{\footnote A note.} {\field{\*\fldinst HYPERLINK x}"
         r"{\fldrslt a link}}\par"
