@@ -142,6 +142,11 @@ def status(document: Document) -> dict[str, Any]:
         "notice": document.notice,
         "pages": document.pages,
         "chunks": document.chunks.count() if chunks is None else chunks,
+        "attachments": [
+            {"name": item.name, "size": item.size, "document": item.document_id, "error": item.error_message or None}
+            for item in document.attachments.all()
+        ],
+        "attached_to": [item.mail_id for item in document.carried_by.all()],
         "url": reverse("api-document", args=[document.pk]),
     }
 

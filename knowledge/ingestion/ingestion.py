@@ -22,10 +22,21 @@ from django.utils import timezone
 from knowledge import services
 from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
-from knowledge.ingestion import claims, passages
+from knowledge.ingestion import attachments, claims, passages
 from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Scanned, Title
+from knowledge.parsing.elements import (
+    Attachment,
+    Code,
+    Element,
+    FileType,
+    Heading,
+    Notice,
+    PageBreak,
+    Paragraph,
+    Scanned,
+    Title,
+)
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
@@ -213,6 +224,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
+            attachments.replace(store.document, reading.attachments, store.folder, store.written)
             held.update(
                 stage="words",
                 progress=STORED,
@@ -221,6 +233,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 title=passages.clean(reading.title),
                 language=language_of(reading.sample),
                 **({} if store.document.reads_scans else {"scanned_pages": reading.scanned}),
+                **({"media_type": reading.media_type} if reading.media_type else {}),
             )
     except BaseException:
         store.discard()
@@ -236,8 +249,10 @@ class _Reading:
     began: float = field(default_factory=time.monotonic)
     pages: int | None = None
     title: str = ""
+    media_type: str = ""  # where it isn't what the name says
     sample: str = ""
     scanned: int = 0  # pages whose words are in pictures that were not read
+    attachments: list[Attachment] = field(default_factory=list)
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
@@ -254,6 +269,12 @@ class _Reading:
                 raise too_slow(self.timeout_s)
             if isinstance(element, Title):
                 self.title = element.text
+                continue
+            if isinstance(element, FileType):
+                self.media_type = element.media_type
+                continue
+            if isinstance(element, Attachment):
+                self.attachments.append(element)
                 continue
             if isinstance(element, Notice):
                 self.notices[element] = None

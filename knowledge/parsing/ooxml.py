@@ -1,5 +1,6 @@
 """What the Office parsers share: opening the package safely, and its pictures' bytes."""
 
+import posixpath
 import re
 import zipfile
 from pathlib import Path
@@ -20,6 +21,7 @@ _MOST_XML_BYTES = 300 * 1024 * 1024  # of one part that is parsed whole
 _RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
 _ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
 
+_LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
 _BEFORE_ROOT = 4096  # bytes
 _ROOT = re.compile(rb"<[A-Za-z_]")
 
@@ -78,6 +80,34 @@ def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kin
             before = start[: root.start()] if root else start
             if b"<!DOCTYPE" in before or b"<!ENTITY" in before or (root is None and len(start) > _BEFORE_ROOT // 4):
                 raise ParseError("broken.office_entities", kind=kind)
+
+
+def whole(path: Path, folder: Path) -> Path:
+    """Return the file, or a copy in `folder` without the relations to parts that it doesn't hold.
+
+    Libraries follow every relation, and fail where one leads nowhere, as programs other than Office write them.
+    """
+    with zipfile.ZipFile(path) as package:
+        names = {name.lower() for name in package.namelist()}
+        mended: dict[str, bytes] = {}
+        for entry in package.infolist():
+            if not entry.filename.endswith(".rels") or entry.file_size > _LONGEST_RELATIONS:
+                continue
+            root = etree.fromstring(package.read(entry), etree.XMLParser(resolve_entities=False, no_network=True))
+            base = posixpath.dirname(posixpath.dirname(entry.filename))
+            for relation in list(root):
+                target = posixpath.normpath(posixpath.join("/", base, relation.get("Target", "")))
+                if relation.get("TargetMode") != "External" and target.lstrip("/").lower() not in names:
+                    root.remove(relation)
+                    mended[entry.filename] = etree.tostring(root)
+        if not mended:
+            return path
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = folder / "whole.package"
+        with zipfile.ZipFile(copy, "w") as target_package:
+            for entry in package.infolist():
+                target_package.writestr(entry.filename, mended.get(entry.filename) or package.read(entry))
+    return copy
 
 
 def broken(error: BaseException) -> ParseError:

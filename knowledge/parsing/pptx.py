@@ -14,7 +14,7 @@ from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, A, R, blob, broken, check_package, parse_xml
+from knowledge.parsing.ooxml import BROKEN, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
@@ -33,7 +33,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     pictures = PictureStore(context.output_dir)
     found = False
     try:
-        slides = list(Presentation(str(path)).slides)
+        slides = list(Presentation(str(whole(path, context.output_dir))).slides)
         if len(slides) > context.max_pages:
             raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
         for number, slide in enumerate(slides, 1):

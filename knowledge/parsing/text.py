@@ -34,6 +34,11 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         for start in range(0, len(entries), _LOG_BLOCK):
             yield Code(text="\n".join(entries[start : start + _LOG_BLOCK]))
         return
+    yield from elements_of(text)
+
+
+def elements_of(text: str) -> Iterator[Element]:
+    """Yield the elements of a text."""
     blocks = [block.strip("\n").split("\n") for block in re.split(r"\n[ \t　]*(?:\n[ \t　]*)+", text) if block.strip()]
     for number, lines in enumerate(blocks):
         following = blocks[number + 1][0] if number + 1 < len(blocks) else ""

@@ -19,7 +19,7 @@ from knowledge.parsing.docx.styles import Numbering, Style, Styles, list_place, 
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml
+from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of, with_captions
@@ -33,7 +33,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield a Word document's elements; raises `ParseError` for what is protected, broken or empty."""
     check_package(path, "word/", "Word (.docx)")
     try:
-        document = docx.Document(str(path))
+        document = docx.Document(str(whole(path, context.output_dir)))
         reader = _Reader(document.part, PictureStore(context.output_dir))
         found = list(_join_code(with_captions(reader.run())))
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:

@@ -21,9 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from knowledge.parsing.elements import FileType
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import bounded, check_file
-from knowledge.parsing.registry import ParseContext, format_of
+from knowledge.parsing.limits import bounded
+from knowledge.parsing.registry import ParseContext, extension_of, find_format, format_of
+from knowledge.parsing.sandbox.identity import identify, mislabelled
 from knowledge.parsing.titles import titled
 
 MAX_FILE = 1024**3  # bytes that one written file (a picture, a conversion) may have
@@ -112,8 +114,14 @@ def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     context = ParseContext(
         Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]), mode, engine, tuple(languages)
     )
-    check_file(path, Path(filename).suffix.lower().removeprefix("."))
-    kind = format_of(filename)
+    named = extension_of(filename)
+    found = identify(path, named)
+    kind = find_format(found)
+    if kind is None:
+        raise mislabelled(named, found)
+    kind.require()
+    if kind.media_type != format_of(filename).media_type:
+        yield FileType(media_type=kind.media_type).to_dict()
     for element in titled(kind.load()(path, context), kind.titled):
         for piece in bounded(element):
             yield piece.to_dict()

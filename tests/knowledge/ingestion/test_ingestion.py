@@ -193,7 +193,7 @@ def test_of_too_many_scanned_pages_none_is_read_and_that_is_told(
     ("name", "content", "code"),
     [
         ("empty.txt", b"", "empty"),
-        ("tool.exe", b"MZ\x90\x00 program", "unsupported"),
+        ("tool.txt", b"MZ\x90\x00 program", "broken"),
         ("x.pdf", b"%PDF-1.7 no", "broken"),
     ],
 )

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0005_document_error_and_notices'),
+        ('knowledge', '0006_attachment'),
     ]
 
     operations = [
