@@ -3,7 +3,7 @@
 What the environment names decides: then another model can be added and tried, but not taken into use.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -129,6 +129,12 @@ def languages(name: str, description: str = "") -> list[str]:
     return languages_of(name)
 
 
+def weights_of(name: str) -> str:
+    """Return the path of a model's weights among its files."""
+    known = model_files.known_to_fastembed(name)
+    return str(known["model_file"]) if known else "model.onnx"
+
+
 def register(
     name: str,
     source: str,
@@ -229,7 +235,7 @@ def _notice() -> None:
         found[space.model].base_url, found[space.model].encrypted_key = space.base_url, space.encrypted_key
     remote = settings.EMBEDDING_PROVIDER == "openai"
     if (name := settings.EMBEDDING_MODEL) not in there | found.keys():
-        found[name] = _row(name, remote, settings.EMBEDDING_LANGUAGES and list(settings.EMBEDDING_LANGUAGES))
+        found[name] = _row(name, remote, settings.EMBEDDING_LANGUAGES)
         found[name].base_url = settings.EMBEDDING_BASE_URL if remote else ""
         found[name].encrypted_key = secrets.encrypt(settings.EMBEDDING_API_KEY) if remote else b""
     if BUNDLED not in there | found.keys():
@@ -237,9 +243,9 @@ def _notice() -> None:
     RegisteredModel.objects.bulk_create(found.values(), ignore_conflicts=True)
 
 
-def _row(name: str, remote: bool, known: list[str] | None = None, dimension: int | None = None) -> RegisteredModel:
+def _row(name: str, remote: bool, known: Sequence[str] | None = None, dimension: int | None = None) -> RegisteredModel:
     model = RegisteredModel(name=name, state=State.READY, source=Source.ENDPOINT, dimension=dimension)
-    model.languages = languages_of(name) if known is None else known
+    model.languages = languages_of(name) if known is None else list(known)
     if remote:
         return model
     described = model_files.known_to_fastembed(name)

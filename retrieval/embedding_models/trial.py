@@ -26,7 +26,7 @@ def sets_to_ask(details: dict[str, Any]) -> list[EvaluationSet]:
     sets = EvaluationSet.objects.annotate(asked=Count("questions")).filter(asked__gt=0)
     if details.get("sets"):
         sets = sets.filter(pk__in=details["sets"])
-    found = list(sets.select_related("knowledge_base").order_by("pk"))
+    found: list[EvaluationSet] = list(sets.select_related("knowledge_base").order_by("pk"))
     if not found:
         raise NoQuestions(_("There is no question set on this site yet: make one on the page “Evaluation”."))
     return found

@@ -71,7 +71,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
             raise HubFailed(_("There is too little room on the disk: {n} MB are needed.").format(n=total >> 20))
         done = 0
         for file in files:
-            _fetch(client, plan, file, staging, lambda came, done=done: progress(done + came, total))  # type: ignore[misc]
+            _fetch(client, plan, file, staging, lambda came, done=done: progress(done + came, total))
             done += file["size"]
     (staging / _PLAN).unlink()
     return Download(staging, plan["revision"], model_files.digests(staging))
@@ -182,7 +182,7 @@ def _host() -> str:
 def _headers() -> dict[str, str]:
     """Return the headers of the hub's own library: with the token that was set up for it, where one was."""
     from huggingface_hub import constants
-    from huggingface_hub.utils import build_hf_headers
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     if constants.HF_HUB_OFFLINE:
         raise HubFailed(_("HF_HUB_OFFLINE is set: this site downloads nothing. Bring the model as a file."))

@@ -203,14 +203,12 @@ class Command(BaseCommand):
 
 def digests_of(name: str, given: list[str]) -> dict[str, str]:
     """Return the checksums that were given, by files; one without a file is that of the weights. `CommandError`."""
-    from ragsite.llm.embedding.model_files import known_to_fastembed
-
-    known, found = known_to_fastembed(name), {}
+    found = {}
     for each in given:
         file, _equals, digest = each.rpartition("=")
         if len(digest) != 64 or not set(digest.lower()) <= set("0123456789abcdef"):
             raise CommandError(f"{digest!r} is no SHA-256 in hexadecimal.")
-        found[file or (known["model_file"] if known else "model.onnx")] = digest.lower()
+        found[file or registry.weights_of(name)] = digest.lower()
     return found
 
 

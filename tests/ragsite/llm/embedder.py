@@ -14,10 +14,19 @@ WORDS = ("switch", "nine", "ports", "lunch", "noon", "cat", "dog", "the", "is")
 
 
 def write(folder: Path, *, dimension: int = 16, words: Sequence[str] = WORDS, told: int | None = None) -> Path:
-    """Write model, tokenizer and description into a folder and return it; `told` is a dimension that isn't true."""
+    """Write model, tokenizer and description into a folder and return it.
+
+    Words that mean the same are written as one: `cat|feline`. `told` is a dimension that isn't true.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = {word: number for number, word in enumerate([*_SPECIAL, *words])}
+    groups = [word.split("|") for word in words]
+    vocabulary = {
+        word: number for number, word in enumerate([*_SPECIAL, *(word for group in groups for word in group)])
+    }
     table = np.random.default_rng(7).normal(size=(len(vocabulary), dimension)).astype(np.float32)
+    table[vocabulary["[UNK]"]] *= 0.1
+    for first, *others in groups:
+        table[[vocabulary[word] for word in others]] = table[vocabulary[first]]
     ids, mask = (
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "attention_mask")
