@@ -38,9 +38,12 @@ class RegisteredModelAdmin(ModelAdmin):
         jobs.fail_stalled()
         known = registry.all_models()
         last: dict[int, ModelJob] = {}
-        for job in ModelJob.objects.order_by("model_id", "-pk").distinct("model_id"):
+        for job in ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id"):
             last[job.model_id] = job
-        rows = [{"known": each, "job": last.get(each.model.pk), **self._possible(request, each)} for each in known]
+        rows = [
+            {"known": each, "job": last.get(each.model.pk), **self._possible(request, each, last.get(each.model.pk))}
+            for each in known
+        ]
         context = self._context(request) | {
             "title": _("Embedding models"),
             "rows": rows,
@@ -84,7 +87,7 @@ class RegisteredModelAdmin(ModelAdmin):
             "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
             "estimate": _estimate(tried, registry.passages()),
             "may_delete": self.has_delete_permission(request, model),
-            **self._possible(request, known),
+            **self._possible(request, known, found[0] if found else None),
         }
         return self._answered(request, "model.html", context, bool(found) and found[0].is_unfinished)
 
@@ -193,13 +196,14 @@ class RegisteredModelAdmin(ModelAdmin):
             shutil.copyfileobj(archive, file, 1 << 20)
         return jobs.start(model, Kind.ADD, user, {"origin": str(kept), "uploaded": True})
 
-    def _possible(self, request: HttpRequest, known: Known) -> dict[str, bool]:
+    def _possible(self, request: HttpRequest, known: Known, job: ModelJob | None) -> dict[str, bool]:
         """Tell what this person can do with a model now, as far as a look tells."""
         model, named = known.model, registry.named_by_environment()
         is_ready = self.has_change_permission(request) and model.state == RegisteredModel.State.READY
         decided = named is not None and not known.named
         return {
             "may_change": self.has_change_permission(request),
+            "can_go_on": job is not None and jobs.can_go_on(job),
             "can_try": is_ready and not known.in_use,
             "can_use": is_ready and not known.in_use and not decided,
             "can_drop": known.can_be_removed

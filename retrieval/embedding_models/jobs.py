@@ -45,7 +45,7 @@ _TASK = "retrieval.tasks.run_model_job"
 Kind, Status = ModelJob.Kind, ModelJob.Status
 Progress = Callable[[int, int], None]
 # What ends a job with a reason that a person is told as it is.
-FAILURES = (NotPossible, Refused, HubFailed, SearchFailed, trial.NoQuestions)
+FAILURES = (NotPossible, Refused, HubFailed, SearchFailed)
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +74,6 @@ def start(
             async_task(_TASK, job.pk)
     except IntegrityError:
         raise NotPossible(_("Something is being done with “{name}” already.").format(name=model.name)) from None
-    except trial.NoQuestions as error:
-        raise NotPossible(str(error)) from None
     return job
 
 
@@ -83,11 +81,19 @@ def go_on(job: ModelJob, user_id: int | None = None) -> ModelJob:
     """Begin again what failed or was stopped, where it was; the new job. Raises `NotPossible`."""
     if job.is_unfinished:
         raise NotPossible(_("Something is being done with “{name}” already.").format(name=job.model.name))
+    if not can_go_on(job):
+        raise NotPossible(_("The file is gone: add the model again."))
     if job.kind == Kind.ADD:
         RegisteredModel.objects.filter(pk=job.model_id, state=RegisteredModel.State.FAILED).update(
             state=RegisteredModel.State.NEW
         )
     return start(job.model, job.kind, user_id, job.details)
+
+
+def can_go_on(job: ModelJob) -> bool:
+    """Whether a job that failed or was stopped can be begun again: not without the file that was brought."""
+    origin = job.kind != Kind.ADD or job.model.source != RegisteredModel.Source.FILES or "origin" in job.details
+    return origin and job.status in (Status.FAILED, Status.STOPPED)
 
 
 def stop(job: ModelJob) -> bool:
@@ -139,6 +145,8 @@ def execute(job_id: int) -> bool:
         _requeue(job)
         return False
     except _Stopped:
+        forget_upload(job)
+        ModelJob.objects.filter(pk=job_id).update(details=job.details)
         return False
     except FAILURES as error:
         _fail(job, str(error))
@@ -157,7 +165,7 @@ def execute(job_id: int) -> bool:
         message = _("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
         _fail(job, message.format(error=type(error).__name__))
     else:
-        _forget_upload(job)
+        forget_upload(job)
         ended = ModelJob.objects.filter(pk=job_id, status=Status.RUNNING)
         return ended.update(status=Status.DONE, finished_at=timezone.now(), details=job.details) == 1
     return False
@@ -219,6 +227,7 @@ def _requeue(job: ModelJob) -> None:
 
 
 def _fail(job: ModelJob, message: str) -> None:
+    forget_upload(job)
     try:
         failed = ModelJob.objects.filter(pk=job.pk, status=Status.RUNNING)
         ended = failed.update(status=Status.FAILED, error=message, details=job.details, finished_at=timezone.now())
@@ -233,7 +242,8 @@ def _unfinished_failed(model_id: int) -> None:
     new.update(state=RegisteredModel.State.FAILED)
 
 
-def _forget_upload(job: ModelJob) -> None:
+def forget_upload(job: ModelJob) -> None:
+    """Delete the file that was uploaded for a job, if one was."""
     if job.details.pop("uploaded", False):
         Path(job.details.pop("origin")).unlink(missing_ok=True)
 

@@ -160,6 +160,7 @@ def register(
         known = languages(name, described["description"] if described else "")
         if source == Source.ENDPOINT:
             known = [code for code in ("zh", "en") if f"-{code}" in name.lower()][:1]
+    _notice()
     with transaction.atomic():
         model = RegisteredModel.objects.select_for_update().filter(name__iexact=name).first()
         if model is not None:
@@ -217,6 +218,8 @@ def remove(model: RegisteredModel) -> None:
     if model.source != Source.BUNDLED:
         if model.provider == "local":
             model_files.remove(model.name)
+        for job in model.jobs.filter(details__uploaded=True):
+            Path(job.details["origin"]).unlink(missing_ok=True)
         model.delete()
 
 

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from retrieval.embedding_models.models import RegisteredModel
+from retrieval.embedding_models.registry import NotPossible
 from retrieval.engine import reembedding, spaces
 from retrieval.evaluation import runs
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
@@ -17,18 +18,14 @@ from retrieval.evaluation.runs import RunFailed
 Progress = Callable[[int, int], None]
 
 
-class NoQuestions(Exception):
-    """There is nothing to try a model with; the message is for a person."""
-
-
 def sets_to_ask(details: dict[str, Any]) -> list[EvaluationSet]:
-    """Return the question sets of a trial: those that were chosen, or all that hold questions. `NoQuestions`."""
+    """Return the question sets of a trial: those that were chosen, or all that hold questions. `NotPossible`."""
     sets = EvaluationSet.objects.annotate(asked=Count("questions")).filter(asked__gt=0)
     if details.get("sets"):
         sets = sets.filter(pk__in=details["sets"])
     found: list[EvaluationSet] = list(sets.select_related("knowledge_base").order_by("pk"))
     if not found:
-        raise NoQuestions(_("There is no question set on this site yet: make one on the page “Evaluation”."))
+        raise NotPossible(_("There is no question set on this site yet: make one on the page “Evaluation”."))
     return found
 
 
