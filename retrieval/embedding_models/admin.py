@@ -36,26 +36,22 @@ class RegisteredModelAdmin(ModelAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         jobs.fail_stalled()
-        known = registry.all_models()
+        known_models = registry.all_models()
         last: dict[int, ModelJob] = {}
         for job in ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id"):
             last[job.model_id] = job
         rows = [
             {"known": each, "job": last.get(each.model.pk), **self._possible(request, each, last.get(each.model.pk))}
-            for each in known
+            for each in known_models
         ]
         context = self._context(request) | {
             "title": _("Embedding models"),
             "rows": rows,
             "named": registry.named_by_environment(),
             "variables": ", ".join(settings.EMBEDDING_GIVEN),
-            "passages": registry.passages(),
-            "previous": registry.previous(),
             "may_add": self.has_add_permission(request),
         }
-        return self._answered(
-            request, "models.html", context, any(row["job"] and row["job"].is_unfinished for row in rows)
-        )
+        return self._answered(request, "models.html", context, any(job.is_unfinished for job in last.values()))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -99,9 +95,10 @@ class RegisteredModelAdmin(ModelAdmin):
         offered = [each for each in registry.offered() if each.name not in there]
         chosen = request.POST.get("source", "")
         data = request.POST or None
+        files = request.FILES if chosen == "files" else None
         forms: dict[str, Any] = {
             "hub": DownloadForm([each.name for each in offered], data if chosen == "hub" else None, prefix="hub"),
-            "files": FilesForm(*((data, request.FILES) if chosen == "files" else ()), prefix="files"),
+            "files": FilesForm(data if chosen == "files" else None, files, prefix="files"),
             "endpoint": EndpointForm(data if chosen == "endpoint" else None, prefix="endpoint"),
         }
         if chosen in forms and forms[chosen].is_valid():
@@ -236,4 +233,6 @@ def _estimate(tried: ModelJob | None, passages: int) -> int | None:
     """Return the minutes that computing all vectors would take, by the pace of a trial; None without one."""
     if tried is None or not tried.details.get("passages"):
         return None
-    return max(1, round(tried.details["seconds"] / tried.details["passages"] * passages / 60))
+    seconds: float = tried.details["seconds"]
+    computed: int = tried.details["passages"]
+    return max(1, round(seconds / computed * passages / 60))
