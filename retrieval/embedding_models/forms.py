@@ -51,6 +51,7 @@ class DownloadForm(forms.Form):
 class FilesForm(_WithLanguages):
     """A model that is brought as an archive."""
 
+    field_order = ("archive", "name", "languages")
     archive = forms.FileField(
         label=gettext_lazy("Archive"),
         help_text=gettext_lazy(
@@ -74,6 +75,7 @@ class FilesForm(_WithLanguages):
 class EndpointForm(_WithLanguages):
     """A model behind an OpenAI-compatible endpoint."""
 
+    field_order = ("base_url", "name", "key", "languages", "dimension")
     base_url = forms.CharField(
         label=gettext_lazy("Base URL"),
         max_length=500,

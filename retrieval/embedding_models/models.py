@@ -1,5 +1,7 @@
 """The embedding models that the site has, and the work that is done with them in the background."""
 
+from pathlib import Path
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -69,6 +71,11 @@ class RegisteredModel(models.Model):
     def provider(self) -> str:
         """`openai` or `local`, as its embedding space says it."""
         return "openai" if self.source == self.Source.ENDPOINT else "local"
+
+    @property
+    def full_name(self) -> str:
+        """The name under which it was published, of the one that comes with the site."""
+        return Path(settings.BUNDLED_MODEL_DIR).name if self.source == self.Source.BUNDLED else self.name
 
     def reached(self) -> EmbeddingModel:
         """Return the model and how it is reached; raises `LLMError` when its key can't be read."""

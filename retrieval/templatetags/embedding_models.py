@@ -40,4 +40,6 @@ def language_notice(context: Context, knowledge_base: Any) -> dict[str, Any]:
 def site_language_notice(context: Context) -> dict[str, Any]:
     """Tell in the administration that the model doesn't know the language of most of the site's passages."""
     may_see = context["user"].has_perm("retrieval.view_registeredmodel")
-    return {"notice": notice_of() if may_see else None}
+    # On the page of the models itself, which knows who may add one, it leads on from there.
+    here, may_add = "may_add" in context, context.get("may_add")
+    return {"notice": notice_of() if may_see else None, "here": here, "may_add": may_add}

@@ -138,6 +138,8 @@ def check(staging: Path, name: str) -> int:
     except LocalModelNotFound as error:
         raise Refused(str(error.detail or error)) from error
     except Exception as error:  # of ONNX Runtime and tokenizers: a file of theirs may be anything
+        if "shape mismatch" in str(error):
+            raise Refused(_("Its vectors are of another dimension than is told of it.")) from error
         kind = type(error).__name__
         raise Refused(_("It can't be loaded: {error}").format(error=f"{kind}: {str(error)[:300]}")) from error
     if not 1 <= embedder.dimension <= MOST_DIMENSIONS:

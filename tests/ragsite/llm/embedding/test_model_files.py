@@ -124,7 +124,7 @@ def test_files_that_cannot_be_loaded(folder: Path, file: str, content: bytes) ->
 
 
 def test_a_dimension_that_is_not_what_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match="another dimension"):
         add(embedder.write(tmp_path / "liar", told=12))
 
 
