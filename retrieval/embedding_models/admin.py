@@ -107,6 +107,7 @@ class RegisteredModelAdmin(ModelAdmin):
             except NotPossible as error:
                 forms[chosen].add_error(None, str(error))
             else:
+                self.log_addition(request, job.model, [{"added": {}}])
                 return HttpResponseRedirect(_page_of(job.model))
         used = passages_by_language()
         wanted = {language for language, count in used.items() if 10 * count >= used.total()}
@@ -151,7 +152,8 @@ class RegisteredModelAdmin(ModelAdmin):
         action = request.POST.get("action", "")
         try:
             if action in (Kind.TRY, Kind.USE):
-                jobs.start(model, action, request.user.pk)
+                job = jobs.start(model, action, request.user.pk)
+                self.log_change(request, model, str(job.get_kind_display()))
             elif action == "stop":
                 for job in model.jobs.filter(status__in=ModelJob.UNFINISHED):
                     jobs.stop(job)

@@ -121,8 +121,9 @@ def run(
             _unfinished_failed(model.pk)
             raise
         return {}
+    registry.check_is_ready(model)
+    registry.check_files(model)
     if kind == Kind.TRY:
-        registry.check_is_ready(model)
         return trial.run(model, progress, say, details)
     registry.check_can_be_used(model)
     reembedding.reembed(model.reached(), progress, say)
@@ -281,5 +282,9 @@ class _Report:
             raise _Paused
 
     def say(self, line: str) -> None:
-        """Take note of a step, which the log tells."""
+        """Take note of a step, which the log tells. A trial's are its sets, each of which is asked as a whole."""
         logger.info("%s: %s", self._job, line)
+        if self._job.kind == Kind.TRY:
+            if not self._may_pause and time.monotonic() > self._until:
+                raise _Paused
+            self._may_pause = False

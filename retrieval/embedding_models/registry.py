@@ -189,9 +189,13 @@ def check_can_be_used(model: RegisteredModel) -> None:
 
 
 def check_is_ready(model: RegisteredModel) -> None:
-    """Raise `NotPossible` unless a model was added as a whole and its files are still what they were."""
+    """Raise `NotPossible` unless a model was added as a whole."""
     if model.state != State.READY:
         raise NotPossible(_("“{name}” isn't ready: it has to be added first.").format(name=model.name))
+
+
+def check_files(model: RegisteredModel) -> None:
+    """Raise `NotPossible` unless a model's files are still what they were; reads them all."""
     if not model.digests:
         return
     folder = model_files.added(model.name)

@@ -223,6 +223,23 @@ def test_a_trial_asks_the_chosen_sets_and_goes_on_where_it_was(golden: Evaluatio
     assert (total["questions"], total["then"]["MRR@10"]) == (6, 1.0)
 
 
+def test_a_long_trial_rests_between_sets_only(
+    golden: EvaluationSet, stick: Path, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from retrieval.evaluation import sets
+
+    other = sets.create_set(owner, golden.knowledge_base, "Other")
+    sets.add_question(other, PAIRS[0][1], [Chunk.objects.get(content__contains=PAIRS[0][0]).pk])
+    job = jobs.start(add(stick), Kind.TRY)
+    monkeypatch.setattr(jobs, "_REPORT_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
+    assert done(job).status == "queued"  # while vectors are computed
+    monkeypatch.setattr(trial.reembedding, "_fill", lambda *_: None)
+    assert [len(done(job).details.get("results", ())) for _round in range(2)] == [1, 2]
+    assert job.status == "done"
+    assert EvaluationRun.objects.filter(status="done").count() == 4
+
+
 def test_nothing_to_try_with(base: KnowledgeBase, stick: Path) -> None:
     with pytest.raises(NotPossible, match="no question set"):
         jobs.start(add(stick), Kind.TRY)
@@ -290,8 +307,10 @@ def test_files_that_changed_since_are_not_used(base: KnowledgeBase, stick: Path)
     model = add(stick)
     with (model_files.folder_of("pairs") / "tokenizer.json").open("a") as file:
         file.write(" ")
-    with pytest.raises(NotPossible, match="not those that were added"):
-        jobs.start(model, Kind.USE)
+    job = done(jobs.start(model, Kind.USE))
+    assert job.status == "failed"
+    assert "not those that were added" in job.error
+    assert spaces.active_space().model == "bundled"
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\nb"])
