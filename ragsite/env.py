@@ -102,6 +102,11 @@ def unknown(*prefixes: str) -> list[str]:
     return sorted(name for name in os.environ if name.startswith(prefixes) and name not in options)
 
 
+def given(*names: str) -> tuple[str, ...]:
+    """Return those of the variables that are set."""
+    return tuple(name for name in names if os.environ.get(name, "").strip())
+
+
 def text(name: str, default: str = "", *told: Words) -> str:
     """Return the variable without surrounding spaces, or `default` when unset or empty."""
     return _given(name, default, *told) or default

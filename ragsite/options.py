@@ -228,6 +228,9 @@ EMBEDDING_LANGUAGES = env.languages(
 EMBEDDING_TIMEOUT = env.decimal(
     "EMBEDDING_TIMEOUT", 60.0, (0.1, None), _("seconds for a batch that is sent to an endpoint")
 )
+EMBEDDING_MODEL_MAX_MB = env.integer(
+    "EMBEDDING_MODEL_MAX_MB", 4096, (1, None), _("largest embedding model that is downloaded, or brought as a file")
+)
 # The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
 # searching; and how many rows a filtered walk visits at most.
 HNSW_M = env.integer("HNSW_M", 16, (4, 100), _("how the vector index is built"))

@@ -273,6 +273,8 @@ SPECTACULAR_SETTINGS = {
 
 if options.EMBEDDING_PROVIDER == "openai" and (not options.EMBEDDING_BASE_URL or options.EMBEDDING_MODEL == "bundled"):
     raise ImproperlyConfigured("EMBEDDING_PROVIDER is 'openai'; it takes EMBEDDING_BASE_URL and EMBEDDING_MODEL too.")
+# The variables that say which embedding model is meant, as far as they are set: then they decide, and no page does.
+EMBEDDING_GIVEN = env.given("EMBEDDING_PROVIDER", "EMBEDDING_MODEL", "EMBEDDING_BASE_URL")
 # Makes documents findable: a class with the methods of `knowledge.indexer.Indexer`, by its dotted path.
 INDEXER = "retrieval.indexer.Indexer"
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.

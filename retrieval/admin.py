@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.admin_base import RecordAdmin
+from retrieval.embedding_models.admin import RegisteredModelAdmin
 from retrieval.evaluation.admin import EvaluationRunAdmin, EvaluationSetAdmin
 from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
 
@@ -15,6 +16,7 @@ __all__ = [
     "EvaluationRunAdmin",
     "EvaluationSetAdmin",
     "IndexEntryAdmin",
+    "RegisteredModelAdmin",
     "TermFrequencyAdmin",
 ]
 

@@ -31,6 +31,8 @@ def _drop_orphans(**kwargs: Any) -> None:
 
 
 def _worker_started(**kwargs: Any) -> None:
+    from retrieval.embedding_models import jobs
     from retrieval.evaluation import runs
 
     runs.worker_started()
+    jobs.worker_started()

@@ -51,11 +51,11 @@ def answers_can_be_judged(app_configs: Sequence[Any] | None, **kwargs: Any) -> l
 def search_uses_the_settings_model(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Tell when passages have their vectors from another embedding model than the one that the settings name."""
+    """Tell when passages have their vectors from another embedding model than the one that the environment names."""
     from retrieval.engine import spaces
     from retrieval.models import EmbeddingSpace
 
-    if "default" not in (databases or ()):
+    if "default" not in (databases or ()) or not settings.EMBEDDING_GIVEN:
         return []
     try:
         space = EmbeddingSpace.objects.filter(active=True).first()
@@ -69,5 +69,30 @@ def search_uses_the_settings_model(
             f"search and ingestion go on with {space.model!r} ({space.provider}, {space.dimension} numbers).",
             hint="Run manage.py reembed to change to the model of the settings, or name the other one there.",
             id="retrieval.W001",
+        )
+    ]
+
+
+@register(Tags.database)
+def the_model_knows_the_language(
+    app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Tell when most passages are in a language that the embedding model doesn't know."""
+    from retrieval.embedding_models.notices import notice_of
+
+    if "default" not in (databases or ()):
+        return []
+    try:
+        notice = notice_of()
+    except DatabaseError:  # not migrated yet
+        return []
+    if notice is None:
+        return []
+    return [
+        Warning(
+            f"{notice.percent} % of the passages are in a language ({notice.language}) that the embedding model "
+            f"{notice.model!r} doesn't know: they are found by their words only.",
+            hint="Run manage.py embedding_models offered, or open “Embedding models” in the administration.",
+            id="retrieval.W002",
         )
     ]

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, SparseVectorField
 
+from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ __all__ = [
     "EvaluationRun",
     "EvaluationSet",
     "IndexEntry",
+    "ModelJob",
+    "RegisteredModel",
     "TermFrequency",
 ]
 
@@ -54,6 +57,8 @@ class EmbeddingSpace(models.Model):
     languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
     active = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # When another one took its place; of several, the last is gone back to.
+    left_at = models.DateTimeField(null=True, blank=True)
     # How the admin has the model's endpoint reached; `spaces.active_space` looks it up.
     profile: "EmbeddingModel | None" = None
 

@@ -1,9 +1,15 @@
 """What the workers run: ids in, services do the work."""
 
 from knowledge.ingestion import worker
+from retrieval.embedding_models import jobs
 from retrieval.evaluation import runs
 
 
 def run_evaluation(run_id: int) -> bool:
     """Do a queued evaluation run, which may take long, while documents are read; see `runs.execute`."""
     return worker.beside(lambda: runs.execute(run_id))
+
+
+def run_model_job(job_id: int) -> bool:
+    """Add, try or take into use an embedding model, while documents are read; see `jobs.execute`."""
+    return worker.beside(lambda: jobs.execute(job_id))

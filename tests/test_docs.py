@@ -67,6 +67,8 @@ def test_dotted_paths_exist(page: Path) -> None:
 def test_variables_are_read(page: Path) -> None:
     named = set(_VARIABLE.findall(page.read_text(encoding="utf-8"))) - {
         "DJANGO_SETTINGS_MODULE",
+        "HF_ENDPOINT",
+        "HF_HUB_OFFLINE",
         "LC_ALL",
         "POSTGRES_PASSWORD",
     }

@@ -1,7 +1,6 @@
 """What a search engine has to offer, and the first one: PostgreSQL."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import ParamSpec, Protocol
 
@@ -76,8 +75,11 @@ class PostgresEngine:
             if space is None:
                 space = await in_database(spaces.active_space)
             vector = await spaces.with_model(spaces.embed_query, space, text)
-            with suppress(vectors.SpaceChanged):
+            try:
                 return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k)
+            except vectors.SpaceChanged:
+                if spaces.is_on_trial():
+                    raise
             spaces.forget_active_space()
 
 

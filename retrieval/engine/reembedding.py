@@ -6,10 +6,12 @@ moment; so whatever could be found by meaning before the switch can be found aft
 and goes on where it was.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from retrieval.engine import indexing, partitions, spaces, vectors
@@ -26,7 +28,8 @@ _LOCK = 0x7261677369746532  # any number that no other use of advisory locks tak
 
 _MISSING = """
 SELECT chunk_id FROM retrieval_indexentry AS entry
-WHERE chunk_id > %(after)s AND NOT EXISTS (SELECT FROM {table} AS known WHERE known.chunk_id = entry.chunk_id)
+WHERE chunk_id > %(after)s AND (%(bases)s::bigint[] IS NULL OR knowledge_base_id = ANY(%(bases)s))
+AND NOT EXISTS (SELECT FROM {table} AS known WHERE known.chunk_id = entry.chunk_id)
 ORDER BY chunk_id LIMIT %(limit)s
 """
 _TAIL = """
@@ -64,6 +67,27 @@ def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None
     return space
 
 
+@contextmanager
+def tried(model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Progress) -> Iterator[EmbeddingSpace]:
+    """Give a model's space the vectors of some knowledge bases, and keep it from being changed meanwhile.
+
+    Nothing but the caller searches it. Raises what `reembed` does.
+    """
+    dimension = get_embedder(model).dimension
+    with _alone():
+        space = spaces.find_or_create(model, dimension)
+        _fill(space, progress, list(knowledge_base_ids))
+        partitions.analyse(space)
+        yield space
+
+
+def drop(chosen: Sequence[EmbeddingSpace]) -> None:
+    """Drop spaces that are not searched, with their vectors. Raises `AlreadyRunning` or `Busy`."""
+    with _alone():
+        for space in EmbeddingSpace.objects.filter(active=False, pk__in=[each.pk for each in chosen]):
+            partitions.drop(space)
+
+
 def drop_others() -> list[str]:
     """Drop every space but the active one, and return their names. Raises `AlreadyRunning` or `Busy`."""
     dropped = []
@@ -74,18 +98,22 @@ def drop_others() -> list[str]:
     return dropped
 
 
-def _fill(space: EmbeddingSpace, progress: Progress) -> None:
-    """Compute and store the vectors that indexed passages lack in a space, until no more than a tail is left."""
-    total = IndexEntry.objects.count()
+def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = None) -> None:
+    """Compute and store the vectors that indexed passages lack in a space, until no more than a tail is left.
+
+    Those of some knowledge bases, or of all when None.
+    """
+    entries = IndexEntry.objects.all()
+    total = (entries if bases is None else entries.filter(knowledge_base__in=bases)).count()
     missing = _MISSING.format(table=space.table_name)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM ({missing}) AS missing", {"after": 0, "limit": None})
+        cursor.execute(f"SELECT count(*) FROM ({missing}) AS missing", {"after": 0, "limit": None, "bases": bases})
         done = total - int(cursor.fetchone()[0])
     progress(done, total)
     added = TAIL + 1
     while added > TAIL:  # each round goes through all passages
         added = after = 0
-        while page := _ids(missing, {"after": after, "limit": PAGE}):
+        while page := _ids(missing, {"after": after, "limit": PAGE, "bases": bases}):
             for window, computed in indexing.embedded(space, page, WINDOW):
                 vectors.insert(space, window, computed)
                 added += len(window)
@@ -108,7 +136,7 @@ def _switched(space: EmbeddingSpace, most: int | None) -> bool:
                 return False
             for window, computed in indexing.embedded(space, tail, WINDOW):
                 vectors.insert(space, window, computed)
-            EmbeddingSpace.objects.filter(pk=old.pk).update(active=False)
+            EmbeddingSpace.objects.filter(pk=old.pk).update(active=False, left_at=timezone.now())
         EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
     space.active = True
     return True
@@ -129,7 +157,7 @@ def _alone() -> Iterator[None]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
-def _ids(statement: str, parameters: dict[str, int | None]) -> list[int]:
+def _ids(statement: str, parameters: dict[str, Any]) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return [chunk_id for (chunk_id,) in cursor.fetchall()]

@@ -4,17 +4,17 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from contextvars import copy_context
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
@@ -38,6 +38,8 @@ SEEN_SECONDS = 1.0
 _asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
 
 _seen: tuple[float, EmbeddingSpace] | None = None
+# What is searched here instead of the active space, for as long as a model is on trial.
+_tried: ContextVar[EmbeddingSpace | None] = ContextVar("tried", default=None)
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
 _computed: dict[tuple[int, str], Future[NDArray[np.float32]]] = {}
 _cache_lock = threading.Lock()
@@ -78,8 +80,25 @@ def profile_of(space: EmbeddingSpace) -> EmbeddingModel | None:
     return named if named is not None and named.model == space.model else None
 
 
+@contextmanager
+def searching(space: EmbeddingSpace) -> Iterator[None]:
+    """Have what the caller does search a space that is not the active one; nobody else does."""
+    token = _tried.set(space)
+    try:
+        yield
+    finally:
+        _tried.reset(token)
+
+
+def is_on_trial() -> bool:
+    """Whether the caller searches another space than the active one."""
+    return _tried.get() is not None
+
+
 def seen() -> EmbeddingSpace | None:
     """Return the space that was active a moment ago, for who only searches; None where the database is to be asked."""
+    if (tried := _tried.get()) is not None:
+        return tried
     if _seen is None or time.monotonic() - _seen[0] > SEEN_SECONDS:
         return None
     return _seen[1]
@@ -164,8 +183,11 @@ async def with_model(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 
 
 def warm_up() -> None:
-    """Load the model and the word lists, so that the first question does not wait for them. Uses no database."""
-    if configured().provider == "local":
-        with suppress(LLMError):  # a model that can't be loaded is told of by the search that needs it
-            get_embedder().embed_query("warm up")
+    """Load the model and the word lists, so that the first question does not wait for them."""
+    # What can't be loaded, or asked for, is told of by the search that needs it.
+    with suppress(LLMError, DatabaseError):
+        space = EmbeddingSpace.objects.filter(active=True).first()
+        model = configured() if space is None else EmbeddingModel(space.provider, space.model)
+        if model.provider == EmbeddingSpace.Provider.LOCAL:
+            get_embedder(model).embed_query("warm up")
     terms("预热 warm up")

@@ -121,7 +121,7 @@ class _Report:
     async def one_more(self) -> None:
         self._done += 1
         if self._progress is not None:
-            self._progress(self._done, self._total)
+            await in_database(self._progress, self._done, self._total)  # it may write to the database
         if time.monotonic() - self._stored_at >= _REPORT_SECONDS:
             self._stored_at = time.monotonic()
             await in_database(self._store, 100 * self._done // self._total)

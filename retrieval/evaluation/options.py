@@ -33,12 +33,14 @@ class RunOptions:
     vector_threshold: float | None = None
     bm25_threshold: float | None = None
     per_document: int | None = None
+    # The embedding model on trial, whose vectors were searched; nobody from outside can ask for it.
+    model: str | None = None
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "RunOptions":
         """Check settings from outside; raises `ValueError`, in words for a person."""
         options = {name: value for name, value in given.items() if value is not None}
-        if unknown := options.keys() - cls.__dataclass_fields__.keys():
+        if unknown := options.keys() - (cls.__dataclass_fields__.keys() - {"model"}):
             raise ValueError(_("There is no such setting: {names}").format(names=", ".join(sorted(unknown))))
         _one_of(options, "mode", MODES)
         _one_of(options, "rerank", METHODS)
@@ -81,6 +83,8 @@ class RunOptions:
             _("BM25 threshold"): self.bm25_threshold,
             _("hits per document"): self.per_document,
         }
+        if self.model is not None:
+            parts.append(_("model on trial: {name}").format(name=self.model))
         return " · ".join([*parts, *(f"{name} {value:g}" for name, value in shown.items() if value is not None)])
 
     def request(self, text: str, knowledge_base_id: int, k: int) -> SearchRequest:

@@ -92,8 +92,9 @@ def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
     """
     wanted = model or configured()
     with _lock:
-        if wanted in _embedders:
-            return _embedders[wanted]
+        there = _embedders.get(wanted)
+        if there is not None and (not isinstance(there, LocalEmbedder) or there.is_current):
+            return there
         embedder: Embedder
         if wanted.provider == "local":
             embedder = LocalEmbedder(wanted.model)

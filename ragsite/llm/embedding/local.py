@@ -10,6 +10,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
+from ragsite.llm.embedding import model_files
 from ragsite.llm.errors import LocalModelNotFound
 
 if TYPE_CHECKING:
@@ -35,18 +36,25 @@ _loading = threading.Lock()
 
 
 class LocalEmbedder:
-    """A fastembed model: `bundled`, a name that fastembed knows, or a folder with an ONNX model and its tokenizer.
+    """A fastembed model: `bundled`, one that was added to the site, a name that fastembed knows, or a folder.
 
-    The bundled one and folders work offline; a name is fetched once into the data folder. The model is
-    loaded at the first text. Raises `LocalModelNotFound` for what can't be found or loaded.
+    A folder holds an ONNX model and its tokenizer; `files` names that of a model which is being added. All but names
+    work offline; a name that wasn't added is fetched once into the data folder. The model is loaded at the first text.
+    Raises `LocalModelNotFound` for what can't be found or loaded.
     """
 
     provider = "local"
 
-    def __init__(self, model: str = BUNDLED) -> None:
+    def __init__(self, model: str = BUNDLED, *, files: Path | None = None) -> None:
         self.model = model
         self.languages = languages_of(model)
-        self._folder = Path(settings.BUNDLED_MODEL_DIR) if model == BUNDLED else folder_of(model)
+        self._files = files or (None if model == BUNDLED else model_files.added(model))
+        self._stamp = _stamp(self._files)
+        # Of a model that fastembed knows the added files are loaded as it describes them.
+        described = self._files is not None and model_files.known_to_fastembed(model) is not None
+        self._folder = None if described else self._files
+        if self._files is None:
+            self._folder = Path(settings.BUNDLED_MODEL_DIR) if model == BUNDLED else folder_of(model)
         if self._folder:
             description = self._folder / "config.json"
             try:
@@ -64,6 +72,11 @@ class LocalEmbedder:
             (prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", "")
         )
         self._loaded: TextEmbedding | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the model's files are still those that it began with: one may be removed, and added anew."""
+        return self.model == BUNDLED or _stamp(model_files.added(self.model)) == self._stamp
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (texts, dimension) unit vectors in the order of the texts. Blocks; safe from any thread."""
@@ -91,7 +104,7 @@ class LocalEmbedder:
     def _load(self) -> "TextEmbedding":
         with _loading:
             if self._loaded is None:
-                self._loaded = _load(self.model, self._folder, self.dimension)
+                self._loaded = _load(self.model, self._folder, self.dimension, self._files)
             return self._loaded
 
 
@@ -137,12 +150,21 @@ def folder_of(model: str) -> Path | None:
     return None
 
 
-def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
+def _stamp(folder: Path | None) -> tuple[int, int]:
+    """Return what tells a folder from one that is put in its place; zeros for none."""
+    try:
+        found = folder.stat() if folder else None
+    except OSError:
+        found = None
+    return (found.st_ino, found.st_mtime_ns) if found else (0, 0)
+
+
+def _load(model: str, folder: Path | None, dimension: int, files: Path | None = None) -> "TextEmbedding":
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
     from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
-    name = f"folder/{folder}" if folder else model
+    name = f"folder/{folder}@{_stamp(folder)[0]}" if folder and files else f"folder/{folder}" if folder else model
     if folder and not any(known["model"] == name for known in TextEmbedding.list_supported_models()):
         pooling = folder / "1_Pooling" / "config.json"
         first = pooling.exists() and json.loads(pooling.read_text()).get("pooling_mode_cls_token")
@@ -163,7 +185,7 @@ def _load(model: str, folder: Path | None, dimension: int) -> "TextEmbedding":
             name,
             cache_dir=str(settings.DATA_DIR / "models"),
             threads=threads,
-            specific_model_path=str(folder) if folder else None,
+            specific_model_path=str(path) if (path := folder or files) else None,
             providers=["CPUExecutionProvider"],
             lazy_load=True,
         )

@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run and print; whatever is wrong with what was asked for is told in a line."""
-        given = {name: options[name] for name in RunOptions.__dataclass_fields__}
+        given = {name: options[name] for name in RunOptions.__dataclass_fields__ if name in options}
         given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
         try:
             chosen = RunOptions.from_dict(given)

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Search uses {space} now.")
         if dropped:
             self.stdout.write(f"Dropped: {', '.join(dropped)}.")
-        if not space.is_configured and spaces.profile_of(space) is None:
+        if settings.EMBEDDING_GIVEN and not space.is_configured and spaces.profile_of(space) is None:
             self.stdout.write(
                 f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
                 "that its settings say the same."

@@ -23,6 +23,7 @@ def use_endpoint(settings: Settings, provider: FakeProvider, model: str = "first
     settings.EMBEDDING_PROVIDER = "openai"
     settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY = provider.base_url, key
     settings.EMBEDDING_MODEL = model
+    settings.EMBEDDING_GIVEN = ("EMBEDDING_PROVIDER", "EMBEDDING_MODEL")
 
 
 def warnings() -> list[str]:

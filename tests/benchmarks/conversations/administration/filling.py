@@ -24,6 +24,7 @@ from retrieval.models import (
     EvaluationRun,
     EvaluationSet,
     IndexEntry,
+    RegisteredModel,
     TermFrequency,
     VectorCount,
 )
@@ -204,6 +205,9 @@ def _models(count: int, writer: Writer) -> None:
             purpose="chat", language="en", version=1000 + number, active=False, system=writer.text(500, 3000)
         )
         for number in range(first, first + count)
+    )
+    RegisteredModel.objects.bulk_create(
+        RegisteredModel(name=f"added-{number}", source="files", state="ready") for number in range(first, first + 4)
     )
     spaces = EmbeddingSpace.objects.bulk_create(
         EmbeddingSpace(provider="openai", model=f"model-{number}", dimension=512) for number in range(first, first + 4)

@@ -1,0 +1,318 @@
+"""The files of embedding models that were added to the site: where they lie, what is needed, and whether it works.
+
+A model's files lie in a folder of its own below the data folder. They come there as a whole: what is downloaded or
+unpacked lies in a folder beside it until it was checked, and is then renamed.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from ragsite.llm.errors import LocalModelNotFound
+
+# Takes how many bytes, passages or steps are done by now, and how many there are; may raise to put an end to the work.
+Progress = Callable[[int, int], None]
+
+NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json")
+_OPTIONAL = ("special_tokens_map.json", "preprocessor_config.json", "1_Pooling/config.json", "README.md")
+_WEIGHTS = ("model.onnx", "onnx/model.onnx")
+# Data that lie beside the weights they belong to, and what a licence asks to be kept.
+_KEPT = re.compile(r"(onnx/)?model[\w.-]*\.onnx[_.]data|(LICEN[CS]E|NOTICE)[\w.-]*")
+_SUMS = "SHA256SUMS"
+# What licence files begin with, by the names that model cards have for them.
+_LICENCES = {"apache-2.0": r"Apache License.*2\.0", "mit": r"\bMIT License", "cc-by-nc-4.0": r"NonCommercial 4\.0"}
+# pgvector indexes vectors up to this.
+MOST_DIMENSIONS = 4000
+# What a model has of files that are not its weights.
+MOST_FILES = 2000
+_PIECE = 1 << 20
+_TEXTS = ("The switch has nine ports.", "午餐在中午。", "Lunch is at noon.")
+
+
+class Refused(Exception):
+    """Files are no model that this site could use; the message is for the person who brought them."""
+
+
+def folder_of(name: str) -> Path:
+    """Return where the files of an added model lie, or would lie."""
+    plain = re.sub(r"[^\w.-]+", "--", name).strip(".-")[:80]
+    return _root() / f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def added(name: str) -> Path | None:
+    """Return where an added model lies; None where no model of this name was added."""
+    folder = folder_of(name)
+    return folder if folder.is_dir() else None
+
+
+def staging_of(name: str) -> Path:
+    """Return the folder in which a model is put together; what was begun there can be gone on with."""
+    folder = folder_of(name)
+    return folder.with_name(f"{folder.name}.part")
+
+
+def known_to_fastembed(name: str) -> dict[str, Any] | None:
+    """Return fastembed's description of a model, None of one that it doesn't know."""
+    from fastembed import TextEmbedding
+
+    return next((each for each in TextEmbedding.list_supported_models() if each["model"].lower() == name.lower()), None)
+
+
+def wanted(known: dict[str, Any] | None) -> Callable[[str], bool]:
+    """Return what tells of a path, as `onnx/model.onnx`, whether a model needs it or should keep it."""
+    weights = [known["model_file"], *known["additional_files"]] if known else _WEIGHTS
+    names = {*NEEDED, *_OPTIONAL, *weights}
+    return lambda path: path in names or bool(_KEPT.fullmatch(path) and (not known or "onnx" not in path.lower()))
+
+
+def missing(paths: set[str], known: dict[str, Any] | None) -> list[str]:
+    """Return which files a model lacks."""
+    lacking = [name for name in NEEDED if name not in paths]
+    if known:
+        return lacking + [name for name in (known["model_file"], *known["additional_files"]) if name not in paths]
+    return lacking if paths & {*_WEIGHTS} else [*lacking, _WEIGHTS[0]]
+
+
+def gather(origin: Path, name: str, progress: Progress) -> Path:
+    """Put the files of a folder or archive (zip, tar.gz) into the model's staging folder, and return that.
+
+    Raises `Refused` for what holds no model, leads out of the folder, or is larger than `EMBEDDING_MODEL_MAX_MB`.
+    """
+    staging = staging_of(name)
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    try:
+        total = _total(origin)
+        with _opened(origin) as members:
+            paths = [path for path, _size, _open in members]
+            top = min(
+                (path for path in paths if path.name == "config.json"), key=lambda path: len(path.parts), default=None
+            )
+            if top is None:
+                raise Refused(_("There is no config.json in it, as every model has one."))
+            known, done = known_to_fastembed(name), 0
+            is_wanted = wanted(known)
+            for path, _size, opened in members:
+                inner = path.relative_to(top.parent).as_posix() if path.is_relative_to(top.parent) else ""
+                if not is_wanted(inner) and inner != _SUMS:
+                    continue
+                target = staging / inner
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened() as source, target.open("wb") as file:
+                    while piece := source.read(_PIECE):
+                        done += len(piece)
+                        if done > _most():  # whatever an archive says of itself
+                            raise _too_large()
+                        file.write(piece)
+                        progress(min(done, total), total)
+        if lacking := missing({path.relative_to(staging).as_posix() for path in staging.rglob("*")}, known):
+            raise Refused(_("It lacks what a model needs: {names}").format(names=", ".join(lacking)))
+        _compare_with_sums(staging)
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise Refused(_("It can't be read: {error}").format(error=error)) from error
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return staging
+
+
+def check(staging: Path, name: str) -> int:
+    """Load a model that was put together and have it compute vectors; return its dimension. Raises `Refused`."""
+    from ragsite.llm.embedding.local import LocalEmbedder
+
+    try:
+        embedder = LocalEmbedder(name, files=staging)
+        vectors = embedder.embed_documents(_TEXTS)
+        query = embedder.embed_query(_TEXTS[0])
+    except LocalModelNotFound as error:
+        raise Refused(str(error.detail or error)) from error
+    except Exception as error:  # of ONNX Runtime and tokenizers: a file of theirs may be anything
+        if "shape mismatch" in str(error):
+            raise Refused(_("Its vectors are of another dimension than is told of it.")) from error
+        kind = type(error).__name__
+        raise Refused(_("It can't be loaded: {error}").format(error=f"{kind}: {str(error)[:300]}")) from error
+    if not 1 <= embedder.dimension <= MOST_DIMENSIONS:
+        message = _("Its vectors have {n} numbers; this site takes up to {most}.")
+        raise Refused(message.format(n=embedder.dimension, most=MOST_DIMENSIONS))
+    if not np.isfinite(vectors).all() or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3):
+        raise Refused(_("What it computes are no vectors."))
+    if float(vectors[0] @ vectors[2]) > 0.9999 or float(vectors[0] @ query) < float(vectors[2] @ query):
+        raise Refused(_("It gives different texts the same vector."))
+    return embedder.dimension
+
+
+def settle(staging: Path, name: str) -> Path:
+    """Put checked files in the model's place; raises `Refused` where there are some already."""
+    target = folder_of(name)
+    if target.exists():
+        raise Refused(_("There is a model of this name already."))
+    return staging.rename(target)
+
+
+def remove(name: str) -> None:
+    """Delete a model's files, and what is left of a download."""
+    shutil.rmtree(folder_of(name), ignore_errors=True)
+    remove_staging(name)
+
+
+def remove_staging(name: str) -> None:
+    """Delete what is being put together, or is left of a download."""
+    shutil.rmtree(staging_of(name), ignore_errors=True)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of a model's files by their paths in its folder."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
+
+
+def sha256_of(path: Path) -> str:
+    """Return a file's SHA-256 in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a folder's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def licence_of(folder: Path) -> str:
+    """Return the licence that a model's card or licence file tells, empty where none does."""
+    card = folder / "README.md"
+    if card.is_file():
+        head = card.read_text(encoding="utf-8", errors="replace")[:20_000].partition("\n---")[0]
+        if found := re.search(r"^license: *[\"']?([\w.+-]+)", head, re.MULTILINE):
+            return found[1]
+    for path in sorted(folder.glob("LICEN*")):
+        lines = path.read_text(encoding="utf-8", errors="replace")[:2000].split("\n")
+        title = " ".join(" ".join(lines[:4]).split())
+        if named := next(
+            (name for name, mark in _LICENCES.items() if re.search(mark, title, re.IGNORECASE)), title[:60]
+        ):
+            return named
+    return ""
+
+
+def _root() -> Path:
+    return Path(settings.DATA_DIR) / "models" / "added"
+
+
+def _most() -> int:
+    return int(settings.EMBEDDING_MODEL_MAX_MB) * 1024 * 1024
+
+
+def _too_large() -> Refused:
+    message = _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.")
+    return Refused(message.format(limit=settings.EMBEDDING_MODEL_MAX_MB))
+
+
+def _compare_with_sums(staging: Path) -> None:
+    """Compare files with the SHA256SUMS that came along, where one did."""
+    sums = staging / _SUMS
+    if not sums.is_file():
+        return
+    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+        told, _space, named = line.partition(" ")
+        file = staging / named.strip().lstrip("*")
+        if file.resolve().is_relative_to(staging.resolve()) and file.is_file() and sha256_of(file) != told.lower():
+            raise Refused(
+                _("{name} is damaged: its checksum is another one than SHA256SUMS tells.").format(name=file.name)
+            )
+    sums.unlink()
+
+
+# A member's path, its size in bytes, and what opens it.
+Member = tuple[PurePosixPath, int, Callable[[], IO[bytes]]]
+
+
+class _opened:
+    """The regular files of a folder or archive, as members; a context manager. Raises `Refused` for what is no such."""
+
+    def __init__(self, origin: Path) -> None:
+        self._origin = origin
+        self._archive: zipfile.ZipFile | tarfile.TarFile | None = None
+
+    def __enter__(self) -> list[Member]:
+        if self._origin.is_dir():
+            found = list(_of_folder(self._origin))
+        elif zipfile.is_zipfile(self._origin):
+            self._archive = zipfile.ZipFile(self._origin)
+            found = list(_of_zip(self._archive))
+        elif self._origin.is_file() and tarfile.is_tarfile(self._origin):
+            self._archive = tarfile.open(self._origin)
+            found = list(_of_tar(self._archive))
+        else:
+            raise Refused(_("It is neither a folder nor a zip or tar.gz archive."))
+        if sum(size for _path, size, _open in found) > _most():
+            raise _too_large()
+        return found
+
+    def __exit__(self, *exception: object) -> None:
+        if self._archive is not None:
+            self._archive.close()
+
+
+def _total(origin: Path) -> int:
+    with _opened(origin) as members:
+        return sum(size for _path, size, _open in members) or 1
+
+
+def _of_folder(folder: Path) -> Iterator[Member]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    for number, path in enumerate(paths):
+        if number == MOST_FILES:
+            raise _too_many()
+        # Also of a download of the hub, whose files are links to others.
+        yield PurePosixPath(path.relative_to(folder).as_posix()), path.stat().st_size, lambda path=path: path.open("rb")  # type: ignore[misc]
+
+
+def _of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
+    for number, info in enumerate(archive.infolist()):
+        if number == MOST_FILES:
+            raise _too_many()
+        is_link = (info.external_attr >> 16) & 0o170000 == 0o120000
+        path = _safe(info.filename, is_link=is_link)
+        if not info.is_dir():
+            yield path, info.file_size, lambda info=info: archive.open(info)  # type: ignore[misc]
+
+
+def _of_tar(archive: tarfile.TarFile) -> Iterator[Member]:
+    for number, info in enumerate(archive):
+        if number == MOST_FILES:
+            raise _too_many()
+        path = _safe(info.name, is_link=not (info.isfile() or info.isdir()))
+        if info.isfile():
+            yield path, info.size, lambda info=info: archive.extractfile(info)  # type: ignore[misc]
+
+
+def _safe(name: str, *, is_link: bool) -> PurePosixPath:
+    """Return a member's path; raises `Refused` for one that leads out of the folder, or is no plain file."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if is_link or path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", name) or "\0" in name:
+        raise Refused(_("The archive holds what no model needs, and was not unpacked: {name}").format(name=name[:200]))
+    return path
+
+
+def _too_many() -> Refused:
+    return Refused(_("It holds more than {n} files.").format(n=MOST_FILES))
+
+
+def description(folder: Path) -> dict[str, Any]:
+    """Return what a model's `config.json` says; empty where it says nothing that can be read."""
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,240 @@
+"""The page “Embedding models” of the administration: what is in use, adding, trying, changing, going back."""
+
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from ragsite.admin_base import ModelAdmin
+from retrieval.embedding_models import jobs, registry, trial
+from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm
+from retrieval.embedding_models.models import ModelJob, RegisteredModel
+from retrieval.embedding_models.notices import passages_by_language
+from retrieval.embedding_models.registry import Known, NotPossible
+from retrieval.evaluation.metrics import FIGURES
+
+Kind = ModelJob.Kind
+_JOBS_SHOWN = 10
+_ENDINGS = (".gz", ".tgz", ".tar", ".zip")
+
+
+@admin.register(RegisteredModel)
+class RegisteredModelAdmin(ModelAdmin):
+    """The models in a list with what can be done with each; a page for each; a page to add one."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Show which model is in use, and the others."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        jobs.fail_stalled()
+        known_models = registry.all_models()
+        last: dict[int, ModelJob] = {}
+        for job in ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id"):
+            last[job.model_id] = job
+        rows = [
+            {"known": each, "job": last.get(each.model.pk), **self._possible(request, each, last.get(each.model.pk))}
+            for each in known_models
+        ]
+        context = self._context(request) | {
+            "title": _("Embedding models"),
+            "rows": rows,
+            "named": registry.named_by_environment(),
+            "variables": ", ".join(settings.EMBEDDING_GIVEN),
+            "may_add": self.has_add_permission(request),
+        }
+        return self._answered(request, "models.html", context, any(job.is_unfinished for job in last.values()))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show a model, what was done with it and what a trial found; POST does something with it."""
+        model = self.get_object(request, object_id)
+        if not self.has_view_permission(request, model):
+            raise PermissionDenied
+        if model is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined, no-any-return]
+        if request.method == "POST":
+            if not self.has_change_permission(request, model):
+                raise PermissionDenied
+            return self._do(request, model)
+        jobs.fail_stalled()
+        found = list(model.jobs.select_related("started_by")[:_JOBS_SHOWN])
+        tried = next((job for job in found if job.kind == Kind.TRY and job.details.get("results")), None)
+        known = _known(model)
+        context = self._context(request) | {
+            "title": model.name,
+            "model": model,
+            "original": model,
+            "known": known,
+            "jobs": found,
+            "job": found[0] if found else None,
+            "tried": tried,
+            "tried_in_all": trial.summary(tried.details) if tried else None,
+            "figures": FIGURES,
+            "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
+            "estimate": _estimate(tried, registry.passages()),
+            "may_delete": self.has_delete_permission(request, model),
+            **self._possible(request, known, found[0] if found else None),
+        }
+        return self._answered(request, "model.html", context, bool(found) and found[0].is_unfinished)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Add a model in one of three ways."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        there = set(RegisteredModel.objects.exclude(state="failed").values_list("name", flat=True))
+        offered = [each for each in registry.offered() if each.name not in there]
+        chosen = request.POST.get("source", "")
+        data = request.POST or None
+        files = request.FILES if chosen == "files" else None
+        forms: dict[str, Any] = {
+            "hub": DownloadForm([each.name for each in offered], data if chosen == "hub" else None, prefix="hub"),
+            "files": FilesForm(data if chosen == "files" else None, files, prefix="files"),
+            "endpoint": EndpointForm(data if chosen == "endpoint" else None, prefix="endpoint"),
+        }
+        if chosen in forms and forms[chosen].is_valid():
+            try:
+                job = self._added(request, chosen, forms[chosen])
+            except NotPossible as error:
+                forms[chosen].add_error(None, str(error))
+            else:
+                self.log_addition(request, job.model, [{"added": {}}])
+                return HttpResponseRedirect(_page_of(job.model))
+        used = passages_by_language()
+        wanted = {language for language, count in used.items() if 10 * count >= used.total()}
+        context = self._context(request) | {
+            "title": _("Add an embedding model"),
+            "offered": [
+                (each, bool(wanted) and (not each.languages or wanted <= {*each.languages})) for each in offered
+            ],
+            "forms": forms,
+            "limit": settings.EMBEDDING_MODEL_MAX_MB,
+        }
+        return TemplateResponse(request, "admin/retrieval/registeredmodel/add.html", context)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse for what the search needs, and for what comes with the site."""
+        if obj is not None and (obj.source == registry.Source.BUNDLED or not _known(obj).can_be_removed):
+            return False
+        return super().has_delete_permission(request, obj)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """Leave out the deletion of many at once."""
+        return {}
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Remove a model with its vectors and files."""
+        registry.remove(obj)
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Ask, then remove; say why where that isn't possible just now."""
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except NotPossible as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:retrieval_registeredmodel_changelist"))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RegisteredModel]:
+        """Leave the keys where they are."""
+        found: QuerySet[RegisteredModel] = super().get_queryset(request)
+        return found.select_related("added_by")
+
+    def _do(self, request: HttpRequest, model: RegisteredModel) -> HttpResponse:
+        action = request.POST.get("action", "")
+        try:
+            if action in (Kind.TRY, Kind.USE):
+                job = jobs.start(model, action, request.user.pk)
+                self.log_change(request, model, str(job.get_kind_display()))
+            elif action == "stop":
+                for job in model.jobs.filter(status__in=ModelJob.UNFINISHED):
+                    jobs.stop(job)
+            elif action == "go-on" and (last := model.jobs.first()) is not None:
+                jobs.go_on(last, request.user.pk)
+            elif action == "drop":
+                if not self.has_delete_permission(request):
+                    raise PermissionDenied
+                registry.remove(model)
+                self.message_user(request, _("The vectors of “{name}” were dropped.").format(name=model.name))
+        except NotPossible as error:
+            self.message_user(request, str(error), messages.ERROR)
+        return HttpResponseRedirect(_page_of(model))
+
+    def _added(self, request: HttpRequest, source: str, form: Any) -> ModelJob:
+        data, user = form.cleaned_data, request.user.pk
+        if source == "hub":
+            model = registry.register(data["name"], registry.Source.HUB, user_id=user)
+            digests = {registry.weights_of(model.name): data["sha256"].lower()} if data["sha256"] else {}
+            return jobs.start(model, Kind.ADD, user, {"digests": digests})
+        if source == "endpoint":
+            model = registry.register(
+                data["name"],
+                registry.Source.ENDPOINT,
+                base_url=data["base_url"],
+                key=data["key"],
+                known=form.known(),
+                user_id=user,
+            )
+            return jobs.start(model, Kind.ADD, user, {"dimension": data["dimension"]})
+        archive = data["archive"]
+        name = data["name"] or Path(archive.name).name
+        while not data["name"] and name.lower().endswith(_ENDINGS):
+            name = name.rpartition(".")[0]
+        model = registry.register(name, registry.Source.FILES, known=form.known(), user_id=user)
+        kept = Path(settings.DATA_DIR) / "models" / "uploads" / uuid.uuid4().hex
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("wb") as file:
+            shutil.copyfileobj(archive, file, 1 << 20)
+        return jobs.start(model, Kind.ADD, user, {"origin": str(kept), "uploaded": True})
+
+    def _possible(self, request: HttpRequest, known: Known, job: ModelJob | None) -> dict[str, bool]:
+        """Tell what this person can do with a model now, as far as a look tells."""
+        model, named = known.model, registry.named_by_environment()
+        is_ready = self.has_change_permission(request) and model.state == RegisteredModel.State.READY
+        decided = named is not None and not known.named
+        return {
+            "may_change": self.has_change_permission(request),
+            "can_go_on": job is not None and jobs.can_go_on(job),
+            "can_try": is_ready and not known.in_use,
+            "can_use": is_ready and not known.in_use and not decided,
+            "can_drop": known.can_be_removed
+            and model.source == registry.Source.BUNDLED
+            and self.has_delete_permission(request),
+        }
+
+    def _context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "is_popup": False}
+
+    def _answered(self, request: HttpRequest, template: str, context: dict[str, Any], working: bool) -> HttpResponse:
+        """Answer with a page; the part that is asked for again while something goes on ends with a new page."""
+        response = TemplateResponse(
+            request, f"admin/retrieval/registeredmodel/{template}", context | {"working": working}
+        )
+        if request.htmx and not working:  # type: ignore[attr-defined]
+            response["HX-Refresh"] = "true"
+        return response
+
+
+def _known(model: RegisteredModel) -> Known:
+    return next(each for each in registry.all_models() if each.model.pk == model.pk)
+
+
+def _page_of(model: RegisteredModel) -> str:
+    return reverse("admin:retrieval_registeredmodel_change", args=[model.pk])
+
+
+def _estimate(tried: ModelJob | None, passages: int) -> int | None:
+    """Return the minutes that computing all vectors would take, by the pace of a trial; None without one."""
+    if tried is None or not tried.details.get("passages"):
+        return None
+    seconds: float = tried.details["seconds"]
+    computed: int = tried.details["passages"]
+    return max(1, round(seconds / computed * passages / 60))

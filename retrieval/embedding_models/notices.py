@@ -1,0 +1,64 @@
+"""Telling when most of what there is to read is in a language that the embedding model doesn't know."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models import Count
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from knowledge.models import Chunk
+from ragsite.llm.embedding.embedding import configured
+from ragsite.llm.embedding.local import languages_of
+from retrieval.models import EmbeddingSpace
+
+NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
+# Seconds for which counts of a base's passages, and of the site's, are kept.
+_KEPT, _KEPT_OF_SITE = 60, 600
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Most passages are in a language that the model doesn't know."""
+
+    language: str  # its code
+    percent: int
+    model: str
+
+    @property
+    def name(self) -> str | Promise:
+        """The language, as a person calls it."""
+        return NAMES.get(self.language, self.language)
+
+
+def passages_by_language(knowledge_base_id: int | None = None) -> Counter[str]:
+    """Return how many passages of a base, or of the whole site, are in which language, as far as it is known."""
+    key = f"retrieval:passages-by-language:{knowledge_base_id or 'all'}"
+    found: dict[str, int] | None = cache.get(key)
+    if found is None:
+        chunks = Chunk.objects.exclude(document__language="").order_by()
+        if knowledge_base_id is not None:
+            chunks = chunks.filter(document__knowledge_base=knowledge_base_id)
+        found = dict(chunks.values_list("document__language").annotate(Count("pk")))
+        cache.set(key, found, _KEPT if knowledge_base_id is not None else _KEPT_OF_SITE)
+    return Counter(found)
+
+
+def notice_of(knowledge_base_id: int | None = None) -> Notice | None:
+    """Return what is to be told of a base, or of the whole site; mostly None."""
+    space = EmbeddingSpace.objects.filter(active=True).first()
+    if space is not None:
+        model, known = space.model, list(space.languages)
+    else:
+        chosen = configured()
+        model = chosen.model
+        known = list(languages_of(model) if chosen.languages is None else chosen.languages)
+    if not known:
+        return None
+    counts = passages_by_language(knowledge_base_id)
+    unknown = Counter({language: count for language, count in counts.items() if language not in known})
+    if 2 * unknown.total() <= counts.total():
+        return None
+    language = unknown.most_common(1)[0][0]
+    return Notice(language, round(100 * unknown.total() / counts.total()), model)

@@ -1,0 +1,114 @@
+"""Trying a model: the site's question sets, asked by the model in use and by the other one, side by side."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+
+from retrieval.embedding_models.models import RegisteredModel
+from retrieval.embedding_models.registry import NotPossible
+from retrieval.engine import reembedding, spaces
+from retrieval.evaluation import runs
+from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.runs import RunFailed
+
+Progress = Callable[[int, int], None]
+
+
+def sets_to_ask(details: dict[str, Any]) -> list[EvaluationSet]:
+    """Return the question sets of a trial: those that were chosen, or all that hold questions. `NotPossible`."""
+    sets = EvaluationSet.objects.annotate(asked=Count("questions")).filter(asked__gt=0)
+    if details.get("sets"):
+        sets = sets.filter(pk__in=details["sets"])
+    found: list[EvaluationSet] = list(sets.select_related("knowledge_base").order_by("pk"))
+    if not found:
+        raise NotPossible(_("There is no question set on this site yet: make one on the page “Evaluation”."))
+    return found
+
+
+def run(
+    model: RegisteredModel, progress: Progress, say: Callable[[str], None], details: dict[str, Any]
+) -> dict[str, Any]:
+    """Ask the sets by both models and return `details` with what came of it, which is written as it goes on.
+
+    `passages` and `seconds` tell what computing the vectors took; `results` has for each set its id, its name and
+    base, how many questions, the runs and figures of the model in use (`now`) and of this one (`then`), or an `error`.
+    """
+    sets = sets_to_ask(details)
+    results: list[dict[str, Any]] = details.setdefault("results", [])
+    asked = {result["set"] for result in results}
+    waiting = [each for each in sets if each.pk not in asked]
+    active = spaces.active_space()
+    details["present"] = active.model
+    bases = sorted({each.knowledge_base_id for each in sets})
+    began, first = time.monotonic(), -1
+    before = details.get("seconds", 0.0), details.get("passages", 0)
+
+    def filled(done: int, total: int) -> None:
+        nonlocal first
+        first = done if first < 0 else first
+        details["seconds"] = round(before[0] + time.monotonic() - began, 1)
+        details["passages"] = before[1] + done - first
+        progress(done, total)
+
+    with reembedding.tried(model.reached(), bases, filled) as space:
+        for number, chosen in enumerate(waiting):
+            say(str(chosen))
+            left = len(waiting) * 2
+
+            def asking(done: int, total: int, at: int = 2 * number, left: int = left) -> None:
+                progress(at * total + done, left * total)
+
+            result: dict[str, Any] = {
+                "set": chosen.pk,
+                "name": chosen.name,
+                "base": chosen.knowledge_base.name,
+            }
+            try:
+                now = runs.run(chosen, RunOptions(), progress=asking)
+                with spaces.searching(space):
+                    then = runs.run(
+                        chosen,
+                        RunOptions(model=model.name),
+                        progress=lambda done, total, asking=asking: asking(done + total, total),  # type: ignore[misc]
+                    )
+            except RunFailed as error:
+                results.append(result | {"error": str(error)})
+                continue
+            results.append(
+                result
+                | {
+                    "questions": then.question_count,
+                    "now": now.figures,
+                    "then": then.figures,
+                    "ms": [_median(now), _median(then)],
+                    "runs": [now.pk, then.pk],
+                }
+            )
+    return details
+
+
+def summary(details: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the figures of all sets together, each question counting alike; None where none came to figures."""
+    done = [result for result in details.get("results", ()) if "then" in result]
+    questions = sum(result["questions"] for result in done)
+    if not questions:
+        return None
+    return {
+        "questions": questions,
+        **{
+            side: {
+                name: sum(result[side][name] * result["questions"] for result in done) / questions
+                for name in done[0][side]
+            }
+            for side in ("now", "then")
+        },
+    }
+
+
+def _median(run: EvaluationRun) -> float:
+    taken = sorted(run.results.values_list("took_ms", flat=True))
+    return round(taken[len(taken) // 2], 1) if taken else 0.0

@@ -1,0 +1,229 @@
+"""`manage.py embedding_models list|offered|add|try|use|back|remove`: the embedding models of the site."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.template.defaultfilters import filesizeformat
+from tqdm import tqdm
+
+from ragsite.llm.errors import LLMError
+from retrieval.embedding_models import jobs, registry, trial
+from retrieval.embedding_models.models import ModelJob, RegisteredModel
+from retrieval.embedding_models.registry import NotPossible
+from retrieval.engine.partitions import Busy
+from retrieval.engine.reembedding import AlreadyRunning
+from retrieval.evaluation.metrics import FIGURES
+from retrieval.evaluation.models import EvaluationSet
+from retrieval.management.commands.reembed import _dimension, _languages, _url
+
+Kind = ModelJob.Kind
+_AGAIN = "Nothing is lost: the same command goes on from here."
+
+
+class Command(BaseCommand):
+    """What the page “Embedding models” of the administration does, at once instead of in a worker."""
+
+    help = "List, add, try, use and remove the embedding models of this site. Search goes on meanwhile."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what is done, and with which model."""
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+        actions.add_parser("list", help="what is in use, and what else is there").add_argument(
+            "--json", action="store_true", help="for programs"
+        )
+        actions.add_parser("offered", help="the models that `add NAME` downloads")
+        add = actions.add_parser("add", help="download a model, bring it as a folder or archive, or name an endpoint's")
+        add.add_argument(
+            "name", metavar="NAME", help="one of `offered`, a folder, a zip or tar.gz, or an endpoint's model"
+        )
+        add.add_argument("--as", dest="called", metavar="NAME", help="its name here (the file's or folder's name)")
+        add.add_argument(
+            "--sha256", action="append", default=[], metavar="[FILE=]HEX", help="of a download's file (its weights)"
+        )
+        add.add_argument("--base-url", type=_url, metavar="URL", help="the endpoint's, up to and including /v1")
+        add.add_argument("--dimension", type=_dimension, metavar="N", help="numbers per vector to ask an endpoint for")
+        add.add_argument(
+            "--languages", type=_languages, metavar="en,zh|all", help="that it knows (what its name tells)"
+        )
+        add.epilog = "The endpoint's key is taken from EMBEDDING_API_KEY, or asked for."
+        tried = actions.add_parser("try", help="ask the question sets by it and by the model in use, side by side")
+        tried.add_argument("name", metavar="NAME")
+        tried.add_argument("--set", action="append", default=[], metavar="SET", help="a question set's name (all)")
+        actions.add_parser("use", help="compute all vectors with it, then search by it").add_argument(
+            "name", metavar="NAME"
+        )
+        actions.add_parser("back", help="search by the model again that was in use before")
+        removed = actions.add_parser("remove", help="remove a model that isn't in use, with its vectors and files")
+        removed.add_argument("name", metavar="NAME")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do what was asked for; failures are told with what to do."""
+        try:
+            getattr(self, f"_{options['action']}")(options)
+        except jobs.FAILURES as error:
+            raise CommandError(str(error)) from error
+        except LLMError as error:
+            raise CommandError(f"{error}\n{_AGAIN}") from error
+        except AlreadyRunning:
+            raise CommandError("Another change of model is under way; let it finish.") from None
+        except Busy:
+            raise CommandError(f"The tables are too busy to be changed. {_AGAIN}") from None
+        except DatabaseError as error:
+            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
+
+    def _list(self, options: dict[str, Any]) -> None:
+        found = registry.all_models()
+        if options["json"]:
+            rows = [
+                {
+                    "name": each.model.name,
+                    "source": each.model.source,
+                    "state": each.model.state,
+                    "in_use": each.in_use,
+                    "languages": each.model.languages or ["all"],
+                    "license": each.model.license,
+                    "size": each.model.size,
+                    "dimension": each.model.dimension,
+                    "vectors": each.vectors,
+                }
+                for each in found
+            ]
+            self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
+            return
+        for each in found:
+            state = "in use" if each.in_use else "kept" if each.kept else each.model.get_state_display()
+            self.stdout.write(f"{each.model.name}  ({state})")
+            size = filesizeformat(each.model.size) if each.model.size else "at " + each.model.base_url
+            if not each.model.size and not each.model.base_url:
+                size = "size unknown"
+            facts = [
+                each.model.get_source_display(),
+                ", ".join(each.model.languages) or "all languages",
+                each.model.license or "licence unknown",
+                str(size).replace("\N{NO-BREAK SPACE}", " "),
+                f"{each.model.dimension or '?'} numbers",
+                f"{each.vectors} vectors",
+            ]
+            self.stdout.write(f"    {' · '.join(facts)}")
+        if settings.EMBEDDING_GIVEN:
+            self.stdout.write(f"{', '.join(settings.EMBEDDING_GIVEN)} of the environment decide which one is used.")
+
+    def _offered(self, options: dict[str, Any]) -> None:
+        for each in registry.offered():
+            known = ", ".join(each.languages) or "all languages"
+            self.stdout.write(
+                f"{each.name}  {known} · {each.license} · {each.size / 1e6:.0f} MB · {each.dimension} numbers"
+            )
+
+    def _add(self, options: dict[str, Any]) -> None:
+        path = Path(options["name"]).expanduser()
+        details: dict[str, Any] = {}
+        known = options["languages"]
+        if options["base_url"]:
+            key = settings.EMBEDDING_API_KEY
+            if not key and sys.stdin.isatty():
+                from getpass import getpass
+
+                key = getpass("Key (empty for none): ")
+            details["dimension"] = options["dimension"]
+            model = registry.register(
+                options["name"], registry.Source.ENDPOINT, base_url=options["base_url"], key=key, known=known
+            )
+        elif path.exists():
+            called = options["called"] or path.name.removesuffix(".gz").removesuffix(".zip").removesuffix(
+                ".tar"
+            ).removesuffix(".tgz")
+            details["origin"] = str(path.resolve())
+            model = registry.register(called, registry.Source.FILES, known=known)
+        else:
+            details["digests"] = digests_of(options["name"], options["sha256"])
+            model = registry.register(options["name"], registry.Source.HUB, known=known)
+        with _bar("Adding", "B") as progress:
+            jobs.run(model, Kind.ADD, progress, _say, details)
+        self.stdout.write(f"Added {model.name}: {model.dimension} numbers, {model.license or 'licence unknown'}.")
+        for file, digest in sorted(model.digests.items()):
+            self.stdout.write(f"    {digest}  {file}")
+
+    def _try(self, options: dict[str, Any]) -> None:
+        model = registry.find(options["name"])
+        details: dict[str, Any] = {}
+        if options["set"]:
+            details["sets"] = list(EvaluationSet.objects.filter(name__in=options["set"]).values_list("pk", flat=True))
+            if not details["sets"]:
+                raise CommandError(f"There is no question set {options['set'][0]!r}.")
+        with _bar("Trying", "") as progress:
+            found = jobs.run(model, Kind.TRY, progress, _say, details)
+        for result in found["results"]:
+            self._compare(f"{result['name']} ({result['base']})", result)
+        if total := trial.summary(found):
+            self._compare(f"All {total['questions']} questions", total)
+        if found.get("passages"):
+            self.stdout.write(f"{found['passages']} passages took {found['seconds']} s.")
+
+    def _compare(self, title: str, result: dict[str, Any]) -> None:
+        self.stdout.write(title)
+        if "error" in result:
+            self.stdout.write(f"    {result['error']}")
+            return
+        for name in FIGURES:
+            now, then = result["now"][name], result["then"][name]
+            self.stdout.write(f"    {name:<10} {now:.3f} → {then:.3f}  ({then - now:+.3f})")
+
+    def _use(self, options: dict[str, Any]) -> None:
+        self._change_to(registry.find(options["name"]))
+
+    def _back(self, options: dict[str, Any]) -> None:
+        model = registry.previous()
+        if model is None:
+            raise NotPossible("There is no model to go back to: none that was in use has its vectors still.")
+        self._change_to(model)
+
+    def _change_to(self, model: RegisteredModel) -> None:
+        with _bar("Embedding", " passages") as progress:
+            jobs.run(model, Kind.USE, progress, _say, {})
+        self.stdout.write(f"Search uses {model.name} now.")
+        if (before := registry.previous()) is not None:
+            self.stdout.write(f"The vectors of {before.name} are kept: `back` returns to it, `remove` drops them.")
+
+    def _remove(self, options: dict[str, Any]) -> None:
+        model = registry.find(options["name"])
+        registry.remove(model)
+        self.stdout.write(
+            f"Removed {model.name}." if model.source != "bundled" else f"Dropped the vectors of {model.name}."
+        )
+
+
+def digests_of(name: str, given: list[str]) -> dict[str, str]:
+    """Return the checksums that were given, by files; one without a file is that of the weights. `CommandError`."""
+    found = {}
+    for each in given:
+        file, _equals, digest = each.rpartition("=")
+        if len(digest) != 64 or not set(digest.lower()) <= set("0123456789abcdef"):
+            raise CommandError(f"{digest!r} is no SHA-256 in hexadecimal.")
+        found[file or registry.weights_of(name)] = digest.lower()
+    return found
+
+
+@contextmanager
+def _bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    with tqdm(desc=title, unit=unit, unit_scale=unit == "B", file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            if bar.total != total:
+                bar.reset(total)
+                bar.initial = bar.n = bar.last_print_n = done
+            bar.update(done - bar.n)
+
+        yield progress
+
+
+def _say(line: str) -> None:
+    tqdm.write(line, file=sys.stderr)

@@ -1,0 +1,252 @@
+"""The pages of the administration, who may do what on them, and what is told of unknown languages."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.cache import cache
+from django.core.checks import Tags, run_checks
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from knowledge.models import Document, KnowledgeBase
+from ragsite.llm.embedding import model_files
+from retrieval.embedding_models import jobs, notices
+from retrieval.embedding_models.models import ModelJob, RegisteredModel
+from retrieval.engine import spaces
+from retrieval.evaluation.models import EvaluationSet
+from retrieval.models import EmbeddingSpace
+from tests import factories
+from tests.fakes.hub import FakeHub
+from tests.fakes.provider import FakeProvider
+from tests.retrieval.embedding_models.conftest import add, done
+from tests.retrieval.engine.test_spaces import use_endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIST = "/admin/retrieval/registeredmodel/"
+ADD = f"{LIST}add/"
+HUB_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def page(client: Client, address: str = LIST, **headers: str) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200, response.status_code
+    return str(response.content.decode())
+
+
+def page_of(model: RegisteredModel) -> str:
+    return reverse("admin:retrieval_registeredmodel_change", args=[model.pk])
+
+
+def do(client: Client, model: RegisteredModel, action: str) -> str:
+    response = client.post(page_of(model), {"action": action}, follow=True)
+    return str(response.content.decode())
+
+
+def archive(stick: Path) -> SimpleUploadedFile:
+    import shutil
+
+    return SimpleUploadedFile("pairs.tar.gz", Path(shutil.make_archive(str(stick), "gztar", stick)).read_bytes())
+
+
+def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: EvaluationSet, stick: Path) -> None:
+    response = as_staff.post(ADD, {"source": "files", "files-archive": archive(stick), "files-languages": "en,zh"})
+    model = RegisteredModel.objects.get(name="pairs")
+    assert response["Location"] == page_of(model)
+    shown = page(as_staff, page_of(model))
+    assert "Waits for a worker" in shown
+    assert 'hx-trigger="every 2s"' in shown
+    assert done(model.jobs.get()).status == "done"
+    uploads = model_files._root().parent / "uploads"
+    assert not list(uploads.iterdir())
+    shown = page(as_staff)
+    assert "English, Chinese" in shown
+    assert "hx-trigger" not in shown
+    assert as_staff.get(LIST, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+
+    do(as_staff, model, "try")
+    assert done(model.jobs.latest("pk")).status == "done"
+    shown = page(as_staff, page_of(model))
+    assert "Trial beside “bundled”" in shown
+    assert "Golden" in shown
+    assert "1.000" in shown
+    assert "takes about 1 minute" in shown
+
+    do(as_staff, model, "use")
+    assert done(model.jobs.latest("pk")).status == "done"
+    assert spaces.active_space().model == "pairs"
+    assert "Go back to it" in page(as_staff)
+    bundled = RegisteredModel.objects.get(name="bundled")
+    do(as_staff, bundled, "use")
+    assert done(bundled.jobs.latest("pk")).status == "done"
+    assert spaces.active_space().model == "bundled"
+
+    delete = reverse("admin:retrieval_registeredmodel_delete", args=[model.pk])
+    assert "pairs" in page(as_staff, delete)
+    as_staff.post(delete, {"post": "yes"})
+    assert not RegisteredModel.objects.filter(name="pairs").exists()
+    assert list(EmbeddingSpace.objects.values_list("model", flat=True)) == ["bundled"]
+    assert model_files.added("pairs") is None
+
+
+def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: KnowledgeBase) -> None:
+    bad = SimpleUploadedFile("words.zip", b"PK\x03\x04 nothing")
+    as_staff.post(ADD, {"source": "files", "files-archive": bad})
+    model = RegisteredModel.objects.get(name="words")
+    assert done(model.jobs.get()).status == "failed"
+    shown = page(as_staff, page_of(model))
+    assert "neither a folder nor a zip or tar.gz archive" in shown
+    assert "Go on" not in shown
+    assert not list((model_files._root().parent / "uploads").iterdir())
+    assert "The file is gone" in do(as_staff, model, "go-on")
+    # Under the same name it can be brought again.
+    bad.seek(0)
+    assert as_staff.post(ADD, {"source": "files", "files-archive": bad}).status_code == 302
+
+
+def test_a_download(as_staff: Client, fake_hub: FakeHub) -> None:
+    shown = page(as_staff, ADD)
+    assert "paraphrase-multilingual-MiniLM" in shown
+    wrong = as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL, "hub-sha256": "abc"})
+    assert "This is no SHA-256" in wrong.content.decode()
+    unknown = as_staff.post(ADD, {"source": "hub", "hub-name": "no/such"})
+    assert unknown.status_code == 200
+    fake_hub.break_after = [1_000_000, 0, 0, 0, 0, 0]
+    as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL})
+    model = RegisteredModel.objects.get(name=HUB_MODEL)
+    assert done(model.jobs.get()).status == "failed"
+    assert "What has come is kept" in page(as_staff)
+    fake_hub.break_after.clear()
+    do(as_staff, model, "go-on")
+    assert done(model.jobs.latest("pk")).status == "done"
+    shown = page(as_staff, page_of(model))
+    assert model.jobs.latest("pk").model.revision in shown
+    assert "SHA-256" in shown
+
+
+def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakeProvider) -> None:
+    data = {
+        "source": "endpoint", "endpoint-base_url": f"{provider.base_url}/", "endpoint-name": "first",
+        "endpoint-key": "my-key", "endpoint-languages": "all",
+    }  # fmt: skip
+    as_staff.post(ADD, data)
+    model = RegisteredModel.objects.get(name="first")
+    assert done(model.jobs.get()).status == "done"
+    shown = page(as_staff, page_of(model))
+    assert "stored, encrypted" in shown
+    assert "my-key" not in shown + page(as_staff)
+    assert "every language" in shown
+    bad = as_staff.post(ADD, data | {"endpoint-base_url": "file:///etc", "endpoint-key": "a key\tb"})
+    assert bad.status_code == 200
+    assert "Enter a valid URL" in bad.content.decode()
+
+
+def test_stopping(as_staff: Client, fake_hub: FakeHub) -> None:
+    as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL})
+    model = RegisteredModel.objects.get(name=HUB_MODEL)
+    shown = do(as_staff, model, "stop")
+    assert "Stopped" in shown
+    assert "Go on" in shown
+    assert not jobs.execute(model.jobs.get().pk)
+
+
+def test_where_the_environment_decides(
+    as_staff: Client, base: KnowledgeBase, stick: Path, settings: Settings, provider: FakeProvider
+) -> None:
+    model = add(stick)
+    assert "Take into use" in page(as_staff)
+    use_endpoint(settings, provider)
+    shown = page(as_staff)
+    assert "names the model “first” (EMBEDDING_PROVIDER, EMBEDDING_MODEL), and decides" in shown
+    assert shown.count("Take into use") == 1  # the one that it names
+    assert "Change it there" in do(as_staff, model, "use")
+    assert not ModelJob.objects.filter(kind="use").exists()
+
+
+def test_each_thing_takes_its_permission(base: KnowledgeBase, golden: EvaluationSet, stick: Path) -> None:
+    model = add(stick)
+    done(jobs.start(model, "try"))
+    looker = factories.make_user("looker", is_staff=True)
+    client = Client()
+    client.force_login(looker)
+    address = page_of(model)
+    delete = reverse("admin:retrieval_registeredmodel_delete", args=[model.pk])
+    for closed in (LIST, ADD, address, delete):
+        assert client.get(closed).status_code == 403
+        assert client.post(closed, {"action": "use"}).status_code == 403
+    looker.user_permissions.add(Permission.objects.get(codename="view_registeredmodel"))
+    shown = page(client, address)
+    assert "Golden" not in shown  # that takes the permission to see question sets
+    assert "1.000" in shown
+    assert 'name="action"' not in shown + page(client)
+    assert client.post(address, {"action": "use"}).status_code == 403
+    assert client.get(ADD).status_code == client.get(delete).status_code == 403
+    looker.user_permissions.add(Permission.objects.get(codename="change_registeredmodel"))
+    assert client.post(address, {"action": "use"}).status_code == 302
+    assert model.jobs.filter(kind="use").exists()
+    assert client.get(ADD).status_code == 403
+    jobs.stop(model.jobs.get(kind="use"))
+    bundled = RegisteredModel.objects.get(name="bundled")
+    assert client.post(page_of(bundled), {"action": "drop"}).status_code == 403
+
+
+def test_people_who_are_no_staff_see_none_of_it(as_owner: Client, base: KnowledgeBase) -> None:
+    assert as_owner.get(LIST).status_code == 302
+
+
+# --- Languages ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chinese(base: KnowledgeBase) -> KnowledgeBase:
+    document = factories.make_document(base, language="zh")
+    for number in range(50):
+        factories.make_chunk(document, f"第{number}段。", ordinal=number)
+    cache.clear()
+    return base
+
+
+def test_a_base_in_a_language_that_the_model_does_not_know(
+    chinese: KnowledgeBase, as_owner: Client, as_colleague: Client, as_staff: Client, colleague: User
+) -> None:
+    factories.share(chinese, colleague)
+    address = reverse("knowledge-base", args=[chinese.pk])
+    shown = page(as_owner, address)
+    assert "53 % of the passages here are in Chinese" in shown
+    assert "An administrator can choose another model." in shown
+    assert LIST not in shown
+    assert "passages here are in" not in page(as_colleague, address)  # who only reads
+    staff = User.objects.get(username="staff")
+    factories.share(chinese, staff)
+    assert f'href="{LIST}"' in page(as_staff, address)
+    assert "53 % of this site&#x27;s passages" in page(as_staff, "/admin/").replace("&#39;", "&#x27;").replace(
+        "'", "&#x27;"
+    )
+    assert "passages are in Chinese" in page(as_staff)
+    (warning,) = [
+        each for each in run_checks(tags=[Tags.database], databases=["default"]) if each.id == "retrieval.W002"
+    ]
+    assert "53 % of the passages are in a language (zh)" in warning.msg
+    assert "knows this site" not in page(as_staff, ADD).partition("multilingual-MiniLM")[0]
+    assert "knows this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
+
+
+def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: Client, as_staff: Client) -> None:
+    address = reverse("knowledge-base", args=[chinese.pk])
+    space = spaces.active_space()
+    for known in ([], ["en", "zh"], ["zh"]):
+        EmbeddingSpace.objects.filter(pk=space.pk).update(languages=known)
+        assert notices.notice_of() is None
+        assert "language-notice" not in page(as_owner, address)
+    EmbeddingSpace.objects.filter(pk=space.pk).update(languages=["en"])
+    Document.objects.filter(language="zh").update(language="")  # nobody knows
+    cache.clear()
+    assert notices.notice_of(chinese.pk) is None
+
+
+def test_a_site_without_anything(as_staff: Client) -> None:
+    assert notices.notice_of() is None
+    assert "site-notice" not in page(as_staff, "/admin/")
+    assert "bundled" in page(as_staff)
