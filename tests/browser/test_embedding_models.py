@@ -1,4 +1,4 @@
-"""Another embedding model by the pages of the administration: downloaded, taken into use, gone back from, by a worker."""
+"""Another embedding model by the administration: downloaded, taken into use, gone back from, by a real worker."""
 
 import re
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     page.goto(f"{site.url}{MODELS}")
     expect(page.locator(".model-card.in-use")).to_contain_text(NAME)
     page.goto(f"{site.url}/playground/?q=How+long+is+the+warranty%3F&mode=vector")
-    expect(page.locator(".hit").first).to_contain_text("warranty")
+    expect(page.locator(".hit").first).to_contain_text("Warranty")
 
     page.goto(f"{site.url}{MODELS}")
     page.get_by_role("button", name="Go back to it").click()
