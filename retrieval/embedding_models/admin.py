@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from ragsite.admin_base import ModelAdmin
 from retrieval.embedding_models import jobs, registry, trial
-from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm
+from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm, LanguagesForm
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.notices import passages_by_language
 from retrieval.embedding_models.registry import Known, NotPossible
@@ -81,6 +81,7 @@ class RegisteredModelAdmin(ModelAdmin):
             "tried_in_all": trial.summary(tried.details) if tried else None,
             "figures": FIGURES,
             "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
+            "languages": LanguagesForm(initial={"languages": ",".join(model.languages) or "all"}),
             "estimate": _estimate(tried, registry.passages()),
             "may_delete": self.has_delete_permission(request, model),
             **self._possible(request, known, found[0] if found else None),
@@ -159,6 +160,11 @@ class RegisteredModelAdmin(ModelAdmin):
                     jobs.stop(job)
             elif action == "go-on" and (last := model.jobs.first()) is not None:
                 jobs.go_on(last, request.user.pk)
+            elif action == "languages" and (form := LanguagesForm(request.POST)).is_valid():
+                registry.set_languages(
+                    model, registry.languages(model.name) if form.known() is None else form.known() or ()
+                )
+                self.log_change(request, model, [{"changed": {"fields": ["languages"]}}])
             elif action == "drop":
                 if not self.has_delete_permission(request):
                     raise PermissionDenied

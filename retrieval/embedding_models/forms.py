@@ -19,7 +19,9 @@ LANGUAGES = [
 ]
 
 
-class _WithLanguages(forms.Form):
+class LanguagesForm(forms.Form):
+    """Which languages a model knows."""
+
     languages = forms.ChoiceField(label=gettext_lazy("Languages that it knows"), choices=LANGUAGES, required=False)
 
     def known(self) -> list[str] | None:
@@ -48,7 +50,7 @@ class DownloadForm(forms.Form):
         self.fields["name"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
 
 
-class FilesForm(_WithLanguages):
+class FilesForm(LanguagesForm):
     """A model that is brought as an archive."""
 
     field_order = ("archive", "name", "languages")
@@ -72,7 +74,7 @@ class FilesForm(_WithLanguages):
         return archive
 
 
-class EndpointForm(_WithLanguages):
+class EndpointForm(LanguagesForm):
     """A model behind an OpenAI-compatible endpoint."""
 
     field_order = ("base_url", "name", "key", "languages", "dimension")

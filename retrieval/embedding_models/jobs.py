@@ -200,7 +200,7 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
             raise Refused(message.format(n=len(vector), most=model_files.MOST_DIMENSIONS))
         model.dimension = len(vector)
         EmbeddingSpace.objects.filter(provider="openai", model=model.name).update(
-            base_url=model.base_url, encrypted_key=model.encrypted_key
+            base_url=model.base_url, encrypted_key=model.encrypted_key, languages=model.languages
         )
     else:
         if model.source == RegisteredModel.Source.HUB:

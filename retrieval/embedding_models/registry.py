@@ -73,13 +73,12 @@ def all_models() -> list[Known]:
     known = []
     # As long as nothing was indexed or asked for, the settings' model is the one that will be searched by.
     begun = any(space.active for spaces in found.values() for space in spaces)
-    configured = (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL)
     for model in RegisteredModel.objects.all():
         spaces = found.get((model.provider, model.name), [])
         left = max((space.left_at for space in spaces if space.left_at), default=None)
-        in_use = any(space.active for space in spaces) if begun else (model.provider, model.name) == configured
+        in_use = any(space.active for space in spaces) if begun else (model.provider, model.name) == _configured()
         vectors = sum(getattr(space, "total", None) or 0 for space in spaces)
-        named = bool(settings.EMBEDDING_GIVEN) and (model.provider, model.name) == configured
+        named = bool(settings.EMBEDDING_GIVEN) and (model.provider, model.name) == _configured()
         known.append(Known(model, vectors, in_use, left is not None and not in_use, left, named))
     return sorted(known, key=lambda each: (not each.in_use, not each.kept, each.model.name))
 
@@ -179,10 +178,19 @@ def register(
     return model
 
 
+def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
+    """Say which languages a model knows, empty for every one: search goes by it at once. Raises `NotPossible`."""
+    if settings.EMBEDDING_LANGUAGES is not None and (model.provider, model.name) == _configured():
+        raise NotPossible(_("EMBEDDING_LANGUAGES of the environment says which languages this model knows."))
+    model.languages = list(known)
+    model.save(update_fields=["languages"])
+    EmbeddingSpace.objects.filter(provider=model.provider, model=model.name).update(languages=model.languages)
+
+
 def check_can_be_used(model: RegisteredModel) -> None:
     """Raise `NotPossible` unless a model may be taken into use."""
     named = named_by_environment()
-    if named is not None and (model.name, model.provider) != (named, settings.EMBEDDING_PROVIDER):
+    if named is not None and (model.provider, model.name) != _configured():
         message = _("The environment names the embedding model “{name}” ({variables}), and decides. Change it there.")
         raise NotPossible(message.format(name=named, variables=", ".join(settings.EMBEDDING_GIVEN)))
     check_is_ready(model)
@@ -225,6 +233,11 @@ def remove(model: RegisteredModel) -> None:
         for job in model.jobs.filter(details__uploaded=True):
             Path(job.details["origin"]).unlink(missing_ok=True)
         model.delete()
+
+
+def _configured() -> tuple[str, str]:
+    """Return provider and name of the settings' model."""
+    return settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL
 
 
 def passages() -> int:

@@ -31,9 +31,10 @@ def difference(result: dict[str, Any], name: str) -> float:
 @register.inclusion_tag("retrieval/language_notice.html", takes_context=True)
 def language_notice(context: Context, knowledge_base: Any) -> dict[str, Any]:
     """Tell on a base's page, to who may change it or the model, that the model doesn't know its language."""
-    may_change = context["user"].has_perm("retrieval.view_registeredmodel") and context["user"].is_staff
-    shown = may_change or context.get("can_edit")
-    return {"notice": notice_of(knowledge_base.pk) if shown else None, "may_change": may_change}
+    user = context["user"]
+    notice = notice_of(knowledge_base.pk) if user.is_staff or context.get("can_edit") else None
+    may_change = notice is not None and user.is_staff and user.has_perm("retrieval.view_registeredmodel")
+    return {"notice": notice if may_change or context.get("can_edit") else None, "may_change": may_change}
 
 
 @register.inclusion_tag("admin/retrieval/language_notice.html", takes_context=True)

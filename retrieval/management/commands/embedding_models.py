@@ -1,4 +1,4 @@
-"""`manage.py embedding_models list|offered|add|try|use|back|remove`: the embedding models of the site."""
+"""`manage.py embedding_models list|offered|add|try|use|back|languages|remove`: the embedding models of the site."""
 
 import json
 import sys
@@ -61,6 +61,9 @@ class Command(BaseCommand):
             "name", metavar="NAME"
         )
         actions.add_parser("back", help="search by the model again that was in use before")
+        told = actions.add_parser("languages", help="say which languages a model knows: search goes by it at once")
+        told.add_argument("name", metavar="NAME")
+        told.add_argument("languages", type=_languages, metavar="en,zh|all")
         removed = actions.add_parser("remove", help="remove a model that isn't in use, with its vectors and files")
         removed.add_argument("name", metavar="NAME")
 
@@ -192,6 +195,11 @@ class Command(BaseCommand):
         self.stdout.write(f"Search uses {model.name} now.")
         if (before := registry.previous()) is not None:
             self.stdout.write(f"The vectors of {before.name} are kept: `back` returns to it, `remove` drops them.")
+
+    def _languages(self, options: dict[str, Any]) -> None:
+        model = registry.find(options["name"])
+        registry.set_languages(model, options["languages"])
+        self.stdout.write(f"{model.name} knows {', '.join(model.languages) or 'every language'}.")
 
     def _remove(self, options: dict[str, Any]) -> None:
         model = registry.find(options["name"])

@@ -63,6 +63,11 @@ def test_a_download_with_a_pinned_checksum(fake_hub: FakeHub, settings: Settings
         run("add", HUB_MODEL, "--sha256", "abc")
 
 
+def test_languages_that_are_told_later(base: KnowledgeBase) -> None:
+    assert run("languages", "bundled", "en,zh") == "bundled knows en, zh.\n"
+    assert spaces.active_space().languages == ["en", "zh"]
+
+
 def test_an_endpoint(base: KnowledgeBase, provider: FakeProvider, settings: Settings) -> None:
     settings.EMBEDDING_API_KEY = "my-key"
     run("add", "first", "--base-url", provider.base_url, "--languages", "all", "--dimension", "16")

@@ -143,6 +143,24 @@ def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakePr
     assert "Enter a valid URL" in bad.content.decode()
 
 
+def test_which_languages_it_knows_can_be_said_later(as_staff: Client, base: KnowledgeBase, settings: Settings) -> None:
+    bundled = RegisteredModel.objects.get(pk=add_bundled(as_staff))
+    space = spaces.active_space()
+    for chosen, known in (("en,zh", ["en", "zh"]), ("all", []), ("", ["en"])):
+        as_staff.post(page_of(bundled), {"action": "languages", "languages": chosen})
+        space.refresh_from_db()
+        bundled.refresh_from_db()
+        assert bundled.languages == space.languages == known
+    settings.EMBEDDING_LANGUAGES = ("zh",)
+    shown = as_staff.post(page_of(bundled), {"action": "languages", "languages": "all"}, follow=True)
+    assert "EMBEDDING_LANGUAGES of the environment" in shown.content.decode()
+
+
+def add_bundled(client: Client) -> int:
+    page(client)
+    return RegisteredModel.objects.get(name="bundled").pk
+
+
 def test_stopping(as_staff: Client, fake_hub: FakeHub) -> None:
     as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL})
     model = RegisteredModel.objects.get(name=HUB_MODEL)
