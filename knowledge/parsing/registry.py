@@ -128,7 +128,8 @@ def extensions() -> list[str]:
 
 def kinds() -> list[str]:
     """Return one extension for each format that can be ingested here, the most common formats first."""
-    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in missing()]
+    lacking = missing()
+    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in lacking]
 
 
 def missing() -> dict[str, ParseError]:
