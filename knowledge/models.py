@@ -11,6 +11,8 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.explanations import explain
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import check_name
 
 
 class KnowledgeBase(models.Model):
@@ -106,7 +108,7 @@ def picture_path(picture: "Picture", filename: str) -> str:
 
 
 # Codes of errors that the same file meets again.
-_IN_THE_FILE = frozenset({"unsupported", "encrypted", "empty", "broken", "missing"})
+_IN_THE_FILE = frozenset({"encrypted", "empty", "broken", "missing"})
 
 
 class Document(models.Model):
@@ -210,6 +212,12 @@ class Document(models.Model):
     @property
     def may_retry(self) -> bool:
         """Whether reading it again may end otherwise: not where the reason lies in the file itself."""
+        if self.error_code in ("unsupported", "missing_tool"):
+            try:
+                check_name(self.original_filename)
+            except ParseError:
+                return False
+            return True  # since what was missing is there now
         return bool(self.file) and self.error_code not in _IN_THE_FILE
 
     @property

@@ -22,6 +22,13 @@ _RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
 _ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
 
 _LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
+# The main part of files with macros, templates and shows, and what the same part of a plain file is.
+_MAIN_TYPE = re.compile(
+    rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*"
+    rb"|openxmlformats-officedocument\.\w+\.(?:template|slideshow))\.main\+xml"
+)
+_PLAIN_WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+_PLAIN_SLIDES = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
 _BEFORE_ROOT = 4096  # bytes
 _ROOT = re.compile(rb"<[A-Za-z_]")
 
@@ -83,13 +90,16 @@ def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kin
 
 
 def whole(path: Path, folder: Path) -> Path:
-    """Return the file, or a copy in `folder` without the relations to parts that it doesn't hold.
-
-    Libraries follow every relation, and fail where one leads nowhere, as programs other than Office write them.
+    """Return the file, or a copy in `folder` that libraries open: they fail on relations to parts that it doesn't hold,
+    as programs other than Office write them, and on files with macros, templates and shows.
     """
     with zipfile.ZipFile(path) as package:
         names = {name.lower() for name in package.namelist()}
         mended: dict[str, bytes] = {}
+        types = package.read("[Content_Types].xml") if "[content_types].xml" in names else b""
+        plain = _MAIN_TYPE.sub(lambda found: _PLAIN_WORD if b"word" in found[0] else _PLAIN_SLIDES, types)
+        if plain != types:
+            mended["[Content_Types].xml"] = plain
         for entry in package.infolist():
             if not entry.filename.endswith(".rels") or entry.file_size > _LONGEST_RELATIONS:
                 continue
@@ -104,7 +114,7 @@ def whole(path: Path, folder: Path) -> Path:
             return path
         folder.mkdir(parents=True, exist_ok=True)
         copy = folder / "whole.package"
-        with zipfile.ZipFile(copy, "w") as target_package:
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target_package:
             for entry in package.infolist():
                 target_package.writestr(entry.filename, mended.get(entry.filename) or package.read(entry))
     return copy

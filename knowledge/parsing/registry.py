@@ -77,12 +77,17 @@ _PICTURES: dict[str, tuple[str, ...]] = {
 # fmt: off
 FORMATS: tuple[Format, ...] = (
     Format("PDF", ("pdf",), "application/pdf", f"{_PARSING}.pdf.document.parse"),
-    Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", f"{_PARSING}.docx.document.parse"),
     Format(
-        "Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", f"{_PARSING}.xlsx.workbook.parse", False, unit="sheet"
+        "Word", ("docx", "docm", "dotx", "dotm"), f"{_OOXML}.wordprocessingml.document",
+        f"{_PARSING}.docx.document.parse",
     ),
     Format(
-        "PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", f"{_PARSING}.pptx.parse", False, unit="slide"
+        "Excel", ("xlsx", "xlsm", "xltx", "xltm"), f"{_OOXML}.spreadsheetml.sheet",
+        f"{_PARSING}.xlsx.workbook.parse", titled=False, unit="sheet",
+    ),
+    Format(
+        "PowerPoint", ("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"), f"{_OOXML}.presentationml.presentation",
+        f"{_PARSING}.pptx.parse", titled=False, unit="slide",
     ),
     Format(
         "Word 97-2003", ("doc", "dot"), "application/msword", f"{_PARSING}.legacy.office.parse_word",
@@ -137,7 +142,8 @@ def extensions() -> list[str]:
 
 def kinds() -> list[str]:
     """Return one extension for each format that can be ingested here, the most common formats first."""
-    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in missing()]
+    lacking = missing()
+    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in lacking]
 
 
 def missing() -> dict[str, ParseError]:

@@ -70,21 +70,25 @@ class _Book:
         elements = list(elements_of(source, self.pictures, partial(self._picture, posixpath.dirname(file))))
         levels = [element.level for element in elements if isinstance(element, Heading)]
         top = min(levels, default=1)
-        waiting = list(entries)
-        if waiting and not any(_names(element, waiting[0]) for element in elements if isinstance(element, Heading)):
-            yield from self._turn(waiting[0])
+        waiting = [(entry, _words(entry.label)) for entry in entries]
+        headings = [_words(element.text) for element in elements if isinstance(element, Heading)]
+        if waiting and not any(_is_called(words, waiting[0][1]) for words in headings):
+            first = waiting[0][0]
+            yield from self._turn(first)
             if elements:
-                yield Heading(page=self._page, text=waiting[0].label, level=waiting[0].depth + 1)
+                yield Heading(page=self._page, text=first.label, level=first.depth + 1)
                 top = min(levels, default=1) - 1
             waiting = waiting[1:]
         for element in elements:
             if isinstance(element, Heading):
-                named = next((place for place, entry in enumerate(waiting) if _names(element, entry)), None)
+                words = _words(element.text)
+                named = next((place for place, entry in enumerate(waiting) if _is_called(words, entry[1])), None)
                 depth = self.chapter.depth if self.chapter else 0
                 level = element.level - top + 1 + depth
                 if named is not None:
-                    yield from self._turn(waiting[named])
-                    level, waiting = waiting[named].depth + 1, waiting[named + 1 :]
+                    entry = waiting[named][0]
+                    yield from self._turn(entry)
+                    level, waiting = entry.depth + 1, waiting[named + 1 :]
                 element = replace(element, level=max(level, 1))
             yield replace(element, page=self._page)
 
@@ -104,10 +108,13 @@ class _Book:
         return read(self.archive, posixpath.normpath(posixpath.join(folder, unquote(source))).lstrip("/"))
 
 
-def _names(heading: Heading, entry: Entry) -> bool:
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def _is_called(heading: str, label: str) -> bool:
     """Whether a heading is the one that an entry calls so, give or take its number or what follows that."""
-    shown, label = (f" {' '.join(_WORD.findall(text.lower()))} " for text in (heading.text, entry.label))
-    short, long = sorted((shown, label), key=len)
+    short, long = (heading, label) if len(heading) < len(label) else (label, heading)
     return bool(short.strip()) and (long.startswith(short) or long.endswith(short))
 
 

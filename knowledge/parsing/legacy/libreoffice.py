@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from functools import cache
+import time
+from functools import lru_cache
 from pathlib import Path
 
 # Module of LibreOffice → the library that it is, and what Debian calls it.
@@ -15,16 +16,27 @@ _PLACES = (
 )
 
 
-@cache
+_KEPT_S = 60  # seconds for which an answer is kept: it may be installed while the site runs
+
+
 def program() -> str:
     """Return the path of LibreOffice, or "" where there is none."""
+    return _program(time.monotonic() // _KEPT_S)
+
+
+@lru_cache(maxsize=1)
+def _program(now: float) -> str:
     path = os.pathsep.join((os.defpath, "/usr/local/bin", "/snap/bin", *_PLACES))
     return shutil.which("soffice", path=path) or shutil.which("libreoffice", path=path) or ""
 
 
-@cache
 def has(module: str) -> bool:
     """Whether LibreOffice is installed with this module: "writer", "calc" or "impress"."""
+    return _has(module, time.monotonic() // _KEPT_S)
+
+
+@lru_cache(maxsize=len(_LIBRARIES))
+def _has(module: str, now: float) -> bool:
     if not program():
         return False
     folder = Path(program()).resolve().parent

@@ -44,7 +44,7 @@ class Blocks:
         self.package, self.pictures, self.page = package, pictures, page
         self.titled = False
         self._waiting: list[Element] = []  # what is anchored in the paragraph that is being read
-        self._counts: dict[tuple[str, int], int] = {}
+        self._counts: dict[str, dict[int, int]] = {}  # of list styles, by level
 
     def read(self, parent: etree._Element, depth: int = 0) -> Iterator[Element]:
         """Yield the elements of a node's children."""
@@ -137,18 +137,20 @@ class Blocks:
             return
         style = node.get(f"{TEXT}style-name") or style
         form = self.package.styles.lists.get(style, {}).get(level, _BULLET)
-        if node.get(f"{TEXT}continue-numbering") != "true" and node.get(f"{TEXT}continue-list") is None and level == 1:
-            self._counts = {place: count for place, count in self._counts.items() if place[0] != style}
+        continues = node.get(f"{TEXT}continue-numbering") == "true" or node.get(f"{TEXT}continue-list") is not None
+        if level == 1 and not continues:
+            self._counts.pop(style, None)
+        counts = self._counts.setdefault(style, {})
         for item in node:
             if item.tag not in (f"{TEXT}list-item", f"{TEXT}list-header"):
                 continue
             marker = ""
             if item.tag == f"{TEXT}list-item" and next(item.iterchildren(f"{TEXT}p", f"{TEXT}h"), None) is not None:
                 start = item.get(f"{TEXT}start-value", "")
-                number = int(start) if start.isdigit() else self._counts.get((style, level), form.start - 1) + 1
-                self._counts = {
-                    place: count for place, count in self._counts.items() if place[0] != style or place[1] < level
-                } | {(style, level): number}
+                number = int(start) if start.isdigit() else counts.get(level, form.start - 1) + 1
+                for deeper in [place for place in counts if place > level]:
+                    del counts[deeper]
+                counts[level] = number
                 marker = form.marker(number)
             for child in item:
                 if child.tag == f"{TEXT}list":

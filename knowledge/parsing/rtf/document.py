@@ -1,5 +1,6 @@
 """Rich text (rtf): headings, lists, tables, pictures and notes in reading order."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -73,7 +74,7 @@ def _table(rows: list[Row]) -> Iterator[Element]:
         declared = row.properties if len(row.properties) == len(row.cells) else []
         for number, text in enumerate(row.cells):
             properties = declared[number] if declared else CellProperties(0)
-            last = next((at for at, edge in enumerate(edges) if properties.edge <= edge + NEAR), column)
+            last = bisect_left(edges, properties.edge - NEAR)
             width = max(1, last - column + 1) if declared else 1
             if properties.joins_left and line and not text:
                 line[-1] = Cell(line[-1].text, line[-1].columns + width, line[-1].rows)

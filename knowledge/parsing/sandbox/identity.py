@@ -49,29 +49,13 @@ _STREAMS = {
     "__properties_version1.0": "msg",
     "encryptedpackage": "encrypted",
 }
-_SHEETS = frozenset({"xls", "xlt", "xlsx", "xlsm", "xltx", "xlsb", "ods"})
+_SHEETS = frozenset({"xls", "xlt", "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots"})
 # Their files begin with bytes that say so; without these bytes, a file so named is something else.
 _BINARY = _SHEETS | frozenset(
-    {
-        "pdf",
-        "doc",
-        "dot",
-        "docx",
-        "docm",
-        "dotx",
-        "ppt",
-        "pps",
-        "pptx",
-        "pptm",
-        "ppsx",
-        "odt",
-        "odp",
-        "epub",
-        "msg",
-        "rtf",
-    }
+    {"pdf", "doc", "dot", "docx", "docm", "dotx", "dotm", "ppt", "pps", "pot", "pptx", "pptm", "ppsx", "ppsm", "potx"}
+    | {"potm", "odt", "ott", "odp", "otp", "epub", "msg", "rtf"}
 )
-_ZIPPED = frozenset({"docx", "xlsx", "pptx", "odt", "ods", "odp", "epub"})
+_NOT_ZIPPED = frozenset({"pdf", "doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "rtf"})
 _HTML = re.compile(
     r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title|style|table|div|p|h\d)\b", re.S
 )
@@ -137,7 +121,7 @@ def _in_archive(path: Path, extension: str) -> str:
             if "xl/workbook.bin" in names:
                 found = "xlsb"
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, OSError) as error:
-        if extension not in _ZIPPED:
+        if extension not in _BINARY or extension in _NOT_ZIPPED:
             raise mislabelled(extension, "zip") from error
         raise ParseError("broken") from error
     if not found:

@@ -98,6 +98,15 @@ def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: Knowl
     assert (document.status, document.attempt) == ("ready", 1)
 
 
+def test_what_a_file_is_its_bytes_tell(base: KnowledgeBase) -> None:
+    document = add(base, "export.xls", b"<html><body><p>Green tea is steeped.</p></body></html>")
+    assert document.media_type == "application/vnd.ms-excel"
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.media_type, document.original_filename) == ("text/html", "export.xls")
+    assert "Green tea" in document.chunks.get().content
+
+
 def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
     document = Document.objects.get(pk=document_id)
     seen.append((document.status, document.stage, document.progress))

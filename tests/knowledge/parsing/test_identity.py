@@ -105,6 +105,12 @@ def test_a_picture_is_no_text(tmp_path: Path) -> None:
     ("parts", "code", "words"),
     [
         ({"word/document.xml": b"x" * 40 * 1024**2}, "too_large", "bomb"),
+        ({"mimetype": b"application/epub+zip", "a.xhtml": b"x" * 40 * 1024**2}, "too_large", "bomb"),
+        (
+            {"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b"x" * 40 * 1024**2},
+            "too_large",
+            "bomb",
+        ),
         ({"readme.txt": b"hello"}, "broken", "another kind of ZIP archive"),
         ({"word/document.xml": b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "broken", "entities"),
         ({"word/document.xml": '<?xml version="1.0"?><!DOCTYPE a>'.encode("utf-16")}, "broken", "entities"),

@@ -3,6 +3,7 @@
 import http.server
 import subprocess
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -225,3 +226,40 @@ def test_relations_to_parts_that_are_missing_do_no_harm(tmp_path: Path) -> None:
     ).encode()
     path = with_part(tmp_path / "a.docx", tmp_path / "b.docx", "word/_rels/document.xml.rels", relations)
     assert outline(read(path)) == ["The pump is blue."]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "kind"),
+    [
+        ("a.docm", b"wordprocessingml.document.main", b"application/vnd.ms-word.document.macroEnabled.main"),
+        ("a.dotx", b"wordprocessingml.document.main", b"wordprocessingml.template.main"),
+        (
+            "a.pptm",
+            b"presentationml.presentation.main",
+            b"application/vnd.ms-powerpoint.presentation.macroEnabled.main",
+        ),
+        ("a.ppsx", b"presentationml.presentation.main", b"presentationml.slideshow.main"),
+        ("a.xlsm", b"spreadsheetml.sheet.main", b"application/vnd.ms-excel.sheet.macroEnabled.main"),
+    ],
+)
+def test_files_with_macros_templates_and_shows(tmp_path: Path, name: str, part: bytes, kind: bytes) -> None:
+    plain = tmp_path / "plain"
+    if "word" in part.decode():
+        document = docx.Document()
+        document.add_paragraph("The pump is blue.")
+        document.save(str(plain))
+    elif "sheet" in part.decode():
+        book = openpyxl.Workbook()
+        book.active.append(["The pump is blue."])
+        book.save(plain)
+    else:
+        show = Presentation()
+        show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = "The pump is blue."
+        show.save(str(plain))
+    with zipfile.ZipFile(plain) as package:
+        types = package.read("[Content_Types].xml")
+    prefix = b"" if b"vnd" not in kind else b"application/vnd.openxmlformats-officedocument."
+    assert prefix + part in types
+    with_part(plain, tmp_path / name, "[Content_Types].xml", types.replace(prefix + part, kind))
+    found = list(parse_file(tmp_path / name, name, tmp_path / "out", ParseLimits()))
+    assert any("The pump is blue." in str(element) for element in found)

@@ -200,8 +200,14 @@ def test_editors_add_files(as_colleague: Client, base: KnowledgeBase) -> None:
 
 
 def test_retry_is_offered_where_it_may_help(as_owner: Client, base: KnowledgeBase) -> None:
-    for code, is_offered in (("timeout", True), ("missing_tool", True), ("broken", False), ("unsupported", False)):
-        document = factories.make_document(base, f"{code}.pdf", code.encode(), status="failed", error_code=code)
+    for name, code, is_offered in (
+        ("a.pdf", "timeout", True),
+        ("a.pdf", "broken", False),
+        ("a.exe", "unsupported", False),
+        ("a.rtf", "unsupported", True),  # by an earlier version
+        ("a.xls", "missing_tool", True),
+    ):
+        document = factories.make_document(base, name, (name + code).encode(), status="failed", error_code=code)
         page = as_owner.get(url("document-row", document.pk), headers=HTMX).content.decode()
         assert (url("document-retry", document.pk) in page) == is_offered
 
