@@ -20,6 +20,7 @@ from knowledge.web.highlights import BULLET, Marks, bare
 
 register = template.Library()
 register.simple_tag(locations.place)
+register.simple_tag(locations.place_in_line)
 
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
 _ICONS = {"pdf": "file-text", "word": "file-text", "opendocument.text": "file-text", "rtf": "file-text",
