@@ -8,6 +8,12 @@ RUN python -m venv --without-pip /opt/venv && \
         --requirement /tmp/requirements.txt
 
 FROM python:3.13-slim-trixie
+# What reads Word, Excel and PowerPoint files of before 2007; `--build-arg LIBREOFFICE=` leaves it out.
+ARG LIBREOFFICE="libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
+# hadolint ignore=DL3008
+RUN if [ -n "$LIBREOFFICE" ]; then \
+        apt-get update -q && apt-get install -q -y --no-install-recommends $LIBREOFFICE && rm -rf /var/lib/apt/lists/*; \
+    fi
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin ragsite && \
     install --directory --owner ragsite --group ragsite --mode 700 /data
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 RAGSITE_DATA_DIR=/data

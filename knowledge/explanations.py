@@ -22,8 +22,15 @@ SENTENCES: dict[str, Promise] = {
         "The file is protected by a password, or is an older Office file with a new extension. "
         "Save it without a password as %(kind)s."
     ),
+    "encrypted.open_document": _("The OpenDocument file is protected by a password. Save it without one."),
+    "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
+    "encrypted.mail": _("The mail is encrypted; only its recipient's mail program can read it. Save it unencrypted."),
+    "encrypted.older": _(
+        "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
+    ),
     "broken": _("The file is damaged or was not copied completely."),
     "broken.pdf": _("The PDF is damaged or was not copied completely."),
+    "broken.picture": _("The picture is damaged or was not copied completely."),
     "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
     "broken.zeros": _("The file holds only zero bytes; it was probably not copied completely."),
     "broken.office": _("The file is damaged and can't be read. Opening and saving it in its program may help."),
@@ -34,6 +41,11 @@ SENTENCES: dict[str, Promise] = {
     "broken.entities": _("The file declares XML entities, which Office documents never do. It is not read."),
     "broken.office_entities": _("The %(kind)s file declares XML entities, which no Office program writes."),
     "broken.csv": _("Line %(line)s is not valid CSV: %(reason)s."),
+    "broken.conversion": _(
+        "LibreOffice, which makes older Office files readable, can't open the file: it is damaged, protected by a "
+        "password, or needs more memory than there is. Saving it in its own program as a newer file often helps."
+    ),
+    "broken.json": _("The file is not valid JSON: line %(line)s, column %(column)s can't be read."),
     "broken.binary": _("This is not a text file: it holds binary data."),
     "broken.not_text": _("This is a %(kind)s file, not text: its name has the wrong extension."),
     "broken.mislabelled": _("The file is named .%(extension)s but its content is %(found)s. Rename or convert it."),
@@ -45,7 +57,10 @@ SENTENCES: dict[str, Promise] = {
     "broken.ended": _("The parser ended before the file did (exit code %(code)s)."),
     "broken.unknown": _("The file is damaged or uses something that can't be read (%(name)s)."),
     "unsupported": _("%(kind)s files can't be read. Supported: %(known)s."),
+    "unsupported.attachment": _("%(kind)s files can't be read."),
     "unsupported.no_extension": _("Files without an extension can't be read. Supported: %(known)s."),
+    "too_many_attachments": _("It is one of more than %(most)s files that the mail and those in it carry."),
+    "too_many_attachments.nested": _("It lies in a mail in a mail, more than %(most)s deep."),
     "too_many_pages": _("The PDF has %(pages)s pages; at most %(most)s are read."),
     "too_many_pages.slides": _("The file has %(slides)s slides; %(most)s are allowed."),
     "too_many_rows": _("The file has more than %(rows)s rows. Split it into parts."),
@@ -55,23 +70,33 @@ SENTENCES: dict[str, Promise] = {
     "too_large.unpacked": _("The file unpacks to %(size)s MB; at most 1,024 MB are read."),
     "too_large.bomb": _("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
     "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
+    "too_large.picture": _("The picture has too many pixels to be opened."),
+    "too_large.attachment": _("It is larger than the %(limit)s MB that this site takes."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(
         "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to PDF from "
-        "its own program; reading text from pictures (OCR) is not available yet."
+        "its own program; this site doesn't read text from pictures (RAGSITE_OCR)."
     ),
     "no_text.scanned": _(
-        "The PDF holds only pictures of text, as from a scanner. Reading text from pictures (OCR) is not available "
-        "yet; run the file through an OCR program and upload the result."
+        "The PDF holds only pictures of text, as from a scanner. This site doesn't read text from pictures "
+        "(RAGSITE_OCR); run the file through an OCR program and upload the result."
     ),
+    "no_text.picture": _("This site doesn't read text from pictures (RAGSITE_OCR)."),
     "no_text.document": _("The document holds no text, tables or pictures."),
     "no_text.slides": _("The slides hold no text, tables or pictures."),
     "no_text.sheets": _("The workbook's sheets are empty."),
     "no_text.page": _("The page holds no readable text."),
     "timeout": _("Reading the file took longer than %(seconds)s seconds. Split it into smaller files."),
+    "timeout.conversion": _(
+        "LibreOffice took longer than %(seconds)s seconds to open the file. Save it in its own program as a newer file."
+    ),
     "memory": _("Reading the file needs more than %(memory)s MB of memory. Split it into smaller files."),
     "missing_tool": _("A part that reads this kind of file is not installed (%(name)s)."),
+    "missing_tool.libreoffice": _(
+        "%(kind)s files are read with LibreOffice, which is not installed on this server, or not whole (package "
+        "%(package)s). Save the file as %(newer)s, or ask an administrator to install it."
+    ),
     "missing": _("The stored file is missing. Delete this document and upload it again."),
     "cancelled": _("Reading the file was cancelled."),
     "worker_lost": _(
@@ -83,7 +108,12 @@ SENTENCES: dict[str, Promise] = {
         "in the log under document %(number)s."
     ),
     "internal.start": _("The parser could not be started. Retry in a moment."),
+    "left_out.scans": _("More than %(most)s pages are scanned; none of them was read as a picture."),
+    "left_out.scans_failed": _("The scanned pages could not be read; the rest of the document can be searched."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
+    "left_out.attachments": _(
+        "%(left)s attachments were left out: at most %(most)s of a mail are read, and no more than it can hold."
+    ),
     "left_out.caption": _(
         "A caption of a picture or table holds more than %(most)s characters; the rest was left out."
     ),

@@ -11,6 +11,8 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.explanations import explain
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.registry import check_name
 
 
 class KnowledgeBase(models.Model):
@@ -105,6 +107,10 @@ def picture_path(picture: "Picture", filename: str) -> str:
     return f"pictures/{picture.document_id}/{filename}"
 
 
+# Codes of errors that the same file meets again.
+_IN_THE_FILE = frozenset({"encrypted", "empty", "broken", "missing"})
+
+
 class Document(models.Model):
     """One file of a knowledge base and how far its ingestion has come."""
 
@@ -147,9 +153,15 @@ class Document(models.Model):
     error = models.JSONField(_("error"), default=dict, blank=True)
     notices = models.JSONField(_("notice"), default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
+    # It came with a mail only, and goes with the last one that carries it.
+    is_attachment = models.BooleanField(_("attachment"), default=False)
     # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
     is_slow = models.BooleanField(default=False)
     pages = models.PositiveIntegerField(_("pages"), null=True, blank=True)
+    # Pages whose words are in pictures; and whether its next or last reading takes these in. The first one doesn't, so
+    # that the words that are there are found soon.
+    scanned_pages = models.PositiveIntegerField(_("scanned pages"), default=0)
+    reads_scans = models.BooleanField(default=False)
     language = models.CharField(_("language"), max_length=10, blank=True)
     source_url = models.URLField(_("source"), max_length=2000, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -198,6 +210,17 @@ class Document(models.Model):
         return "\n".join(explain(**notice) for notice in self.notices)
 
     @property
+    def may_retry(self) -> bool:
+        """Whether reading it again may end otherwise: not where the reason lies in the file itself."""
+        if self.error_code in ("unsupported", "missing_tool"):
+            try:
+                check_name(self.original_filename)
+            except ParseError:
+                return False
+            return True  # since what was missing is there now
+        return bool(self.file) and self.error_code not in _IN_THE_FILE
+
+    @property
     def path(self) -> str:
         """Its file's name, after the folder that tells it from others of this name."""
         return f"{self.folder}/{self.original_filename}" if self.folder else self.original_filename
@@ -206,6 +229,34 @@ class Document(models.Model):
     def name(self) -> str:
         """What people call it by: its title, else its path."""
         return self.title or self.path
+
+
+class Attachment(models.Model):
+    """A file that a mail carries, and the document that was made of it; of the same bytes there is one only."""
+
+    mail = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="attachments", verbose_name=_("mail"))
+    document = models.ForeignKey(
+        Document, on_delete=models.CASCADE, null=True, related_name="carried_by", verbose_name=_("document")
+    )
+    name = models.CharField(_("file name"), max_length=255)
+    size = models.PositiveBigIntegerField(_("size"), help_text=_("bytes"))
+    # Why there is no document of it: what `explanations.explain` is to be called with.
+    error = models.JSONField(_("error"), default=dict, blank=True)
+
+    class Meta:
+        """In the order of the mail."""
+
+        verbose_name = _("attachment")
+        verbose_name_plural = _("attachments")
+        ordering = ["mail_id", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def error_message(self) -> str:
+        """Why it can't be read, in the reader's language; "" where it can, or where that isn't known yet."""
+        return explain(**self.error) if self.document is None else self.document.error_message
 
 
 class Picture(models.Model):

@@ -48,6 +48,7 @@ ERROR_TITLES: dict[str, Promise] = {
 }
 STAGES: dict[str, Promise] = {
     "parsing": _("Reading"),
+    "scans": _("Reading scanned pages"),
     "storing": _("Storing passages"),
     "words": _("Indexing words"),
     "vectors": _("Indexing meaning"),
@@ -141,6 +142,11 @@ def status(document: Document) -> dict[str, Any]:
         "notice": document.notice,
         "pages": document.pages,
         "chunks": document.chunks.count() if chunks is None else chunks,
+        "attachments": [
+            {"name": item.name, "size": item.size, "document": item.document_id, "error": item.error_message or None}
+            for item in document.attachments.all()
+        ],
+        "attached_to": [item.mail_id for item in document.carried_by.all()],
         "url": reverse("api-document", args=[document.pk]),
     }
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePath
@@ -20,11 +21,12 @@ from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge.access import Actor, key
+from knowledge.explanations import explain
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.registry import format_of
+from knowledge.parsing.registry import OLE, check_name, format_of
 
 _TASK = "knowledge.tasks.ingest_waiting"
 # Tasks that do the same however often they are queued.
@@ -51,7 +53,7 @@ class Refused(Exception):
 
 
 class UploadRefused(Refused):
-    """A file that is not taken in. Codes: too_large (413), no_file."""
+    """A file that is not taken in. Codes: too_large (413), unsupported and missing_tool (415), no_file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,11 @@ def add_document(
     `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
     retried when it had failed or been cancelled. Under another name such a document is read as what it is called now,
-    and counts as new. A file of an unknown format is kept, and fails with its reason.
+    and counts as new. Raises `UploadRefused` also for a format that can't be read here.
     """
     check_size(filename, file.size or 0)
-    hashed = hashlib.sha256()
-    for piece in file.chunks():
-        hashed.update(piece)
-    digest = hashed.hexdigest()
+    check_format(filename, file)
+    digest = _digest(file)
     there = knowledge_base.documents.filter(sha256=digest).first()
     if there is None:
         document = Document(
@@ -170,6 +170,8 @@ def add_document(
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
+    if there.is_attachment:  # from now on it stays when the mail goes that it came with
+        Document.objects.filter(pk=there.pk).update(is_attachment=False)
     if there.status not in (Document.Status.FAILED, Document.Status.CANCELLED):
         return AddedDocument(there, already_here=True)
     is_renamed = clean_filename(filename) != there.original_filename
@@ -189,6 +191,51 @@ def check_size(filename: str, size: int) -> None:
     if size > settings.MAX_UPLOAD_MB * 1024 * 1024:
         message = _("“{name}” is larger than the {limit} MB that this site takes.")
         raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=settings.MAX_UPLOAD_MB))
+
+
+def check_format(filename: str, file: "File[bytes] | None" = None) -> None:
+    """Raise `UploadRefused` for a file that can't be read here, by its name; its first bytes may tell otherwise."""
+    head = b""
+    if file is not None:
+        head = file.read(len(OLE))
+        file.seek(0)
+    try:
+        check_name(clean_filename(filename), head)
+    except ParseError as error:
+        raise UploadRefused(error.code, f"“{clean_filename(filename)}”: {explain(error.key, **error.params)}") from None
+
+
+def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list[str]) -> Document:
+    """Return the document of a file that a mail carries, made and queued unless its base holds the same bytes.
+
+    Call it in the transaction that holds the mail; files that it stores are added to `written`.
+    """
+    digest = _digest(file)
+    there = mail.knowledge_base.documents.filter(sha256=digest)
+    if found := there.first():
+        return found
+    document = Document(
+        knowledge_base=mail.knowledge_base,
+        uploaded_by_id=mail.uploaded_by_id,
+        original_filename=clean_filename(name),
+        folder=_clean_folder(mail.path),
+        media_type=_media_type(name),
+        sha256=digest,
+        size=file.size or 0,
+        heartbeat_at=timezone.now(),
+        is_attachment=True,
+    )
+    if not _insert(document, file):
+        return there.get()
+    written.append(str(document.file.name))
+    return document
+
+
+def remove_attachments(documents: Iterable[Document]) -> None:
+    """Remove those of a mail's former attachments that came with mails only, and that no mail carries any more."""
+    for document in documents:
+        if document.is_attachment and not document.carried_by.exists():
+            delete_document(document)
 
 
 def clean_filename(filename: str) -> str:
@@ -214,23 +261,28 @@ def _visible(text: str) -> str:
 
 
 def delete_document(document: Document) -> None:
-    """Remove a document with its passages, pictures and files; citations keep their snippets."""
+    """Remove a document with its passages, pictures, files and attachments; citations keep their snippets."""
     with transaction.atomic():
         if Document.objects.select_for_update().filter(pk=document.pk).first() is None:
             return
         pk, name = document.pk, str(document.file.name)
+        attached = list(Document.objects.filter(carried_by__mail=pk).distinct())
         passages.delete_passages(document)
         document.delete()
         transaction.on_commit(lambda: passages.delete_files(pk, name))
+        remove_attachments(attached)
 
 
 def cancel_document(document: Document) -> bool:
     """End a waiting or running ingestion and drop what it made; return whether there was one to end."""
-    now = timezone.now()
+    ended = {"stage": "", "finished_at": timezone.now(), "updated_at": timezone.now()}
     with transaction.atomic():
-        cancelled = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED).update(
-            status=Document.Status.CANCELLED, stage="", finished_at=now, updated_at=now
-        )
+        rows = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED)
+        waiting = rows.filter(reads_scans=True, status__in=(Document.Status.QUEUED, Document.Status.PARSING))
+        # Where but the scanned pages are left unread, what was read before stays.
+        if waiting.filter(chunks__isnull=False).update(status=Document.Status.READY, progress=100, **ended):
+            return True
+        cancelled = rows.update(status=Document.Status.CANCELLED, **ended)
         if cancelled:
             passages.delete_passages(document)
     return bool(cancelled)
@@ -334,7 +386,15 @@ def tidy_queue() -> int:
 
 def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
     """Queue a document as one that nobody has tried, if it is still among `rows` and has a file."""
-    untried = {"attempt": 0, "error_code": "", "error": {}, "started_at": None, "finished_at": None}
+    untried = {
+        "attempt": 0,
+        "reads_scans": False,
+        "scanned_pages": 0,
+        "error_code": "",
+        "error": {},
+        "started_at": None,
+        "finished_at": None,
+    }
     return _queue(rows.exclude(file=""), **untried, **fields)
 
 
@@ -369,6 +429,13 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
 def _delete_files(documents: list[tuple[int, str]]) -> None:
     for pk, name in documents:
         passages.delete_files(pk, name)
+
+
+def _digest(file: "File[bytes]") -> str:
+    hashed = hashlib.sha256()
+    for piece in file.chunks():
+        hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def _media_type(filename: str) -> str:

@@ -95,6 +95,28 @@ INGEST_WORKERS = env.integer(
 INGEST_TIMEOUT = env.integer("RAGSITE_INGEST_TIMEOUT", 3600, (60, None), "seconds for a document, indexing included")
 PARSE_TIMEOUT = env.integer("RAGSITE_PARSE_TIMEOUT", 900, (10, None), "seconds to read a file, in a process of its own")
 PARSE_MEMORY_MB = env.integer("RAGSITE_PARSE_MEMORY_MB", 3072, (256, None), "memory of that process")
+OCR = env.choice(
+    "RAGSITE_OCR",
+    "auto",
+    ("off", "auto", "always"),
+    "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or `off`; "
+    "it comes after the other words are searchable, and takes some seconds a page",
+)
+OCR_ENGINE = env.choice(
+    "RAGSITE_OCR_ENGINE",
+    "rapidocr",
+    ("rapidocr", "tesseract"),
+    "`rapidocr` reads Chinese and English with models of its own; `tesseract` must be installed, with its languages",
+)
+OCR_LANGUAGES = env.words(
+    "RAGSITE_OCR_LANGUAGES", ("en", "zh"), "languages that tesseract reads, also by its own names"
+)
+OCR_MAX_PAGES = env.integer(
+    "RAGSITE_OCR_MAX_PAGES",
+    400,
+    (1, None),
+    "scanned pages of a document that are read; one with more keeps the rest unread",
+)
 
 env.section(_("Language model"))
 LLM_BASE_URL = env.url(

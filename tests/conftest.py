@@ -1,5 +1,6 @@
 """The cast: an owner, a colleague with whom things are shared, and a stranger; staff where it matters."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +21,20 @@ from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures"]
 
+# Modules and tests stay to the end: to look through them for garbage again and again takes a tenth of a run.
+gc.disable()
+
 # The same examples in every run, and no limit on the time that one takes: the machine may be busy.
 hypothesis_settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 hypothesis_settings.load_profile("steady")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture

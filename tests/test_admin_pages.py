@@ -21,7 +21,7 @@ from tests.benchmarks.conversations.administration.texts import FREQUENT
 
 pytestmark = pytest.mark.django_db
 MODELS = [*admin.site._registry]
-FEW, MORE = 60, 300
+FEW, MORE = 40, 200
 
 
 def url(model: type[Model], page: str, *args: Any) -> str:
@@ -58,13 +58,14 @@ def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None
     assert {name: (few[name], count) for name, count in many.items() if count > few[name] + 1} == {}
 
 
-def test_who_may_only_look_opens_every_page_and_changes_nothing() -> None:
+@pytest.mark.parametrize("models", [MODELS[first::3] for first in range(3)], ids=range(3))
+def test_who_may_only_look_opens_every_page_and_changes_nothing(models: list[type[Model]]) -> None:
     filling.fill(12)
     looker = factories.make_user("looker", is_staff=True)
     looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client, found = Client(), []
     client.force_login(looker)
-    for model in MODELS:
+    for model in models:
         row = model._default_manager.order_by("-pk").first()
         assert row is not None
         for page, status in (("changelist", 200), ("change", 200), ("history", 200), ("add", 403), ("delete", 403)):
@@ -74,7 +75,7 @@ def test_who_may_only_look_opens_every_page_and_changes_nothing() -> None:
                 found.append(f"{address}: {response.status_code}")
             if page == "change" and 'name="_save"' in response.content.decode():
                 found.append(f"{address} has a button to save")
-        for query in ("_facets=True", "o=-1", "q=quetzal", "p=1"):
+        for query in ("_facets=True&o=-1", "q=quetzal&p=1"):
             response = client.get(f"{url(model, 'changelist')}?{query}")
             if response.status_code != 200:
                 found.append(f"{response.request['PATH_INFO']}?{query}: {response.status_code}")

@@ -9,6 +9,11 @@ missing=""
 there redis-server || missing="$missing redis-server"
 there pdftotext || missing="$missing poppler-utils"
 { there msgfmt && there xgettext; } || missing="$missing gettext"
+# The programs that read older Office files: writer, calc and impress, without a desktop.
+for module in writer:sw calc:sc impress:sd; do
+    [ -e "/usr/lib/libreoffice/program/lib${module#*:}lo.so" ] || [ -d /Applications/LibreOffice.app ] ||
+        missing="$missing libreoffice-${module%:*}-nogui"
+done
 if [ "$(uname)" = Linux ] && ! { there fc-list && [ -n "$(fc-list :lang=zh 2>/dev/null)" ]; }; then
     missing="$missing fontconfig fonts-noto-cjk" # the browser tests read Chinese
 fi

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from knowledge import queries
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.models import Attachment, Chunk, Document, KnowledgeBase, Membership
 from ragsite.api.fields import ModelSerializer, TextField
 
 
@@ -56,6 +56,15 @@ class ErrorSerializer(serializers.Serializer[dict[str, str]]):
     message = serializers.CharField()
 
 
+class AttachmentSerializer(serializers.Serializer[Attachment]):
+    """A file that a mail carries."""
+
+    name = serializers.CharField()
+    size = serializers.IntegerField(help_text="Bytes.")
+    document = serializers.IntegerField(allow_null=True, help_text="The document made of it, if it can be read.")
+    error = serializers.CharField(allow_null=True, help_text="Why it can't be read.")
+
+
 class DocumentSerializer(serializers.Serializer[Document]):
     """A document and how far its ingestion has come."""
 
@@ -70,6 +79,8 @@ class DocumentSerializer(serializers.Serializer[Document]):
     notice = serializers.CharField(help_text="What was left out of it, one notice a line; mostly empty.")
     pages = serializers.IntegerField(allow_null=True)
     chunks = serializers.IntegerField()
+    attachments = AttachmentSerializer(many=True, help_text="The files that a mail carries, in its order.")
+    attached_to = serializers.ListField(child=serializers.IntegerField(), help_text="The mails that carry it.")
     url = serializers.CharField()
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
@@ -81,6 +92,15 @@ class AddedDocumentSerializer(DocumentSerializer):
     """What an upload came to."""
 
     already_here = serializers.BooleanField()
+
+
+class FormatsSerializer(serializers.Serializer[Any]):
+    """What can be read here, by file name extension."""
+
+    extensions = serializers.ListField(child=serializers.CharField())
+    missing = serializers.DictField(
+        child=serializers.CharField(), help_text="Extensions whose files a program is missing for, and its name."
+    )
 
 
 class UploadSerializer(serializers.Serializer[Any]):

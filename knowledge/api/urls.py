@@ -10,6 +10,7 @@ urlpatterns = [
     path("knowledge-bases/<int:pk>/members", views.MemberList.as_view(), name="api-members"),
     path("knowledge-bases/<int:pk>/members/<int:user_id>", views.MemberDetail.as_view(), name="api-member"),
     path("knowledge-bases/<int:pk>/documents", views.DocumentList.as_view(), name="api-documents"),
+    path("formats", views.FormatList.as_view(), name="api-formats"),
     path("documents/<int:pk>", views.DocumentDetail.as_view(), name="api-document"),
     path("documents/<int:pk>/chunks", views.ChunkList.as_view(), name="api-document-chunks"),
     path("documents/<int:pk>/file", views.DocumentFile.as_view(), name="api-document-file"),

@@ -19,17 +19,21 @@ from knowledge.api.serializers import (
     AddedDocumentSerializer,
     ChunkSerializer,
     DocumentSerializer,
+    FormatsSerializer,
     KnowledgeBaseSerializer,
     MembershipSerializer,
     UploadSerializer,
 )
+from knowledge.explanations import explain
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.parsing import registry
 from knowledge.web import files
 from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
 from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
 _STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 
 
@@ -125,6 +129,7 @@ class DocumentList(generics.ListAPIView[Document]):
         """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
         found = queries.search_documents(found, self.request.query_params.get("q", ""))
+        found = found.prefetch_related("attachments__document", "carried_by")
         wanted = self.request.query_params.get("status")
         if wanted is None:
             return found
@@ -146,7 +151,8 @@ class DocumentList(generics.ListAPIView[Document]):
         request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Take in one or more files (`file`, repeatable); all of them or, above the limit, none (413).
+        """Take in one or more files (`file`, repeatable); all of them or, where one is too large (413), or of a format
+        that can't be read here (415, see `/formats`), none.
 
         A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
         """
@@ -156,6 +162,7 @@ class DocumentList(generics.ListAPIView[Document]):
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         for upload in uploads:
             _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
+            _accept(lambda upload=upload: services.check_format(upload.name or "", upload))
         added = [
             services.add_document(
                 base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
@@ -164,6 +171,16 @@ class DocumentList(generics.ListAPIView[Document]):
         ]
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class FormatList(APIView):
+    """What can be read here."""
+
+    @extend_schema(responses=FormatsSerializer)
+    def get(self, request: Request) -> Response:
+        """Tell by extension which files are taken in, and why some are not; ask before sending a large one."""
+        missing = {extension: explain(error.key, **error.params) for extension, error in registry.missing().items()}
+        return Response({"extensions": registry.extensions(), "missing": missing})
 
 
 class DocumentDetail(APIView):
@@ -176,7 +193,7 @@ class DocumentDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Remove it with its passages, pictures and files."""
+        """Remove it with its passages, pictures and files, a mail with its attachments."""
         services.delete_document(access.get_editable_document(request.user, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -1,7 +1,8 @@
 """Elements in, chunks out. Pure: no Django, no files, no models.
 
 A chunk lies within one section, and never crosses a heading of its own level or above; a section that fits into one
-chunk takes the sections below it along (see `sections`). Text is cut between sentences, preferably between
+chunk takes the sections below it along (see `sections`), and headings with nothing under them stand before the text
+that follows. Text is cut between sentences, preferably between
 paragraphs, code between lines, tables between rows. The contents of a document's chunks are disjoint and in
 order; joined by blank lines they read as the document without those headings that stand in `heading_path`.
 """
@@ -59,7 +60,8 @@ def chunk(
     """Yield the chunks of a document's elements, in order, holding no more than about two chunks at a time.
 
     `size` is the target in tokens of `count_tokens`: a content is at most a tenth longer, unless it is a single
-    table row or a single line of code. `overlap` bounds the lead, in tokens.
+    table row or a single line of code, or takes in headings at the document's end. `overlap` bounds the lead, in
+    tokens.
     """
 
     @lru_cache(_REMEMBERED)
@@ -70,10 +72,28 @@ def chunk(
         return max(sum(map(measure_window, windows(text))), len(text) // _CHARACTERS_PER_TOKEN)
 
     offset = 0
-    for draft in _Chunker(size, overlap, measure).run(fold(elements, limit=size, measure=measure)):
+    for draft in _with_last_headings(_Chunker(size, overlap, measure).run(fold(elements, limit=size, measure=measure))):
         end = offset + len(draft.content)
         yield replace(draft, char_start=offset, char_end=end)
         offset = end + 2
+
+
+def _with_last_headings(drafts: Iterator[ChunkDraft]) -> Iterator[ChunkDraft]:
+    """Yield the drafts; headings at the very end, with nothing under them, go with the text before them."""
+    before: ChunkDraft | None = None
+    for draft in drafts:
+        if before is not None and before.kind == draft.kind == "text" and _is_headings(draft.content):
+            content, tokens = f"{before.content}\n\n{draft.content}", before.token_count + draft.token_count
+            draft = replace(before, content=content, page_to=draft.page_to, token_count=tokens)
+        elif before is not None:
+            yield before
+        before = draft
+    if before is not None:
+        yield before
+
+
+def _is_headings(content: str) -> bool:
+    return all(line.startswith(MARK) for line in content.splitlines() if line)
 
 
 @dataclass(slots=True)
@@ -144,15 +164,18 @@ class _Chunker:
                         units.append(_Unit(piece, cost, self.blocks, self.page, None, listed))
                 yield from self._text(units)
         yield from self._close_section()
+        yield from self._flush()
 
     def _close_section(self) -> Iterator[ChunkDraft]:
-        """Emit what the section still holds; a heading with nothing under it is a chunk by itself."""
+        """Emit what the section still holds; a heading with nothing under it goes with the text of the next section."""
         if self.bare is not None:
             text = _line(self.bare.text)
-            page = self.bare.page
+            self.blocks += 1
+            self.units.append(_Unit(MARK + text, self.measure(text), self.blocks, self.bare.page, last=True))
+            self.total += self.units[-1].tokens
             self.bare = None
-            yield self._draft("text", text, (page, page), self.measure(text))
-        yield from self._flush()
+        if self.total > self.size or not all(unit.text.startswith(MARK) for unit in self.units):
+            yield from self._flush()
         self.said = []
 
     def _takes_as_caption(self, text: str) -> bool:
@@ -196,6 +219,8 @@ class _Chunker:
             if not unit.last:
                 blank = unit.code is not None and unit.text.isspace()
                 boundary = 0.1 if blank else (-0.2 if unit.code is not None else 0.0)
+            elif unit.text.startswith(MARK):
+                boundary = -0.6
             elif unit.text.rstrip().endswith((":", "：")):
                 boundary = -0.4
             else:
@@ -242,6 +267,8 @@ class _Chunker:
         if not table.rows and not any(table.columns):
             return
         self.bare = None
+        if self.units and all(unit.text.startswith(MARK) for unit in self.units):
+            self.said, self.units, self.total = self.units, [], 0
         yield from self._flush()
         lead = self._lead(self.said)
         self.said = []

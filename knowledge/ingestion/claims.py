@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
-from django.db.models import DateTimeField, F, Func, Q, QuerySet
+from django.db.models import Case, DateTimeField, F, Func, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from knowledge.models import Document
@@ -104,6 +104,20 @@ class Claim:
         )
         self.lost.set()
 
+    def read_scans(self, **fields: Any) -> None:
+        """Queue a document to be read once more, with its scanned pages, as if it was new; raises `Lost`."""
+        self.update(
+            status=Document.Status.QUEUED,
+            stage="",
+            progress=0,
+            reads_scans=True,
+            is_slow=True,
+            attempt=0,
+            started_at=None,
+            **fields,
+        )
+        self.lost.set()
+
     def is_lost(self) -> bool:
         """Whether the claim has ended, as it does in time; asks the database at most twice a second."""
         now = time.monotonic()
@@ -126,7 +140,7 @@ def claim(document_id: int) -> Claim | None:
     with transaction.atomic():
         taken = Document.objects.filter(free, pk=document_id).update(
             status=Document.Status.PARSING,
-            stage="parsing",
+            stage=Case(When(reads_scans=True, then=Value("scans")), default=Value("parsing")),
             progress=0,
             error_code="",
             error={},

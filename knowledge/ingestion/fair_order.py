@@ -26,7 +26,8 @@ class FairQueue:
     """Hands out waiting documents, one of each uploader in turn, the one served longest ago first.
 
     `waiting` gives the documents to choose from, anew for each look at the queue. Those of one line come in the order
-    of their upload, after those that are further than they: a giant one, indexed bit by bit, lets others pass.
+    of their upload, after those that are further than they: a giant one, indexed bit by bit, lets others pass. Scanned
+    pages come last, since they take longest.
     """
 
     waiting: Callable[[], QuerySet[Document]]
@@ -38,7 +39,7 @@ class FairQueue:
     def next(self) -> int | None:
         """Return the number of the next document, or None when none waits. Another worker may have it by now."""
         if not self._lines or time.monotonic() - self._looked_at > LOOK_SECONDS:
-            order = [F("progress").asc(), F("pk").asc()]
+            order = [F("reads_scans").asc(), F("progress").asc(), F("pk").asc()]
             place = Window(RowNumber(), partition_by=[F("uploaded_by_id"), F("knowledge_base_id")], order_by=order)
             self._looked_at = time.monotonic()
             self._lines.clear()

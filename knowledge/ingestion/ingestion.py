@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,23 @@ from django.utils import timezone
 from knowledge import services
 from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
-from knowledge.ingestion import claims, passages
+from knowledge.ingestion import attachments, claims, passages
 from knowledge.ingestion.claims import Claim, Lost
 from knowledge.models import Document
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import (
+    Attachment,
+    Code,
+    Element,
+    FileType,
+    Heading,
+    Notice,
+    PageBreak,
+    Paragraph,
+    Scanned,
+    Title,
+)
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.sandbox.runner import ParseLimits, parse_file, too_slow
+from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
@@ -36,6 +47,7 @@ from ragsite.llm.passage_tokens import count_tokens
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
+OCR_PAGE_SECONDS = 60  # that a scanned page may take, on a slow machine
 # Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
 PARSED, STORED = 30, 35
 _MOST_NOTICES = 5
@@ -50,13 +62,17 @@ def ingest(document_id: int) -> bool:
     """
     parse_and_index_words(document_id)
     held = claims.claim_indexing(document_id)
-    if held is None:
-        return False
-    with guarded(held), claims.heartbeat(held):
-        indexer().index_meaning([held])
-    return Document.objects.filter(
-        pk=document_id, attempt=held.attempt, started_at=held.started_at, status=Document.Status.READY
-    ).exists()
+    if held is not None:
+        with guarded(held), claims.heartbeat(held):
+            indexer().index_meaning([held])
+    if Document.objects.filter(pk=document_id, status=Document.Status.QUEUED, reads_scans=True).exists():
+        return ingest(document_id)
+    return (
+        held is not None
+        and Document.objects.filter(
+            pk=document_id, attempt=held.attempt, started_at=held.started_at, status=Document.Status.READY
+        ).exists()
+    )
 
 
 def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bool:
@@ -71,7 +87,9 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     with guarded(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
-            _parse_and_store(document, held, Path(folder))
+            if not _parse_and_store(document, held, Path(folder)):
+                held.read_scans()  # there is nothing else to read
+                return False
         indexer().index_words(document_id, held.report)
         held.hand_on(progress=STORED)
         return True
@@ -90,14 +108,11 @@ def pause(held: Claim, percent: float) -> None:
 
 def finish(held: Claim) -> None:
     """Declare a document ready; raises `Lost`."""
-    held.update(
-        status=Document.Status.READY,
-        stage="",
-        progress=100,
-        finished_at=timezone.now(),
-        error_code="",
-        error={},
-    )
+    done = {"finished_at": timezone.now(), "error_code": "", "error": {}}
+    if settings.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
+        held.read_scans(**done)
+        return
+    held.update(status=Document.Status.READY, stage="", progress=100, **done)
     held.lost.set()
 
 
@@ -153,7 +168,8 @@ def take_back_stalled() -> int:
     return sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
 
 
-def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
+def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
+    """Read and store a document; False where all its words are in pictures, which are to be read now."""
     path = Path(document.file.path)
     limits = ParseLimits(
         timeout_s=settings.PARSE_TIMEOUT,
@@ -161,6 +177,11 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
         max_pages=settings.MAX_DOCUMENT_PAGES,
         max_rows=settings.MAX_TABLE_ROWS,
     )
+    mode = settings.OCR
+    if document.reads_scans:
+        limits = replace(limits, timeout_s=limits.timeout_s + OCR_PAGE_SECONDS * document.scanned_pages)
+    elif mode != "off":
+        mode = "later"
     reading = _Reading(held, limits.timeout_s)
     knowledge_base = document.knowledge_base
     if not path.is_file():
@@ -173,6 +194,7 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
             limits,
             on_progress=reading.progress,
             should_stop=held.is_lost,
+            ocr=Ocr(mode, settings.OCR_ENGINE, tuple(settings.OCR_LANGUAGES)),
         )
         drafts = chunk(
             reading.follow(elements),
@@ -180,9 +202,17 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> None:
             overlap=knowledge_base.chunk_overlap,
             count_tokens=count_tokens,
         )
-        if not passages.spool(drafts, spool):
+        spooled = passages.spool(drafts, spool)
+        if reading.scanned > settings.OCR_MAX_PAGES:
+            reading.notices[Notice(key="left_out.scans", params={"most": settings.OCR_MAX_PAGES})] = None
+            reading.scanned = 0
+        if not spooled and reading.scanned:
+            held.update(scanned_pages=reading.scanned, pages=reading.pages)
+            return False
+        if not spooled:
             raise ParseError("no_text")
         _store(held, passages.Store(document, folder, []), spool, reading)
+    return True
 
 
 def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_Reading") -> None:
@@ -194,6 +224,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 raise Lost
             store.document.attempt = held.attempt
             store.replace(rows)
+            attachments.replace(store.document, reading.attachments, store.folder, store.written)
             held.update(
                 stage="words",
                 progress=STORED,
@@ -201,6 +232,8 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
                 notices=[{"key": notice.key, **notice.params} for notice in islice(reading.notices, _MOST_NOTICES)],
                 title=passages.clean(reading.title),
                 language=language_of(reading.sample),
+                **({} if store.document.reads_scans else {"scanned_pages": reading.scanned}),
+                **({"media_type": reading.media_type} if reading.media_type else {}),
             )
     except BaseException:
         store.discard()
@@ -216,7 +249,10 @@ class _Reading:
     began: float = field(default_factory=time.monotonic)
     pages: int | None = None
     title: str = ""
+    media_type: str = ""  # where it isn't what the name says
     sample: str = ""
+    scanned: int = 0  # pages whose words are in pictures that were not read
+    attachments: list[Attachment] = field(default_factory=list)
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
@@ -234,8 +270,17 @@ class _Reading:
             if isinstance(element, Title):
                 self.title = element.text
                 continue
+            if isinstance(element, FileType):
+                self.media_type = element.media_type
+                continue
+            if isinstance(element, Attachment):
+                self.attachments.append(element)
+                continue
             if isinstance(element, Notice):
                 self.notices[element] = None
+                continue
+            if isinstance(element, Scanned):
+                self.scanned += 1
                 continue
             if isinstance(element, PageBreak) and element.total:
                 self.pages = max(self.pages or 0, element.total)
@@ -247,15 +292,25 @@ class _Reading:
 
 
 def _fail(held: Claim, key: str, **params: Any) -> None:
-    """End the claim and store why, see `explanations.explain`, unless the document is in other hands by now."""
+    """End the claim and store why, see `explanations.explain`, unless the document is in other hands by now.
+
+    Where it was but the reading of scanned pages that failed, the document keeps the words that it had before.
+    """
     held.lost.set()
     try:
+        now = timezone.now()
+        if held.rows().filter(status=Document.Status.PARSING, reads_scans=True, chunks__isnull=False).exists():
+            told = [{"key": Notice(key="left_out.scans_failed").key}, {"key": key, **params}]
+            held.rows().update(
+                status=Document.Status.READY, stage="", progress=100, notices=told, finished_at=now, updated_at=now
+            )
+            return
         held.rows().update(
             status=Document.Status.FAILED,
             error_code=key.partition(".")[0][:40],
             error={"key": key, **params},
-            finished_at=timezone.now(),
-            updated_at=timezone.now(),
+            finished_at=now,
+            updated_at=now,
         )
     except DatabaseError:  # the document stays claimed, goes stale, and is taken up again
         logger.exception("The failure of document %s could not be stored", held.document_id)

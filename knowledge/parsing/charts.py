@@ -5,19 +5,18 @@ from collections.abc import Iterator
 from lxml import etree
 
 from knowledge.parsing.elements import Notice, Table
+from knowledge.parsing.ooxml import A, C, parse_xml
 
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MOST_POINTS = 1000
 
 
 def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]:
     """Yield a chart's categories and series as a table under its title, if it holds any data."""
     try:
-        root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+        root = parse_xml(data)
     except etree.XMLSyntaxError:
         return
-    series = list(root.iter(f"{_C}ser"))
+    series = list(root.iter(f"{C}ser"))
     names: list[str] = []
     values: list[dict[int, str]] = []
     categories: dict[int, str] = {}
@@ -25,8 +24,8 @@ def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]
         categories = categories or _points(item, "cat") or _points(item, "xVal")
         points = _points(item, "val") or _points(item, "yVal")
         if points:
-            node = item.find(f"{_C}tx")
-            texts = [value.text or "" for value in node.iter(f"{_C}v")] if node is not None else []
+            node = item.find(f"{C}tx")
+            texts = [value.text or "" for value in node.iter(f"{C}v")] if node is not None else []
             names.append(" ".join(texts) or str(number))
             values.append(points)
     places = sorted({place for points in (categories, *values) for place in points})
@@ -36,20 +35,20 @@ def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]
         (categories.get(place, str(place + 1)), *(_short(points.get(place, "")) for points in values))
         for place in places[:_MOST_POINTS]
     )
-    title = root.find(f"{_C}chart/{_C}title")
-    caption = "" if title is None else "".join(node.text or "" for node in title.iter(f"{_A}t"))
+    title = root.find(f"{C}chart/{C}title")
+    caption = "" if title is None else "".join(node.text or "" for node in title.iter(f"{A}t"))
     yield Table(page=page, columns=("", *names), rows=rows, caption=" ".join(caption.split()))
     if len(places) > _MOST_POINTS:
         yield Notice(key="left_out.points", params={"points": len(places), "most": _MOST_POINTS})
 
 
 def _points(series: etree._Element, name: str) -> dict[int, str]:
-    node = series.find(f"{_C}{name}")
+    node = series.find(f"{C}{name}")
     found: dict[int, str] = {}
-    for point in node.iter(f"{_C}pt") if node is not None else ():
+    for point in node.iter(f"{C}pt") if node is not None else ():
         place = point.get("idx", "")
         if place.isdigit() and len(place) < 7:
-            text = point.findtext(f"{_C}v") or ""
+            text = point.findtext(f"{C}v") or ""
             found[int(place)] = f"{found[int(place)]} / {text}" if int(place) in found else text
     return found
 

@@ -4,6 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from knowledge.parsing.decoding import read_text
@@ -25,15 +26,16 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
     text = read_text(path)
     widths: set[int] = set()
-    if context.filename.lower().endswith(".tsv"):
+    if context.filename.lower().endswith((".tsv", ".tab")):
         delimiter = "\t"
     else:
-        lines = [_QUOTED.sub("", line) for line in text[:100_000].split("\n")[:_SAMPLE_LINES] if line.strip()]
+        filled = (line for line in text[:100_000].split("\n") if line.strip())
+        lines = [_QUOTED.sub("", line) for line in islice(filled, _SAMPLE_LINES)]
         # The delimiter is what divides most lines into the same number of fields.
         delimiter, best_score = ",", 0.0
         for candidate in _DELIMITERS:
             counts = Counter(line.count(candidate) for line in lines)
-            fields, lines_alike = max(counts.items(), key=lambda item: (item[0] > 0) * item[1])
+            fields, lines_alike = max(counts.items(), key=lambda item: (item[0] > 0) * item[1], default=(0, 0))
             score = lines_alike * (1 + min(fields, 20) / 100) if fields else 0.0
             if score > best_score:
                 delimiter, best_score = candidate, score

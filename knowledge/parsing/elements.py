@@ -67,6 +67,16 @@ class Picture(Element):
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment(Element):
+    """A file that came within this one, to be a document of its own; `path` is in the parse's output folder."""
+
+    type: ClassVar[str] = "attachment"
+    path: str = ""
+    name: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PageBreak(Element):
     """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar."""
 
@@ -87,6 +97,21 @@ class Title(Element):
 
 
 @dataclass(frozen=True, slots=True)
+class Scanned(Element):
+    """A page or picture whose words can only be read as a picture's, which was not done; no part of the text."""
+
+    type: ClassVar[str] = "scanned"
+
+
+@dataclass(frozen=True, slots=True)
+class FileType(Element):
+    """What the file is where its name says something else; before everything else, and no part of its text."""
+
+    type: ClassVar[str] = "file_type"
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice(Element):
     """What was left out of the file, for the person who uploaded it; no part of its text.
 
@@ -99,7 +124,8 @@ class Notice(Element):
 
 
 KINDS: dict[str, type[Element]] = {
-    kind.type: kind for kind in (Heading, Paragraph, Code, Table, Picture, PageBreak, Title, Notice)
+    kind.type: kind
+    for kind in (Heading, Paragraph, Code, Table, Picture, Attachment, PageBreak, Title, FileType, Scanned, Notice)
 }
 
 

@@ -9,8 +9,8 @@ class ParseError(Exception):
     `key` stands for a sentence of `knowledge.explanations`, into which the JSON-safe `params` are put. It is a stable
     `code` for programs, and where several sentences share that, a dot and a name.
 
-    Codes: empty, encrypted, broken, unsupported, too_many_pages, too_many_rows, too_large, no_text, timeout,
-    memory, missing_tool, missing, internal, cancelled.
+    Codes: empty, encrypted, broken, unsupported, too_many_pages, too_many_rows, too_many_attachments, too_large,
+    no_text, timeout, memory, missing_tool, missing, internal, cancelled.
     """
 
     def __init__(self, key: str, **params: Any) -> None:

@@ -1,5 +1,6 @@
 """What the Office parsers share: opening the package safely, and its pictures' bytes."""
 
+import posixpath
 import re
 import zipfile
 from pathlib import Path
@@ -9,6 +10,10 @@ from lxml import etree
 
 from knowledge.parsing.errors import ParseError
 
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MOST_PARTS = 20_000
 _MOST_BYTES = 1024 * 1024 * 1024  # of all parts, unpacked
@@ -16,6 +21,14 @@ _MOST_XML_BYTES = 300 * 1024 * 1024  # of one part that is parsed whole
 _RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
 _ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
 
+_LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
+# The main part of files with macros, templates and shows, and what the same part of a plain file is.
+_MAIN_TYPE = re.compile(
+    rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*"
+    rb"|openxmlformats-officedocument\.\w+\.(?:template|slideshow))\.main\+xml"
+)
+_PLAIN_WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+_PLAIN_SLIDES = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
 _BEFORE_ROOT = 4096  # bytes
 _ROOT = re.compile(rb"<[A-Za-z_]")
 
@@ -76,6 +89,37 @@ def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kin
                 raise ParseError("broken.office_entities", kind=kind)
 
 
+def whole(path: Path, folder: Path) -> Path:
+    """Return the file, or a copy in `folder` that libraries open: they fail on relations to parts that it doesn't hold,
+    as programs other than Office write them, and on files with macros, templates and shows.
+    """
+    with zipfile.ZipFile(path) as package:
+        names = {name.lower() for name in package.namelist()}
+        mended: dict[str, bytes] = {}
+        types = package.read("[Content_Types].xml") if "[content_types].xml" in names else b""
+        plain = _MAIN_TYPE.sub(lambda found: _PLAIN_WORD if b"word" in found[0] else _PLAIN_SLIDES, types)
+        if plain != types:
+            mended["[Content_Types].xml"] = plain
+        for entry in package.infolist():
+            if not entry.filename.endswith(".rels") or entry.file_size > _LONGEST_RELATIONS:
+                continue
+            root = etree.fromstring(package.read(entry), etree.XMLParser(resolve_entities=False, no_network=True))
+            base = posixpath.dirname(posixpath.dirname(entry.filename))
+            for relation in list(root):
+                target = posixpath.normpath(posixpath.join("/", base, relation.get("Target", "")))
+                if relation.get("TargetMode") != "External" and target.lstrip("/").lower() not in names:
+                    root.remove(relation)
+                    mended[entry.filename] = etree.tostring(root)
+        if not mended:
+            return path
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = folder / "whole.package"
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target_package:
+            for entry in package.infolist():
+                target_package.writestr(entry.filename, mended.get(entry.filename) or package.read(entry))
+    return copy
+
+
 def broken(error: BaseException) -> ParseError:
     """Return the `ParseError` for what a library could not read; to be raised from `error`, which the log tells."""
     if isinstance(error, etree.XMLSyntaxError) and "depth" in str(error):
@@ -83,12 +127,13 @@ def broken(error: BaseException) -> ParseError:
     return ParseError("broken.office")
 
 
+def parse_xml(data: bytes) -> etree._Element:
+    """Return the root of a part, whose entities stand for nothing."""
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+
+
 def blob(part: Any, relation: str | None) -> bytes:
     """Return the bytes of a part's related picture, b"" when it is missing or outside the file."""
-    if not relation:
-        return b""
     found = part.rels.get(relation)
-    if found is None or found.is_external:
-        return b""
-    data = getattr(found.target_part, "blob", b"")
+    data = b"" if found is None or found.is_external else getattr(found.target_part, "blob", b"")
     return data if isinstance(data, bytes) else b""

@@ -14,14 +14,12 @@ from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
+from knowledge.parsing.ooxml import BROKEN, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
 from knowledge.parsing.text import looks_like_title
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
@@ -35,7 +33,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     pictures = PictureStore(context.output_dir)
     found = False
     try:
-        slides = list(Presentation(str(path)).slides)
+        slides = list(Presentation(str(whole(path, context.output_dir))).slides)
         if len(slides) > context.max_pages:
             raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
         for number, slide in enumerate(slides, 1):
@@ -53,10 +51,8 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def _title_of(slide: Any) -> Any:
     """Return the shape that holds a slide's title, or None."""
-    for shape in slide.shapes:
-        if shape.is_placeholder and shape.placeholder_format.type in _TITLES and _line(shape.text_frame.text):
-            return shape
-    return None
+    titles = (shape for shape in slide.shapes if shape.is_placeholder and shape.placeholder_format.type in _TITLES)
+    return next((shape for shape in titles if _line(shape.text_frame.text)), None)
 
 
 class _Slide:
@@ -78,9 +74,9 @@ class _Slide:
             yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
         elif rest:
             first = rest[0]
-            named = len(rest) > 1 and isinstance(first, Paragraph) and looks_like_title(first.text)
-            if named and isinstance(first, Paragraph) and not first.text.startswith(("- ", " ", "1. ")):
-                rest[0] = Heading(page=self.page, text=first.text, level=1)
+            named = first.text if len(rest) > 1 and isinstance(first, Paragraph) else ""
+            if named and looks_like_title(named) and not named.startswith(("- ", " ", "1. ")):
+                rest[0] = Heading(page=self.page, text=named, level=1)
             else:
                 yield Heading(page=self.page, text=f"Slide {self.page}", level=1)
         yield from rest
@@ -97,86 +93,71 @@ class _Slide:
         elif shape.has_text_frame:
             yield from self._text(shape.text_frame)
             yield from self._pictures(shape)
-        elif getattr(shape, "has_table", False) and shape.has_table:
+        elif getattr(shape, "has_table", False):
             rows: list[list[Cell]] = []
             for row in shape.table.rows:
                 cells: list[Cell] = []
                 for cell in row.cells:
                     if not cell.is_spanned:
-                        text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{_A}p"))))
+                        text = "\n".join(filter(None, (_text_of(node) for node in cell._tc.iter(f"{A}p"))))
                         width, height = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
                         cells.append(Cell(text, width, height))
                 rows.append(cells)
             header = 1 if shape.table.first_row and len(rows) > 1 else None
             yield from table_of(rows, header_rows=header, page=self.page)
-        elif getattr(shape, "has_chart", False) and shape.has_chart:
+        elif getattr(shape, "has_chart", False):
             yield from read_chart(shape.part.related_part(shape._element.chart_rId).blob, self.page)
         else:
             # The words of a SmartArt diagram lie in a part of their own.
-            parser = etree.XMLParser(resolve_entities=False, no_network=True)
             for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
-                data = blob(shape.part, node.get(f"{_R}dm"))
-                root = etree.fromstring(data, parser) if data else None
-                for paragraph in root.iter(f"{_A}p") if root is not None else ():
-                    text = _text_of(paragraph)
-                    if text:
+                data = blob(shape.part, node.get(f"{R}dm"))
+                root = parse_xml(data) if data else None
+                for paragraph in root.iter(f"{A}p") if root is not None else ():
+                    if text := _text_of(paragraph):
                         yield Paragraph(page=self.page, text=f"- {text}")
             yield from self._pictures(shape)
 
     def _text(self, frame: Any) -> Iterator[Element]:
         """Yield a frame's paragraphs; those of a list, or further in, are marked as items."""
-        paragraphs = [(node, _text_of(node)) for node in frame._txBody.iter(f"{_A}p")]
-        filled = [(node, text) for node, text in paragraphs if text]
         counts: dict[int, int] = {}
-        for node, text in filled:
-            properties = node.find(f"{_A}pPr")
+        for node in frame._txBody.iter(f"{A}p"):
+            if not (text := _text_of(node)):
+                continue
+            properties = node.find(f"{A}pPr")
             declared = properties.get("lvl", "0") if properties is not None else "0"
             level = min(int(declared), 8) if declared.isdigit() else 0
             counts = {place: count for place, count in counts.items() if place <= level}
-            if _has_mark(node, "buAutoNum"):
+            if node.find(f"{A}pPr/{A}buAutoNum") is not None:
                 counts[level] = counts.get(level, 0) + 1
                 marker = "  " * level + f"{counts[level]}. "
             else:
                 counts.pop(level, None)
-                marker = "  " * max(0, level) + "- " if level or _has_mark(node, "buChar") else ""
+                has_bullet = level or node.find(f"{A}pPr/{A}buChar") is not None
+                marker = "  " * level + "- " if has_bullet else ""
             yield Paragraph(page=self.page, text=marker + text)
 
     def _pictures(self, shape: Any) -> Iterator[Element]:
         properties = next(iter(shape._element.xpath(".//p:cNvPr")), None)
         alt = "" if properties is None else _line(properties.get("descr") or "")
-        for node in shape._element.iter(f"{_A}blip"):
-            yield from self.pictures.save(blob(shape.part, node.get(f"{_R}embed")), alt, self.page)
+        for node in shape._element.iter(f"{A}blip"):
+            yield from self.pictures.save(blob(shape.part, node.get(f"{R}embed")), alt, self.page)
 
 
 def _in_reading_order(shapes: Any) -> list[Any]:
     """Shapes from top to bottom, those side by side from left to right; shapes that inherit their place keep theirs."""
     rows: list[tuple[int, int, int, Any]] = []
-    top = 0
-    placed = sorted(enumerate(shapes), key=lambda item: (_place(item[1].top), item[0]))
     row_top = None
-    for number, shape in placed:
-        top = _place(shape.top)
-        if row_top is None or top - row_top > _ROW:
-            row_top = top
-        rows.append((row_top, _place(shape.left), number, shape))
-    return [shape for *_, shape in sorted(rows, key=lambda item: item[:3])]
-
-
-def _place(value: int | None) -> int:
-    return int(value) if value is not None else 0
+    for number, shape in sorted(enumerate(shapes), key=lambda item: item[1].top or 0):
+        if row_top is None or (shape.top or 0) - row_top > _ROW:
+            row_top = shape.top or 0
+        rows.append((row_top, shape.left or 0, number, shape))
+    return [shape for *_, shape in sorted(rows)]
 
 
 def _text_of(paragraph: etree._Element) -> str:
     """Return a paragraph's text, with its line breaks."""
-    parts: list[str] = []
-    for node in paragraph.iter(f"{_A}t", f"{_A}br"):
-        parts.append("\n" if node.tag == f"{_A}br" else node.text or "")
+    parts = ("\n" if node.tag == f"{A}br" else node.text or "" for node in paragraph.iter(f"{A}t", f"{A}br"))
     return clean("".join(parts)).strip()
-
-
-def _has_mark(paragraph: etree._Element, kind: str) -> bool:
-    properties = paragraph.find(f"{_A}pPr")
-    return properties is not None and properties.find(f"{_A}{kind}") is not None
 
 
 def _line(text: str) -> str:

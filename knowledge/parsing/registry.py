@@ -7,6 +7,9 @@ from pathlib import Path
 
 from knowledge.parsing.elements import Element
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.legacy import libreoffice
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how Office files of before 2007 begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,11 @@ class ParseContext:
     filename: str  # as uploaded; shown in messages, never opened
     max_pages: int = 5000
     max_rows: int = 200_000
+    # What becomes of words that are in pictures: "off" leaves them, "later" yields `Scanned` in their place, "auto"
+    # reads them where a page has no others, "always" on each page.
+    ocr: str = "off"
+    ocr_engine: str = "rapidocr"
+    ocr_languages: tuple[str, ...] = ("en", "zh")
 
 
 # A parser opens the file, raises `ParseError` for what it can't read, and yields elements as it goes.
@@ -28,6 +36,8 @@ class Format:
     """A file format: its extensions, media type, and the dotted path of its parser (imported when needed).
 
     `titled` tells that its first heading is what a file is called, as it is not where headings name sheets or slides.
+    `unit` is what its pages are: "page", "slide", "sheet" or "chapter". `converter` is the module of LibreOffice that
+    it can't be read without, and `newer` what people can save such a file as instead.
     """
 
     name: str
@@ -35,6 +45,9 @@ class Format:
     media_type: str
     parser: str
     titled: bool = True
+    unit: str = "page"
+    converter: str = ""
+    newer: str = ""
 
     def load(self) -> Parser:
         """Import and return the parser function."""
@@ -42,37 +55,135 @@ class Format:
         parser: Parser = getattr(import_module(module), function)
         return parser
 
+    def require(self) -> None:
+        """Raise `ParseError` ("missing_tool") where a program is missing that reads the format."""
+        if self.converter and not libreoffice.has(self.converter):
+            package = libreoffice.package(self.converter)
+            raise ParseError("missing_tool.libreoffice", kind=self.name, newer=self.newer, package=package)
+
 
 _OOXML = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
+_PARSING = "knowledge.parsing"
+_PICTURES: dict[str, tuple[str, ...]] = {
+    "png": ("png",),
+    "jpeg": ("jpg", "jpeg"),
+    "webp": ("webp",),
+    "gif": ("gif",),
+    "bmp": ("bmp",),
+    "tiff": ("tif", "tiff"),
+}
 
+# fmt: off
 FORMATS: tuple[Format, ...] = (
-    Format("PDF", ("pdf",), "application/pdf", "knowledge.parsing.pdf.document.parse"),
-    Format("Word", ("docx",), f"{_OOXML}.wordprocessingml.document", "knowledge.parsing.docx.document.parse"),
-    Format("Excel", ("xlsx",), f"{_OOXML}.spreadsheetml.sheet", "knowledge.parsing.xlsx.workbook.parse", titled=False),
+    Format("PDF", ("pdf",), "application/pdf", f"{_PARSING}.pdf.document.parse"),
     Format(
-        "PowerPoint", ("pptx",), f"{_OOXML}.presentationml.presentation", "knowledge.parsing.pptx.parse", titled=False
+        "Word", ("docx", "docm", "dotx", "dotm"), f"{_OOXML}.wordprocessingml.document",
+        f"{_PARSING}.docx.document.parse",
     ),
-    Format("Text", ("txt", "log"), "text/plain", "knowledge.parsing.text.parse"),
-    Format("Markdown", ("md", "markdown"), "text/markdown", "knowledge.parsing.markdown.parse"),
-    Format("HTML", ("html", "htm", "xhtml"), "text/html", "knowledge.parsing.html.document.parse"),
-    Format("CSV", ("csv", "tsv"), "text/csv", "knowledge.parsing.csv.parse"),
+    Format(
+        "Excel", ("xlsx", "xlsm", "xltx", "xltm"), f"{_OOXML}.spreadsheetml.sheet",
+        f"{_PARSING}.xlsx.workbook.parse", titled=False, unit="sheet",
+    ),
+    Format(
+        "PowerPoint", ("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"), f"{_OOXML}.presentationml.presentation",
+        f"{_PARSING}.pptx.parse", titled=False, unit="slide",
+    ),
+    Format(
+        "Word 97-2003", ("doc", "dot"), "application/msword", f"{_PARSING}.legacy.office.parse_word",
+        converter="writer", newer=".docx",
+    ),
+    Format(
+        "Excel 97-2003", ("xls", "xlt"), "application/vnd.ms-excel", f"{_PARSING}.legacy.office.parse_workbook",
+        titled=False, unit="sheet",
+    ),
+    Format(
+        "PowerPoint 97-2003", ("ppt", "pps", "pot"), "application/vnd.ms-powerpoint",
+        f"{_PARSING}.legacy.office.parse_slides", titled=False, unit="slide", converter="impress", newer=".pptx",
+    ),
+    Format(
+        "Excel binary workbook", ("xlsb",), "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+        f"{_PARSING}.legacy.office.parse_binary_workbook", titled=False, unit="sheet", converter="calc", newer=".xlsx",
+    ),
+    Format("OpenDocument text", ("odt", "ott"), f"{_ODF}.text", f"{_PARSING}.odf.document.parse"),
+    Format(
+        "OpenDocument workbook", ("ods", "ots"), f"{_ODF}.spreadsheet", f"{_PARSING}.odf.spreadsheet.parse",
+        titled=False, unit="sheet",
+    ),
+    Format(
+        "OpenDocument presentation", ("odp", "otp"), f"{_ODF}.presentation", f"{_PARSING}.odf.slides.parse",
+        titled=False, unit="slide",
+    ),
+    Format(
+        "EPUB", ("epub",), "application/epub+zip", f"{_PARSING}.epub.book.parse", titled=False, unit="chapter",
+    ),
+    Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse"),
+    Format("Text", ("txt", "log"), "text/plain", f"{_PARSING}.text.parse"),
+    Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
+    Format("HTML", ("html", "htm", "xhtml"), "text/html", f"{_PARSING}.html.document.parse"),
+    Format("Mail", ("eml",), "message/rfc822", f"{_PARSING}.mail.eml.parse"),
+    Format("Outlook mail", ("msg",), "application/vnd.ms-outlook", f"{_PARSING}.mail.msg.parse"),
+    Format("Saved page", ("mht", "mhtml"), "multipart/related", f"{_PARSING}.mail.eml.parse_page"),
+    *(Format("Picture", it, f"image/{kind}", f"{_PARSING}.images.document.parse") for kind, it in _PICTURES.items()),
+    Format("CSV", ("csv",), "text/csv", f"{_PARSING}.csv.parse"),
+    Format("JSON", ("json",), "application/json", f"{_PARSING}.json.parse", titled=False),
+    Format("JSON lines", ("jsonl", "ndjson"), "application/jsonl", f"{_PARSING}.json.parse", titled=False),
+    Format("TSV", ("tsv", "tab"), "text/tab-separated-values", f"{_PARSING}.csv.parse"),
 )
+# fmt: on
 
 _BY_EXTENSION = {extension: item for item in FORMATS for extension in item.extensions}
 
 
 def extensions() -> list[str]:
-    """Return every extension that can be ingested, without dots."""
-    return sorted(_BY_EXTENSION)
+    """Return every extension that can be ingested here, without dots."""
+    return sorted(set(_BY_EXTENSION) - set(missing()))
+
+
+def kinds() -> list[str]:
+    """Return one extension for each format that can be ingested here, the most common formats first."""
+    lacking = missing()
+    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in lacking]
+
+
+def missing() -> dict[str, ParseError]:
+    """Return what is missing on this machine, by the extensions that can't be ingested without it."""
+    found: dict[str, ParseError] = {}
+    for extension, item in _BY_EXTENSION.items():
+        try:
+            item.require()
+        except ParseError as error:
+            found[extension] = error
+    return found
+
+
+def extension_of(filename: str) -> str:
+    """Return the file's extension in lower case, without its dot."""
+    return Path(filename).suffix.lower().removeprefix(".")
+
+
+def find_format(extension: str) -> Format | None:
+    """Return the format that an extension (lower case, no dot) stands for."""
+    return _BY_EXTENSION.get(extension)
 
 
 def format_of(filename: str) -> Format:
     """Return the format by the file's extension; raises `ParseError` ("unsupported") naming what is supported."""
-    extension = Path(filename).suffix.lower().removeprefix(".")
+    extension = extension_of(filename)
     found = _BY_EXTENSION.get(extension)
     if found is None:
-        known = ", ".join(extensions())
+        known = ", ".join(kinds())
         if not extension:
             raise ParseError("unsupported.no_extension", known=known)
         raise ParseError("unsupported", kind=f".{extension}", known=known)
     return found
+
+
+def check_name(filename: str, head: bytes = b"") -> None:
+    """Raise `ParseError` where a file of this name can't be read here, before anyone sends or stores it.
+
+    `head`, its first bytes, may tell that it is not what it is called, and can be read after all.
+    """
+    item = format_of(filename)
+    if not head or head.startswith(OLE):
+        item.require()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, compress, islice, pairwise
 
 from knowledge.parsing.elements import Element, Notice, Paragraph, Table
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
@@ -62,8 +62,7 @@ def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], int]:
         _fill(line, waiting)
         waiting = {column: (text, left - 1) for column, (text, left) in waiting.items() if left > 1}
         result.append(line)
-    shown = max(map(len, result), default=0)
-    return [line + [""] * (shown - len(line)) for line in result], max(width, shown)
+    return _padded(result), max(width, *map(len, result), 0)
 
 
 def make_table(
@@ -73,19 +72,19 @@ def make_table(
 
     `header_rows` is how many rows the file itself declares as the header; None lets `guess_header` decide.
     """
-    kept = [list(row) for row in rows]
-    declared = kept[: header_rows or 0]
-    body = [row for row in kept[len(declared) :] if any(cell.strip() for cell in row)]
-    used = [any(row[column].strip() for row in [*declared, *body]) for column in range(len(kept[0]) if kept else 0)]
-    declared, body = _only(declared, used), _only(body, used)
+    header, rest = rows[: header_rows or 0], rows[header_rows or 0 :]
+    filled = [row for row in rest if any(cell.strip() for cell in row)]
+    used = [any(cell.strip() for cell in column) for column in zip(*header, *filled, strict=False)]
     if not any(used):
         return None
+    declared, body = _only(header, used), _only(filled, used)
     top = declared or body
     if len(declared) + len(body) > 2 and not caption:
         row = top[0]  # a title where it is one text over all columns
         texts = {cell.strip() for cell in row} - {""}
         if len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1]):
-            caption = next(cell.strip() for cell in top.pop(0) if cell.strip())
+            caption = texts.pop()
+            del top[0]
     if header_rows is None and (number := count_header_rows(body)):
         declared, body = body[:number], body[number:]
     return Table(page=page, columns=_merge_header(declared), rows=tuple(map(tuple, body)), caption=caption)
@@ -124,20 +123,19 @@ def is_number(text: str) -> bool:
 
 def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
     """Give a paragraph such as "Table 3: …" right before a table to the table."""
-    held: Paragraph | None = None
-    for element in elements:
-        if held is not None:
-            if isinstance(element, Table) and not element.caption:
-                element = replace(element, caption=held.text.strip())
-            else:
-                yield held
-            held = None
-        if isinstance(element, Paragraph) and len(element.text) <= _LONGEST_CAPTION and _CAPTION.match(element.text):
-            held = element
-        else:
-            yield element
-    if held is not None:
-        yield held
+    caption = ""
+    for element, following in pairwise(chain(elements, [None])):
+        bare = isinstance(following, Table) and not following.caption
+        if (
+            bare
+            and isinstance(element, Paragraph)
+            and len(element.text) <= _LONGEST_CAPTION
+            and _CAPTION.match(element.text)
+        ):
+            caption = element.text.strip()
+        elif element is not None:
+            yield replace(element, caption=caption) if caption and isinstance(element, Table) else element
+            caption = ""
 
 
 def _fill(line: list[str], waiting: dict[int, tuple[str, int]]) -> None:
@@ -145,43 +143,32 @@ def _fill(line: list[str], waiting: dict[int, tuple[str, int]]) -> None:
         line.append(waiting[len(line)][0])
 
 
-def _only(rows: list[list[str]], used: list[bool]) -> list[list[str]]:
-    return [[cell for cell, wanted in zip(row, used, strict=False) if wanted] for row in rows]
+def _only(rows: Iterable[Sequence[str]], used: list[bool]) -> list[list[str]]:
+    return [list(compress(row, used)) for row in rows]
 
 
-def _merge_header(rows: list[list[str]]) -> tuple[str, ...]:
+def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    width = max(map(len, rows), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def _merge_header(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Several header rows become one: "Sales / 2023" for a column under both."""
-    columns: list[str] = []
-    for cells in zip(*rows, strict=False):
-        parts = dict.fromkeys(cell.strip() for cell in cells if cell.strip())
-        columns.append(" / ".join(parts))
-    return tuple(columns) if any(columns) else ()
+    columns = tuple(
+        " / ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in zip(*rows, strict=False)
+    )
+    return columns if any(columns) else ()
 
 
-def in_batches(rows: Iterable[Sequence[str]], *, caption: str = "", page: int | None = None) -> Iterator[Table]:
+def in_batches(rows: Iterable[Sequence[str]]) -> Iterator[Table]:
     """Yield a long table in parts of bounded length that share their header and width; empty rows are dropped."""
-    batch: list[list[str]] = []
-    columns: tuple[str, ...] | None = None
-    for row in rows:
-        if any(cell.strip() for cell in row):
-            batch.append(list(row))
-        if len(batch) >= _BATCH:
-            columns, table = _part(batch, columns, caption, page)
-            batch = []
-            yield table
-    if batch:
-        yield _part(batch, columns, caption, page)[1]
-
-
-def _part(
-    batch: list[list[str]], columns: tuple[str, ...] | None, caption: str, page: int | None
-) -> tuple[tuple[str, ...], Table]:
-    width = max(len(columns or ()), *map(len, batch))
-    rows = [row + [""] * (width - len(row)) for row in batch]
-    if columns is None:
-        columns = tuple(rows.pop(0)) if guess_header(rows) else ()
-    named = columns and columns + ("",) * (width - len(columns))
-    return columns, Table(page=page, columns=named, rows=tuple(map(tuple, rows)), caption=caption)
+    filled = (row for row in rows if any(cell.strip() for cell in row))
+    columns: list[str] | None = None
+    while batch := list(islice(filled, _BATCH)):
+        named, *padded = _padded([columns or [], *batch])
+        if columns is None:
+            named = columns = padded.pop(0) if guess_header(padded) else []
+        yield Table(columns=tuple(named) if columns else (), rows=tuple(map(tuple, padded)))
 
 
 class SheetTables:
@@ -231,18 +218,9 @@ class SheetTables:
             rows = yield from self._start(rows)
         if not rows:
             return
-        columns = self._columns or ()
-        width = max(len(columns), *map(len, rows))
-        rows = [row + [""] * (width - len(row)) for row in rows]
-        named = [*columns, *[""] * (width - len(columns))]
-        used = [bool(named[place]) or any(row[place] for row in rows) for place in range(width)]
-        shown = _only([named, *rows], used)
-        yield Table(
-            page=self.page,
-            columns=tuple(shown[0]) if any(shown[0]) else (),
-            rows=tuple(map(tuple, shown[1:])),
-            caption=self._caption,
-        )
+        padded = _padded([list(self._columns or ()), *rows])
+        named, *shown = map(tuple, _only(padded, [any(column) for column in zip(*padded, strict=True)]))
+        yield Table(page=self.page, columns=named if any(named) else (), rows=tuple(shown), caption=self._caption)
 
     def _start(self, rows: list[list[str]]) -> Generator[Table | Paragraph, None, list[list[str]]]:
         """Take titles and header off a block's first rows and return the rest; lone cells become paragraphs."""
@@ -252,20 +230,17 @@ class SheetTables:
             rows = rows[1:]
         if not rows:
             yield from self._release()
-            for text in titles:
-                yield Paragraph(page=self.page, text=text)
+            yield from (Paragraph(page=self.page, text=text) for text in titles)
             return []
         if self._title is not None and not titles and len(self._title.text) <= _LONGEST_CAPTION:
             self._caption, self._title = self._title.text, None
         yield from self._release()
         if titles and len(titles[-1]) <= _LONGEST_CAPTION:
             self._caption = titles.pop()
-        for text in titles:
-            yield Paragraph(page=self.page, text=text)
+        yield from (Paragraph(page=self.page, text=text) for text in titles)
         first = [place for place, cell in enumerate(rows[0]) if cell]
         trimmed = [[row[place] if place < len(row) else "" for place in first] for row in rows]
         covers = len(first) >= max(len([cell for cell in row if cell]) for row in rows) * 0.6
         header = count_header_rows(trimmed) if covers else 0
-        width = max(map(len, rows[:header]), default=0)
-        self._columns = _merge_header([row + [""] * (width - len(row)) for row in rows[:header]])
+        self._columns = _merge_header(_padded(rows[:header]))
         return rows[header:]

@@ -34,6 +34,11 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         for start in range(0, len(entries), _LOG_BLOCK):
             yield Code(text="\n".join(entries[start : start + _LOG_BLOCK]))
         return
+    yield from elements_of(text)
+
+
+def elements_of(text: str) -> Iterator[Element]:
+    """Yield the elements of a text."""
     blocks = [block.strip("\n").split("\n") for block in re.split(r"\n[ \t　]*(?:\n[ \t　]*)+", text) if block.strip()]
     for number, lines in enumerate(blocks):
         following = blocks[number + 1][0] if number + 1 < len(blocks) else ""
@@ -109,9 +114,8 @@ def _title_level(line: str, following: str) -> int:
     if match := _NUMBERED.match(text):
         depth = match.group(1).count(".") + 1
         return depth if depth > 1 or not _NUMBERED.match(following.strip()) else 0
-    letters = [character for character in text if character.isalpha()]
-    capitals = len(letters) >= 4 and all(character.isupper() for character in letters if character.isascii())
-    return 1 if capitals and text.isascii() and len(text) <= 60 and not _STARTS.match(text) else 0
+    capitals = text.isascii() and text.isupper() and sum(map(str.isalpha, text)) >= 4
+    return 1 if capitals and len(text) <= 60 and not _STARTS.match(text) else 0
 
 
 def chapter_level(line: str) -> int:

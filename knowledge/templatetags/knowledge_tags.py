@@ -22,8 +22,10 @@ register = template.Library()
 register.simple_tag(locations.place)
 
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
-_ICONS = {"pdf": "file-text", "word": "file-text", "presentation": "presentation", "sheet": "sheet", "csv": "sheet",
-          "html": "globe", "markdown": "file-type"}  # fmt: skip
+_ICONS = {"pdf": "file-text", "word": "file-text", "opendocument.text": "file-text", "rtf": "file-text",
+          "presentation": "presentation", "powerpoint": "presentation", "sheet": "sheet", "excel": "sheet",
+          "csv": "sheet", "separated": "sheet", "html": "globe", "related": "globe", "markdown": "file-type",
+          "epub": "book-open-text", "rfc822": "mail", "outlook": "mail", "json": "braces"}  # fmt: skip
 
 
 @register.filter

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
@@ -49,18 +50,27 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, then remove a document; htmx takes its row out."""
     document = access.get_editable_document(request.user, pk)
     base = reverse("knowledge-base", args=[document.knowledge_base_id])
+    attached = Document.objects.filter(carried_by__mail=document, is_attachment=True).distinct().count()
     if request.method == "POST":
         services.delete_document(document)
         if request.htmx:  # type: ignore[attr-defined]
-            return HttpResponse()
+            # The rows of its attachments go, too.
+            return HttpResponse(headers={"HX-Refresh": "true"} if attached else {})
         messages.success(request, _("“{name}” was deleted.").format(name=document.original_filename))
         return redirect(base)
+    consequence = _(
+        "Its passages leave the search at once. Old answers keep the snippets that they quoted. This can't be undone."
+    )
+    if attached:
+        goes = ngettext(
+            "Its {count} attachment is deleted with it, unless another mail carries it.",
+            "Its {count} attachments are deleted with it, unless other mails carry them.",
+            attached,
+        )
+        consequence = f"{goes.format(count=attached)} {consequence}"
     context = {
         "title": _("Delete “{name}”?").format(name=document.original_filename),
-        "consequence": _(
-            "Its passages leave the search at once. Old answers keep the snippets that they quoted. "
-            "This can't be undone."
-        ),
+        "consequence": consequence,
         "action": request.path,
         "row": f"#document-{document.pk}",
         "back": base,
@@ -83,6 +93,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "document": shown,
         "base": shown.knowledge_base,
         "can_edit": queries.role_of(request.user, shown.knowledge_base) != "viewer",
+        "attachments": shown.attachments.select_related("document"),
         "window": window,
         "cited": cited,
         "marks": marks,

@@ -13,9 +13,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
+from knowledge.explanations import explain
 from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase
-from knowledge.parsing.registry import extensions
+from knowledge.parsing import registry
 from knowledge.web.forms import KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 
 PER_PAGE = 50
@@ -51,7 +52,9 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
     context = _base_context(request, base) | {
         "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
         "words": words,
-        "extensions": extensions(),
+        "kinds": registry.kinds(),
+        "extensions": registry.extensions(),
+        "upload_rules": _upload_rules(),
     }
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
@@ -65,10 +68,12 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """
     base = access.get_editable_knowledge_base(request.user, pk)
     rows: list[dict[str, Any]] = []
+    code = 200
     for file in request.FILES.getlist("file"):
         try:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
+            code = 413 if refusal.code == "too_large" else 415
             rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
@@ -82,7 +87,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
                 messages.info(request, _("“{name}” is already here.").format(name=document.original_filename))
         return redirect("knowledge-base", base.pk)
     context = {"rows": rows, "can_edit": True, "columns": 6}
-    status = 413 if rows and all("refused" in row for row in rows) else 200
+    status = code if rows and all("refused" in row for row in rows) else 200
     return render(request, "knowledge/uploaded.html", context, status=status)
 
 
@@ -151,6 +156,16 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "back": reverse("knowledge-base", args=[base.pk]),
     }
     return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+
+
+def _upload_rules() -> dict[str, Any]:
+    """What the page's script refuses by its name, in words; `{kind}` is where the extension goes."""
+    return {
+        "extensions": registry.extensions(),
+        "missing": {extension: explain(error.key, **error.params) for extension, error in registry.missing().items()},
+        "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
+        "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
+    }
 
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:

@@ -6,7 +6,7 @@ grade of 0 or less means not relevant. Everything is in [0, 1], and 0 where noth
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 # The names that tables, stored runs and pages use, in the order in which they are shown.
 FIGURES = ("nDCG@10", "recall@5", "recall@10", "MRR@10")
@@ -66,14 +66,8 @@ class Figures:
         """Return the mean over questions, each counting the same; zeros where there are none."""
         if not figures:
             return cls()
-        return cls(
-            math.fsum(each.ndcg_10 for each in figures) / len(figures),
-            math.fsum(each.recall_5 for each in figures) / len(figures),
-            math.fsum(each.recall_10 for each in figures) / len(figures),
-            math.fsum(each.mrr_10 for each in figures) / len(figures),
-        )
+        return cls(*(math.fsum(values) / len(figures) for values in zip(*map(astuple, figures), strict=True)))
 
     def to_dict(self) -> dict[str, float]:
         """Return them by the names of `FIGURES`."""
-        values = (self.ndcg_10, self.recall_5, self.recall_10, self.mrr_10)
-        return dict(zip(FIGURES, values, strict=True))
+        return dict(zip(FIGURES, astuple(self), strict=True))

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -204,10 +204,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
                 run=run,
                 key=each.key,
                 text=each.text,
-                ndcg_10=outcome.figures.ndcg_10,
-                recall_5=outcome.figures.recall_5,
-                recall_10=outcome.figures.recall_10,
-                mrr_10=outcome.figures.mrr_10,
+                **asdict(outcome.figures),
                 answer_state=outcome.answer_state,
                 hits=outcome.hits,
                 missed=outcome.missed,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pypdfium2 as pdfium
 from PIL import Image, ImageDraw
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
@@ -28,6 +29,29 @@ def make_pdf(path: Path, *pages: Draw, **options: object) -> Path:
         canvas.showPage()
     canvas.save()
     return path
+
+
+def scan(path: Path, *pages: Draw, texts: tuple[Draw, ...] = (), dpi: int = 150, angle: float = 0) -> Path:
+    """Write a PDF whose pages are pictures of those that the functions draw, after the pages of `texts`."""
+    pictures = [
+        picture.rotate(angle, fillcolor="white") for picture in drawn(path.with_suffix(".source.pdf"), *pages, dpi=dpi)
+    ]
+    canvas = Canvas(str(path), pagesize=A4)
+    for draw in texts:
+        canvas.setFont("Helvetica", 10)
+        draw(canvas)
+        canvas.showPage()
+    for picture in pictures:
+        canvas.drawImage(ImageReader(picture), 0, 0, WIDTH, HEIGHT)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def drawn(path: Path, *pages: Draw, dpi: int = 150) -> list[Image.Image]:
+    """Return pictures of the pages that the functions draw."""
+    document = pdfium.PdfDocument(make_pdf(path, *pages))
+    return [page.render(scale=dpi / 72).to_pil().convert("RGB") for page in document]
 
 
 def text(canvas: Canvas, x: float, top: float, content: str, font: str = "Helvetica", size: float = 10) -> None:

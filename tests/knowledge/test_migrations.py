@@ -9,7 +9,7 @@ from django.db.migrations.executor import MigrationExecutor
 from knowledge.models import Document, KnowledgeBase
 from tests import factories
 
-BEFORE, AFTER = "0004_document_notice_and_is_slow", "0005_document_error_and_notices"
+BEFORE = "0004_document_notice_and_is_slow"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,6 +24,10 @@ def _migrate(name: str) -> type[Document]:
 @pytest.fixture(autouse=True)
 def _the_newest_at_the_end(transactional_db: None) -> Iterator[None]:
     yield
+    _migrate_to_the_newest()
+
+
+def _migrate_to_the_newest() -> None:
     executor = MigrationExecutor(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
 
@@ -38,7 +42,7 @@ def test_words_of_earlier_versions_are_kept(base: KnowledgeBase) -> None:
     assert old.values_list("error_message", "notice").get(pk=newer.pk) == ("timeout", "left_out.row")
     words = {"error_message": 'Unlock it, 100% "sure".', "notice": "Left out one.\nAnd another."}
     old.filter(pk=told.pk).update(**words)
-    _migrate(AFTER)
+    _migrate_to_the_newest()
     for document in (untold, told):
         document.refresh_from_db()
     assert (untold.error, untold.notices, untold.error_message, untold.notice) == ({}, [], "", "")

@@ -81,7 +81,7 @@ def test_uploading_what_failed_tries_it_again(base: KnowledgeBase) -> None:
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
 def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status: str, indexer: FakeIndexer) -> None:
-    document = add(base, "drinks.pdf")
+    document = add(base, "drinks.json")
     ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert document.status == "failed"

@@ -37,6 +37,15 @@ def test_a_page_s_title_comes_before_its_heading_and_that_before_a_file_s_proper
     assert named(_LONG) == []
 
 
+def test_a_title_of_two_lines_is_whole_and_one_that_says_nothing_gives_way() -> None:
+    lines = Heading(text="Map overlay and"), Heading(text="aggregation∗")
+    assert named(*lines) == ["Map overlay and aggregation"]
+    assert named(lines[0], Paragraph(text="Between."), lines[1]) == ["Map overlay and"]
+    assert named(Heading(text="NAME"), Heading(text="Draw graphs")) == ["Draw graphs"]
+    assert named(Heading(text="A class for"), Title(text="A Class for Series", shown=False)) == ["A Class for Series"]
+    assert named(Heading(text="NAME"), Heading(text="SYNOPSIS")) == []
+
+
 def test_a_heading_names_a_document_only_near_its_beginning() -> None:
     assert named(Paragraph(text="Acme Ltd."), Heading(text="Travel policy"), Heading(text="Hotels")) == [
         "Travel policy"
@@ -47,7 +56,24 @@ def test_a_heading_names_a_document_only_near_its_beginning() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Contents", "目 录", "Untitled document", "Microsoft Word - a.doc", "scan0001.pdf", "Slide 1", "— —", ""],
+    [
+        "NAME",
+        "1 Introduction",
+        "Chapter 3",
+        "第三章",
+        "12",
+        "该用地指标按表中的系数进行调整。",
+        "doi:10.1016/j.x.2005",
+        "This is what the company has decided upon for now.",
+        "Contents",
+        "目 录",
+        "Untitled document",
+        "Microsoft Word - a.doc",
+        "scan0001.pdf",
+        "Slide 1",
+        "— —",
+        "",
+    ],
 )
 def test_what_says_nothing_is_no_title(text: str) -> None:
     assert tidy(text) == ""

@@ -22,7 +22,7 @@ from conversations.turn_store import Started, citation_dict
 from conversations.web.progress import duration, progress
 from conversations.web.rendering import markdown
 from conversations.web.rendering.blocks import block_html, texts
-from knowledge.web.locations import place
+from knowledge.web.locations import place_in_line
 from retrieval.types import AnswerState
 from retrieval.web.snippets import marked
 
@@ -65,7 +65,9 @@ class Card:
     @property
     def named(self) -> str:
         """The document and the place in it, in a line."""
-        return " · ".join(filter(None, (self.title, place(self.filename, self.page) or self.section)))
+        return " · ".join(
+            filter(None, (self.title, place_in_line(self.filename, self.page, self.below) or self.section))
+        )
 
 
 @dataclass

@@ -5,20 +5,21 @@ import sys
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.db.models import QuerySet
 from tqdm import tqdm
 
 from knowledge import services
 from knowledge.ingestion import claims
 from knowledge.ingestion import worker as work
 from knowledge.management.lookups import base_to_add_to, find_user
-from knowledge.models import Document
+from knowledge.models import Attachment, Document
 from knowledge.parsing.registry import extensions
 
 # A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
@@ -95,7 +96,9 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
     with tqdm(total=len(ids) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
         idle_since = told = time.monotonic()
         worker: threading.Thread | None = None
-        while unfinished := list(Document.objects.filter(pk__in=ids, status__in=Document.UNFINISHED)):
+        while unfinished := list(_with_attachments(paths).filter(status__in=Document.UNFINISHED)):
+            ids = list(_with_attachments(paths).values_list("pk", flat=True))
+            bar.total = len(ids) * 100
             bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
             news = f"{len(ids) - len(unfinished)} of {len(ids)} documents"
             bar.set_description_str(news)
@@ -114,8 +117,18 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
             worker.join()
         bar.n = len(ids) * 100
         bar.set_description_str(f"{len(ids)} of {len(ids)} documents")
-    failed = Document.objects.filter(pk__in=ids).exclude(status=Document.Status.READY).order_by("pk")
+    failed = Document.objects.filter(pk__in=list(paths)).exclude(status=Document.Status.READY).order_by("pk")
     return [f"{paths[document.pk]}: {document.error_message or document.status}" for document in failed]
+
+
+def _with_attachments(ids: Iterable[int]) -> QuerySet[Document]:
+    """Return documents, and those that came with them."""
+    known = below = set(ids)
+    while below:
+        rows = Attachment.objects.filter(mail__in=below, document__isnull=False)
+        below = set(rows.values_list("document", flat=True)) - known
+        known = known | below
+    return Document.objects.filter(pk__in=known)
 
 
 def _work() -> None:

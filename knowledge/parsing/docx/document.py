@@ -1,7 +1,8 @@
 """Word documents (docx): headings, lists, tables, pictures, text boxes and notes in reading order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from lxml import etree
 from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.docx.runs import Run, RunReader, children, plain_text
-from knowledge.parsing.docx.styles import Numbering, Styles, list_place, outline_level, value
+from knowledge.parsing.docx.styles import Numbering, Style, Styles, list_place, outline_level, value
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package
+from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of, with_captions
@@ -32,7 +33,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield a Word document's elements; raises `ParseError` for what is protected, broken or empty."""
     check_package(path, "word/", "Word (.docx)")
     try:
-        document = docx.Document(str(path))
+        document = docx.Document(str(whole(path, context.output_dir)))
         reader = _Reader(document.part, PictureStore(context.output_dir))
         found = list(_join_code(with_captions(reader.run())))
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
@@ -52,38 +53,25 @@ class _Reader:
         self.runs = RunReader(part, _notes(part, "footnotes"), _notes(part, "endnotes"))
         self.body = part.element.find(qn("w:body"))
         self.titled = False
-        self.has_headings = any(
-            self._styled_level(node) for node in (self.body.iter(qn("w:p")) if self.body is not None else ())
-        )
+        paragraphs = self.body.iter(qn("w:p")) if self.body is not None else ()
+        self.has_headings = any(map(self._styled_level, paragraphs))
 
-    def run(self) -> Iterator[Element]:
-        """Yield the elements; a caption under a picture or over a table is given to it."""
-        held: Picture | None = None
-        caption = ""
+    def run(self) -> list[Element]:
+        """Return the elements; a caption under a picture or over a table is given to it."""
+        found: list[Element] = []
+        waits = False  # for the next element: the last one is a caption, or a picture without
         for element, is_caption in self._blocks(self.body, 0) if self.body is not None else ():
-            if held is not None:
-                if is_caption and isinstance(element, Paragraph):
-                    yield replace(held, alt="\n".join(filter(None, [held.alt, element.text])))
-                    held = None
-                    continue
-                yield held
-                held = None
-            if caption:
-                if isinstance(element, Table) and not element.caption:
-                    element = replace(element, caption=caption)
-                else:
-                    yield Paragraph(text=caption)
-                caption = ""
-            if is_caption and isinstance(element, Paragraph):
-                caption = element.text
-            elif isinstance(element, Picture):
-                held = element
-            else:
-                yield element
-        if held is not None:
-            yield held
-        if caption:
-            yield Paragraph(text=caption)
+            last = found[-1] if waits else None
+            if is_caption and isinstance(element, Paragraph) and isinstance(last, Picture):
+                found[-1] = replace(last, alt="\n".join(filter(None, [last.alt, element.text])))
+                waits = False
+                continue
+            if isinstance(last, Paragraph) and isinstance(element, Table) and not element.caption:
+                found.pop()
+                element = replace(element, caption=last.text)
+            found.append(element)
+            waits = isinstance(element, Picture) or (is_caption and isinstance(element, Paragraph))
+        return found
 
     def _blocks(self, parent: etree._Element, depth: int) -> Iterator[tuple[Element, bool]]:
         if depth > _DEEPEST:
@@ -93,20 +81,19 @@ class _Reader:
         for node in children(parent):
             if node.tag == qn("w:p"):
                 style = self._style(node)
-                if self.styles.is_toc(style):
+                if style.kind == "toc":
                     continue
                 run = self.runs.read(node)
                 text = clean(run.text).strip()
                 if text:
-                    yield self._text(node, style, text, run), self.styles.is_caption(style)
+                    yield self._text(node, style, text, run), style.kind == "caption"
                 for note in run.notes:
                     yield Paragraph(text=note), False
                 for relation, alt in run.pictures:
                     for kept in self.pictures.save(blob(self.part, relation), alt):
                         yield kept, False
                 for relation in run.charts:
-                    data = blob(self.part, relation)
-                    for element in read_chart(data) if data else iter(()):
+                    for element in read_chart(blob(self.part, relation)):
                         yield element, False
                 for box in run.boxes:
                     yield from self._blocks(box, depth + 1)
@@ -141,15 +128,15 @@ class _Reader:
 
     # Paragraphs
 
-    def _text(self, node: etree._Element, style: str, text: str, run: Run) -> Element:
+    def _text(self, node: etree._Element, style: Style, text: str, run: Run) -> Element:
         # What stands before a list item, and its indent.
-        place = list_place(node.find(qn("w:pPr"))) or self.styles.numbering(style)
+        place = list_place(node.find(qn("w:pPr"))) or style.numbering
         if place is None or place[0] == "0":
             marker, indent = "", ""
         else:
             marker, indent = self.numbering.next(*place), "  " * min(place[1], 8)
         # The level as a heading, 0 for running text.
-        if self.styles.is_title(style) and not self.titled:
+        if style.kind == "title" and not self.titled:
             self.titled = True
             level = 1
         else:
@@ -164,20 +151,20 @@ class _Reader:
         if level:
             number = "" if marker == "-" else marker
             return Heading(text=" ".join(f"{number} {text}".split()), level=level)
-        if self.styles.is_code(style):
+        if style.kind == "code":
             return Code(text=clean(run.text).rstrip())
         return Paragraph(text=f"{indent}{marker} {text}" if marker else text)
 
     def _styled_level(self, node: etree._Element) -> int:
         own = outline_level(node.find(qn("w:pPr")))
-        level = own if own is not None else self.styles.outline(self._style(node))
-        if not level and self.styles.is_title(self._style(node)):
+        style = self._style(node)
+        level = own if own is not None else style.outline
+        if not level and style.kind == "title":
             return 1
         return level if level and level <= 9 else 0
 
-    def _style(self, node: etree._Element) -> str:
-        properties = node.find(qn("w:pPr"))
-        return "" if properties is None else value(properties.find(qn("w:pStyle")))
+    def _style(self, node: etree._Element) -> Style:
+        return self.styles.of(value(node.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")))
 
     # Tables
 
@@ -188,46 +175,34 @@ class _Reader:
         before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))  # columns that the row leaves out at its start
         line = [(Cell(""), "")] * (min(int(before), 100) if before.isdigit() else 0)
         for cell in cells:
-            properties = cell.find(qn("w:tcPr"))
-            span = value(properties.find(qn("w:gridSpan"))) if properties is not None else ""
-            merge = properties.find(qn("w:vMerge")) if properties is not None else None
+            span = value(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}"))
+            merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
             kind = "" if merge is None else (value(merge) or "continue")
-            if kind == "continue":
-                text = ""
-            else:
-                lines = []
-                for element, _ in self._blocks(cell, depth + 1):
-                    if isinstance(element, Picture | Notice):
-                        others.append(element)
-                    elif isinstance(element, Table):
-                        lines += [" | ".join(texts) for texts in (element.columns, *element.rows) if any(texts)]
-                    elif isinstance(element, Heading | Paragraph | Code):
-                        lines.append(element.text)
-                text = "\n".join(lines)
-            line.append((Cell(text, int(span) if span.isdigit() and len(span) < 4 else 1), kind))
+            lines: list[str] = []
+            for element, _ in self._blocks(cell, depth + 1) if kind != "continue" else ():
+                if isinstance(element, Picture | Notice):
+                    others.append(element)
+                elif isinstance(element, Table):
+                    lines += [" | ".join(texts) for texts in (element.columns, *element.rows) if any(texts)]
+                elif isinstance(element, Heading | Paragraph | Code):
+                    lines.append(element.text)
+            line.append((Cell("\n".join(lines), int(span) if span.isdigit() and len(span) < 4 else 1), kind))
         return line
 
 
-def _join_code(elements: Iterator[Element]) -> Iterator[Element]:
+def _join_code(elements: Iterable[Element]) -> Iterator[Element]:
     """Word has a paragraph for each line of code: make them one block."""
-    held: Code | None = None
-    for element in elements:
-        if isinstance(element, Code):
-            held = element if held is None else replace(held, text=f"{held.text}\n{element.text}")
-            continue
-        if held is not None:
-            yield held
-            held = None
-        yield element
-    if held is not None:
-        yield held
+    for is_code, group in groupby(elements, lambda element: isinstance(element, Code)):
+        if is_code:
+            yield Code(text="\n".join(element.text for element in group if isinstance(element, Code)))
+        else:
+            yield from group
 
 
 def _related(part: Any, kind: str) -> etree._Element | None:
     for relation in part.rels.values():
         if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
-            parser = etree.XMLParser(resolve_entities=False, no_network=True)
-            return etree.fromstring(relation.target_part.blob, parser)
+            return parse_xml(relation.target_part.blob)
     return None
 
 

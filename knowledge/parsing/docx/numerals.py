@@ -2,8 +2,8 @@
 
 _DIGITS = "零一二三四五六七八九"
 _UNITS = ("", "十", "百", "千")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
-_ROMAN_SMALL = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix", 5: "v"}
+_ROMAN |= {4: "iv", 1: "i"}
 _CHINESE = frozenset(
     {"chineseCounting", "chineseCountingThousand", "taiwaneseCounting", "taiwaneseCountingThousand"}
     | {"japaneseCounting", "ideographDigital", "chineseLegalSimplified", "koreanCounting"}
@@ -36,7 +36,7 @@ def numeral(number: int, form: str) -> str:
 
 def _roman(number: int) -> str:
     text = ""
-    for size, letters in _ROMAN + _ROMAN_SMALL:
+    for size, letters in _ROMAN.items():
         text += letters * (number // size)
         number %= size
     return text

@@ -19,13 +19,7 @@ _SKIPPED = frozenset(
     {qn("w:del"), qn("w:moveFrom"), qn("w:instrText"), qn("w:delText"), qn("w:pPr"), qn("w:rPr"), qn("w:rt")}
     | {f"{_MC}Fallback", qn("w:sdtPr"), qn("w:sdtEndPr")}
 )
-_SIGNS = {
-    qn("w:tab"): "\t",
-    qn("w:br"): "\n",
-    qn("w:cr"): "\n",
-    qn("w:noBreakHyphen"): "-",
-    qn("w:ptab"): "\t",
-}
+_SIGNS = {qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 _LONGEST_ADDRESS = 100  # characters
 _DEEPEST = 60
 
@@ -56,9 +50,8 @@ class RunReader:
         parts: list[str] = []
         self._gather(paragraph, run, parts, 0)
         run.text = "".join(parts)
-        spoken = (item.find(qn("w:rPr")) for item in paragraph.iter(qn("w:r")) if plain_text(item).strip())
-        bold = (properties is not None and _is_on(properties.find(qn("w:b"))) for properties in spoken)
-        run.bold = bool(run.text.strip()) and all(bold)
+        spoken = (item for item in paragraph.iter(qn("w:r")) if plain_text(item).strip())
+        run.bold = bool(run.text.strip()) and all(_is_on(item.find(f"{qn('w:rPr')}/{qn('w:b')}")) for item in spoken)
         return run
 
     def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
@@ -74,8 +67,7 @@ class RunReader:
                 if child.get(qn("w:type")) != "page":
                     parts.append(_SIGNS[tag])
             elif tag == qn("w:r"):
-                properties = child.find(qn("w:rPr"))
-                if not (properties is not None and _is_on(properties.find(qn("w:vanish")))):
+                if not _is_on(child.find(f"{qn('w:rPr')}/{qn('w:vanish')}")):
                     self._gather(child, run, parts, depth + 1)
             elif tag in self.sources:
                 note = self.sources[child.tag].get(child.get(qn("w:id"), ""))

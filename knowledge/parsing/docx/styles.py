@@ -1,7 +1,7 @@
 """Word's styles and numbering: which paragraph is a heading, and what stands before a list item."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from docx.oxml.ns import qn
 from lxml import etree
@@ -9,53 +9,33 @@ from lxml import etree
 from knowledge.parsing.docx.numerals import numeral
 
 _HEADING_NAME = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|titolo|見出し|제목|заголовок)\s*(\d)$", re.I)
-_TITLES = frozenset({"title", "标题", "標題", "titel", "titre", "título", "표제", "表題"})
-_TOC_NAME = re.compile(r"(?:toc|目录|目錄|table of figures|index)\s*\d*$", re.I)
-_CAPTION_NAMES = frozenset({"caption", "题注", "題注", "图题", "表题"})
-_CODE_NAME = re.compile(
-    r"(?:source code|code|html preformatted|plain ?text code|代码|macro text|preformatted text)\b", re.I
-)
+_KINDS = {
+    "title": re.compile(r"(?:title|标题|標題|titel|titre|título|표제|表題)$"),
+    "toc": re.compile(r"(?:toc|目录|目錄|table of figures|index)\s*\d*$"),
+    "caption": re.compile(r"(?:caption|题注|題注|图题|表题)$"),
+    "code": re.compile(r"(?:source code|code|html preformatted|plain ?text code|代码|macro text|preformatted text)\b"),
+}
 _PLACE = re.compile(r"%(\d)")
+
+
+class Style(NamedTuple):
+    """What a paragraph style says, or those that it is based on."""
+
+    kind: str  # "title", "toc" (a table of contents), "caption", "code" or ""
+    outline: int | None  # the level of heading that it gives, from 1
+    numbering: tuple[str, int] | None  # the list that it gives, and the level within it, from 0
 
 
 class Styles:
     """The document's paragraph styles, with what they inherit from those they are based on."""
 
     def __init__(self, root: etree._Element | None) -> None:
-        self._styles: dict[str, etree._Element] = {}
-        for style in root.iter(qn("w:style")) if root is not None else ():
-            self._styles[style.get(qn("w:styleId"), "")] = style
-        self._known: dict[str, tuple[str, int | None, tuple[str, int] | None]] = {}
+        styles = root.iter(qn("w:style")) if root is not None else ()
+        self._styles = {style.get(qn("w:styleId"), ""): style for style in styles}
+        self._known: dict[str, Style] = {}
 
-    def name(self, identifier: str) -> str:
-        """Return a style's name, in lower case."""
-        return self._look_up(identifier)[0]
-
-    def outline(self, identifier: str) -> int | None:
-        """Return the level of heading that a style gives, from 1, or None."""
-        return self._look_up(identifier)[1]
-
-    def numbering(self, identifier: str) -> tuple[str, int] | None:
-        """Return the list and level within it (from 0) that a style gives."""
-        return self._look_up(identifier)[2]
-
-    def is_title(self, identifier: str) -> bool:
-        """Whether a style is that of the document's title."""
-        return self.name(identifier) in _TITLES
-
-    def is_toc(self, identifier: str) -> bool:
-        """Whether a style is that of a table of contents' lines."""
-        return _TOC_NAME.match(self.name(identifier)) is not None
-
-    def is_caption(self, identifier: str) -> bool:
-        """Whether a style is that of captions."""
-        return self.name(identifier) in _CAPTION_NAMES
-
-    def is_code(self, identifier: str) -> bool:
-        """Whether a style is that of program text."""
-        return _CODE_NAME.match(self.name(identifier)) is not None
-
-    def _look_up(self, identifier: str) -> tuple[str, int | None, tuple[str, int] | None]:
+    def of(self, identifier: str) -> Style:
+        """Return the style that a paragraph names; one that says nothing where there is none."""
         if identifier in self._known:
             return self._known[identifier]
         name, outline, numbering = "", None, None
@@ -72,7 +52,8 @@ class Styles:
                 outline = int(found.group(1)) if found else outline_level(properties)
             numbering = numbering or list_place(properties)
             current = value(style.find(qn("w:basedOn")))
-        self._known[identifier] = name, outline if outline and outline <= 9 else None, numbering
+        kind = next((kind for kind, pattern in _KINDS.items() if pattern.match(name)), "")
+        self._known[identifier] = Style(kind, outline if outline and outline <= 9 else None, numbering)
         return self._known[identifier]
 
 

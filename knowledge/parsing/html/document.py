@@ -10,7 +10,7 @@ from lxml import html as lxml_html
 from knowledge.parsing.decoding import clean, decode
 from knowledge.parsing.elements import Element, Notice, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.html.walk import HtmlWalker
+from knowledge.parsing.html.walk import FindPicture, HtmlWalker
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import with_captions
@@ -55,28 +55,44 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     data = path.read_bytes()
     if not data.strip():
         raise ParseError("empty")
-    declared = _CHARSET.search(data[:4096])
-    charset = declared.group(1).decode("ascii", "replace").lower() if declared else ""
-    text = decode(data, _CHARSETS_READ.get(charset, charset))
-    root = _tree(clean(text))
+    root = _tree(source_of(data))
     found = [] if root is None else list(_elements_in(root, PictureStore(context.output_dir)))
     if root is None or all(isinstance(element, Notice) for element in found):
         raise ParseError("no_text.page")
     return iter([*found, Title(text=_title(root))])
 
 
-def elements_of(source: str, pictures: PictureStore) -> Iterator[Element]:
-    """Yield the elements of HTML source; none where there is nothing to read."""
+def source_of(data: bytes, charset: str = "") -> str:
+    """Return a page's source, in `charset` or the one that it declares; raises `ParseError` for what is no text."""
+    if not charset and (declared := _CHARSET.search(data[:4096])):
+        charset = declared.group(1).decode("ascii", "replace")
+    charset = charset.lower()
+    return clean(decode(data, _CHARSETS_READ.get(charset, charset)))
+
+
+def elements_of(source: str, pictures: PictureStore, find_picture: FindPicture | None = None) -> Iterator[Element]:
+    """Yield the elements of HTML source; none where there is nothing to read.
+
+    `find_picture` returns the bytes that an address in it stands for, b"" where it stands for nothing at hand.
+    """
     root = _tree(source)
     if root is not None:
-        yield from _elements_in(root, pictures)
+        yield from _elements_in(root, pictures, find_picture)
+
+
+def title_of(source: str) -> str:
+    """Return the title of HTML source, "" where it has none."""
+    root = _tree(source)
+    return "" if root is None else _title(root)
 
 
 def _title(root: etree._Element) -> str:
     return root.findtext(".//title") or ""
 
 
-def _elements_in(root: etree._Element, pictures: PictureStore) -> Iterator[Element]:
+def _elements_in(
+    root: etree._Element, pictures: PictureStore, find_picture: FindPicture | None = None
+) -> Iterator[Element]:
     title = _title(root)
     # What a script chooses from, such as the key of each system, is shown: elements that stand together, all hidden.
     for parent in root.iter(etree.Element):
@@ -103,7 +119,7 @@ def _elements_in(root: etree._Element, pictures: PictureStore) -> Iterator[Eleme
         if len(nodes) == 1 and _length(nodes[0]) >= whole * _MAIN_SHARE:
             main = nodes[0]
             break
-    walker = HtmlWalker(pictures, title)
+    walker = HtmlWalker(pictures, title, find_picture)
     walker.start(main)
     walker.walk(main)
     yield from with_captions(walker.finish())

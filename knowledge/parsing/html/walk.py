@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
 from lxml import etree
@@ -29,12 +30,14 @@ _MOST_TERMS = 4  # of one definition
 _LONGEST_TERM = 150  # characters
 _DATA_URI = re.compile(r"data:image/(?:png|jpe?g|gif|webp|bmp)(?:;[\w=-]+)*?(;base64)?,", re.I)
 
+FindPicture = Callable[[str], bytes]
+
 
 class HtmlWalker:
     """Collects the elements of a tree in reading order."""
 
-    def __init__(self, pictures: PictureStore, title: str = "") -> None:
-        self.pictures = pictures
+    def __init__(self, pictures: PictureStore, title: str = "", find_picture: FindPicture | None = None) -> None:
+        self.pictures, self.find_picture = pictures, find_picture
         self.title = _tidy(_SPACE.sub(" ", title))
         self.elements: list[Element] = []
         self._inline: list[str] = []
@@ -184,15 +187,17 @@ class HtmlWalker:
             self._image(image)
 
     def _image(self, node: etree._Element) -> None:
-        """Keep a picture that the page itself carries."""
+        """Keep a picture that the page itself carries, or what it is part of."""
         source = node.get("src", "")
-        found = _DATA_URI.match(source)
-        if found is None:
-            return
-        rest = unquote_to_bytes(source[found.end() :])
-        try:
-            data = b64decode(rest) if found.group(1) else rest
-        except (Base64Error, ValueError):
+        if found := _DATA_URI.match(source):
+            rest = unquote_to_bytes(source[found.end() :])
+            try:
+                data = b64decode(rest) if found.group(1) else rest
+            except (Base64Error, ValueError):
+                return
+        elif self.find_picture is not None:
+            data = self.find_picture(source)
+        else:
             return
         alt = _SPACE.sub(" ", node.get("alt", "")).strip()
         figure = next(node.iterancestors("figure"), None)
@@ -210,9 +215,7 @@ class HtmlWalker:
 
     def _emit_paragraph(self, text: str) -> None:
         text = f"{self._marker}{self._prefix}{text}"
-        if self._marker:
-            self._marker = ""
-        self._prefix = ""
+        self._marker = self._prefix = ""
         self._emit(Paragraph(text=text))
 
     def _emit(self, element: Element) -> None:
@@ -222,9 +225,9 @@ class HtmlWalker:
         elif self._restore is not None:
             section, self._restore = self._restore, None
             self._emit(section)
-        if not isinstance(element, Picture) and self._prefix and not isinstance(element, Paragraph):
-            prefix, self._prefix = self._prefix.strip(), ""
-            self.elements.append(Paragraph(text=prefix))
+        if self._prefix and not isinstance(element, Picture | Paragraph):
+            self.elements.append(Paragraph(text=self._prefix.strip()))
+            self._prefix = ""
         self.elements.append(element)
 
 

@@ -3,16 +3,30 @@
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
+from PIL import Image
 
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table, Title
+from knowledge.parsing.elements import (
+    Code,
+    Element,
+    Heading,
+    Notice,
+    PageBreak,
+    Paragraph,
+    Picture,
+    Scanned,
+    Table,
+    Title,
+)
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import too_many_pictures
-from knowledge.parsing.pdf import pictures
+from knowledge.parsing.pdf import pictures, scans
 from knowledge.parsing.pdf.layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
 from knowledge.parsing.pdf.page_breaks import levelled, stitched
 from knowledge.parsing.pdf.shapes import Shapes, read_shapes
@@ -26,13 +40,16 @@ from knowledge.parsing.pdf.style import (
     survey,
 )
 from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
-from knowledge.parsing.pdf.text import Box, Line, PageText, Word, read_text
+from knowledge.parsing.pdf.text import Box, Line, PageText, Word, line_of, read_text
 from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
 
+PICTURE_POINTS = 842  # the longer side of a picture is taken for that of a sheet of paper
 SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
+MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
+SHORT = 12  # characters of what stands between two things announced: "or", "and"
 GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
 
 # What pdfium and broken geometry raise; one such page is left out, the document goes on.
@@ -45,8 +62,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts that do
     not say what their characters mean).
     """
-    document = open_document(path)
-    try:
+    with closing(open_document(path)) as document:
         total = len(document)
         if total == 0:
             raise ParseError("empty.no_pages")
@@ -58,8 +74,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         except ValueError:  # no UTF-16, as PDF wants it
             said_title = ""
         yield Title(text=said_title, shown=False)
-    finally:
-        document.close()
+
+
+def read_picture(picture: Image.Image, number: int, context: ParseContext) -> list[Element]:
+    """Return the elements of the words in a picture, page `number` of its file; laid out as those of a page."""
+    scale = max(picture.size) / PICTURE_POINTS
+    text, shapes, styles = scans.read_picture(picture, scale, context)
+    return _Reader((), context).read_scan(_Page(number, text, shapes, set(), 0, scanned=True, styles=styles))
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
@@ -84,6 +105,9 @@ class _Page:
     shapes: Shapes
     keys: set[tuple[str, int]]
     rotation: int  # the page's own, degrees clockwise
+    across: list["_Page"] = field(default_factory=list)  # what runs across it, each turned upright
+    scanned: bool = False  # its words are in a picture
+    styles: Styles | None = None  # its own, where its type was measured on a picture
 
 
 @dataclass(slots=True)
@@ -95,6 +119,7 @@ class _Tally:
     failed: int = 0
     pictured: int = 0
     saved: int = 0
+    later: int = 0  # pages that are to be read as pictures
     known: set[str] = field(default_factory=set)
     left_out: set[Notice] = field(default_factory=set)
 
@@ -102,7 +127,8 @@ class _Tally:
 class _Reader:
     """Reads one document; a few pages ahead of what it yields, to tell running heads from text."""
 
-    def __init__(self, document: pdfium.PdfDocument, context: ParseContext) -> None:
+    def __init__(self, document: Any, context: ParseContext) -> None:
+        """`document` is a `PdfDocument`; for a picture by itself, nothing."""
         self._document = document
         self._context = context
         self._total = len(document)
@@ -136,9 +162,12 @@ class _Reader:
                 self._tally.failed += 1
                 continue
             yield from elements
+            for turned in page.across:
+                with suppress(*_PAGE_ERRORS):
+                    yield from self._understand(turned, [])
         tally = self._tally
         readable = tally.characters and tally.pictured * 2 < self._total
-        if not readable and tally.characters <= 8 * max(1, tally.pictured):
+        if not tally.later and not readable and tally.characters <= 8 * max(1, tally.pictured):
             if tally.garbled:
                 raise ParseError("no_text.fonts")
             if tally.pictured or tally.characters:
@@ -148,20 +177,26 @@ class _Reader:
             raise ParseError("empty.pages")
         yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
 
+    def read_scan(self, page: _Page) -> list[Element]:
+        """Return the elements of a page by itself, whose words were read in a picture."""
+        return self._understand(page, [])
+
     def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:
         """Yield page number, page (None when it can't be read) and the edge keys of the pages around it."""
         window: deque[tuple[int, _Page | None]] = deque()
         keys: deque[tuple[int, set[tuple[str, int]]]] = deque(maxlen=2 * AROUND + 1)
         for number in range(1, self._total + AROUND + 1):
             if number <= self._total:
-                page = self._sample.pop(number, None) or self._read(number)
+                page = self._sample.pop(number, None)
+                if page is None or page.scanned:
+                    page = self._read(number, read_scan=self._context.ocr in ("auto", "always"))
                 window.append((number, page))
                 keys.append((number, page.keys if page is not None else set()))
             if number > AROUND and window:
                 current, page = window.popleft()
                 yield current, page, [other for n, other in keys if n != current and abs(n - current) <= AROUND]
 
-    def _read(self, number: int) -> _Page | None:
+    def _read(self, number: int, read_scan: bool = False) -> _Page | None:
         try:
             page = self._document[number - 1]
             try:
@@ -171,7 +206,18 @@ class _Reader:
                     page = self._document[number - 1]
                 text = read_text(page)
                 shapes = read_shapes(page, text.turn, text.width, text.height)
-                return _Page(number, text, shapes, edge_keys(text.lines, text.height, number), page.get_rotation())
+                across: list[_Page] = []
+                for quarters in text.across:
+                    turned = read_text(page, quarters)
+                    if len(turned.lines) >= MIN_LINES_ACROSS:
+                        drawn = Shapes(read_shapes(page, turned.turn, turned.width, turned.height).edges)
+                        across.append(_Page(number, turned, drawn, set(), page.get_rotation()))
+                scanned = self._context.ocr == "always" or scans.is_scan(text, shapes)
+                styles = None
+                if scanned and read_scan:
+                    text, shapes, styles = scans.read(page, self._context)
+                keys = edge_keys(text.lines, text.height, number)
+                return _Page(number, text, shapes, keys, page.get_rotation(), across, scanned, styles)
             finally:
                 page.close()
         except _PAGE_ERRORS as error:
@@ -182,10 +228,13 @@ class _Reader:
         edges = {
             id(line)
             for line in edge_lines(page.text.lines, page.text.height)
-            if is_running(line, page.number, around, self._styles.body)
+            if is_running(line, page.number, around, (page.styles or self._styles).body)
         }
         edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]
+        if page.scanned and page.styles is None and self._context.ocr == "later":
+            self._tally.later += 1
+            return [Scanned(page=page.number)]
         self._tally.pictured += bool(page.shapes.pictures)
         characters = sum(len(line.text) for line in page.text.lines)
         if page.text.unreadable > GARBLED:
@@ -205,25 +254,25 @@ class _Reader:
             del figures[pictures.MAX_PER_PAGE :]
         if any(pictures.FIGURE.match(line.text) for line in lines):
             # A drawing counts where it has a caption; the other lines within are its labels.
-            taken = [table.box for table in tables] + [figure.box for figure in figures]
+            taken = [table.box for table in tables] + figures
             single = [Block([Row([line])], line.text) for line in lines]
             for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
-                caption = pictures.caption_of(drawing.box, single, pictures.FIGURE)
+                caption = pictures.caption_of(drawing, single, pictures.FIGURE)
                 if caption is not None:
                     figures.append(drawing)
                     label = caption.rows[0].lines[0]
-                    lines = [line for line in lines if line is label or not inside(line, drawing.box)]
+                    lines = [line for line in lines if line is label or not inside(line, drawing)]
         return self._elements(page, lines, tables, figures)
 
     def _elements(
-        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[pictures.Figure]
+        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[Box]
     ) -> list[Element]:
         """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
+        styles = page.styles or self._styles
         stand_ins: list[Line] = []  # take the places of tables and pictures while the reading order is found
         stands_for: dict[int, Box] = {}
-        for box in [table.box for table in tables] + [figure.box for figure in figures]:
-            line = Line()
-            line.add(Word(*box, "a table or picture stands here", 10, False, False, False))
+        for box in [*(table.box for table in tables), *figures]:
+            line = line_of(Word(*box, "a table or picture stands here", 10, False, False, False))
             stand_ins.append(line)
             stands_for[id(line)] = box
         placed: list[Block | Box] = []
@@ -232,7 +281,7 @@ class _Reader:
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
-            for block in blocks_of(rows, self._styles.body, self._tally.known, limit):
+            for block in blocks_of(rows, styles.body, self._tally.known, limit):
                 while floats and floats[0][1] <= block.box[1]:
                     placed.append(floats.pop(0))
                 placed.append(block)
@@ -248,6 +297,7 @@ class _Reader:
             floating[table.box] = Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
         floating.update(self._pictures(page, figures, blocks, captions))
         elements: list[Element] = []
+        announced = False
         for item in placed:
             if not isinstance(item, Block):
                 elements += [floating[item]] if item in floating else []
@@ -255,36 +305,35 @@ class _Reader:
                 continue
             elif item.mono and len(item.rows) > 1:
                 elements.append(Code(page=page.number, text=code_text(item.rows)))
-            elif (level := self._styles.level(item, page.number)) is not None:
+            elif (level := styles.level(item, page.number, announced)) is not None:
                 elements.append(Heading(page=page.number, text=item.text.strip(), level=level))
+                announced = False
             else:
-                elements.append(Paragraph(page=page.number, text=item.text.strip()))
+                text = item.text.strip()
+                elements.append(Paragraph(page=page.number, text=text))
+                announced = text.endswith((":", "：")) or (announced and (item.bold or len(text) <= SHORT))
         return [element for element in elements if not isinstance(element, Paragraph | Code) or element.text.strip()]
 
     def _pictures(
-        self, page: _Page, figures: Sequence[pictures.Figure], blocks: Sequence[Block], captions: list[Block]
+        self, page: _Page, figures: Sequence[Box], blocks: Sequence[Block], captions: list[Block]
     ) -> Iterator[tuple[Box, Picture]]:
         if not figures:
             return
-        source = self._document[page.number - 1]
-        try:
-            largest = sorted(figures, key=lambda f: (f.box[2] - f.box[0]) * (f.box[3] - f.box[1]), reverse=True)
-            for figure in largest:
+        with closing(self._document[page.number - 1]) as source:
+            for box in sorted(figures, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), reverse=True):
                 if self._tally.saved >= pictures.MAX_PER_DOCUMENT:
                     self._tally.left_out.add(too_many_pictures(pictures.MAX_PER_DOCUMENT))
                     return
                 name = f"page-{page.number}-{self._tally.saved + 1}.png"
                 rotation = (90 * page.text.quarters - page.rotation) % 360
                 size = (page.text.width, page.text.height)
-                saved = pictures.save(source, rotation, figure.box, size, self._context.output_dir / name)
+                saved = pictures.save(source, rotation, box, size, self._context.output_dir / name)
                 if saved is None:
                     continue
                 self._tally.saved += 1
                 free = [block for block in blocks if not any(block is caption for caption in captions)]
-                caption = pictures.caption_of(figure.box, free, pictures.FIGURE)
+                caption = pictures.caption_of(box, free, pictures.FIGURE)
                 if caption is not None:
                     captions.append(caption)
                 alt = caption.text if caption is not None else ""
-                yield figure.box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])
-        finally:
-            source.close()
+                yield box, Picture(page=page.number, path=name, alt=alt, width=saved[0], height=saved[1])

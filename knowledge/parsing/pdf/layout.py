@@ -5,10 +5,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
-from knowledge.parsing.pdf.text import HYPHENS, Line, is_cjk_join
+from knowledge.parsing.pdf.text import HYPHENS, Box, Line, around, is_cjk_join
 
 MIN_COLUMN_LINES = 3
 PROSE = 22  # characters of a line of running text; table cells are shorter
@@ -71,10 +71,9 @@ class Block:
     text: str = ""
 
     @property
-    def box(self) -> tuple[float, float, float, float]:
-        """x0, y0, x1, y1 in points."""
-        rows = self.rows
-        return min(r.x0 for r in rows), min(r.y0 for r in rows), max(r.x1 for r in rows), max(r.y1 for r in rows)
+    def box(self) -> Box:
+        """What the rows take up, in points."""
+        return around((row.x0, row.y0, row.x1, row.y1) for row in self.rows)
 
     @property
     def size(self) -> float:
@@ -106,20 +105,12 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
         position = 2 * bisect_left(middles, line.middle - 0.01)
         is_crossing = line.x0 < gutter - 1 and line.x1 > gutter + 1
         bands.setdefault(position + (1 if is_crossing else 0), []).append(line)
-    merged: list[tuple[bool, list[Line]]] = []
-    for key in sorted(bands):
-        if merged and merged[-1][0] and key % 2:
-            merged[-1][1].extend(bands[key])
-        else:
-            merged.append((bool(key % 2), bands[key]))
-    for _, band in merged:
+    for _, keys in groupby(sorted(bands), lambda key: key % 2 or -key):  # those that cross it one after another are one
+        band = [line for key in keys for line in bands[key]]
         left = [line for line in band if line.x1 <= gutter + 1]
         right = [line for line in band if line.x0 >= gutter - 1]
-        if min(len(left), len(right)) >= MIN_COLUMN_LINES or (len(left) + len(right) == len(band) and depth == 0):
-            split = min(len(left), len(right)) >= MIN_COLUMN_LINES or _is_prose(left + right)
-        else:
-            split = False
-        if split and len(left) + len(right) == len(band):
+        high = min(len(left), len(right)) >= MIN_COLUMN_LINES
+        if len(left) + len(right) == len(band) and (high or (depth == 0 and _is_prose(left + right))):
             found += regions(left, depth + 1) + regions(right, depth + 1)
         else:
             found += regions(band, depth + 1) if len(band) < len(lines) else [band]

@@ -24,34 +24,27 @@ def stitched(elements: Iterator[Element]) -> Iterator[Element]:
         if isinstance(element, PageBreak):
             breaks.append(element)
             continue
-        if breaks:
-            kept: Element | None = element  # what of the element stays on its page
-            if isinstance(before, Paragraph) and isinstance(element, Paragraph):
-                torn = len(before.text) >= MIN_TORN and _OPEN_END.search(before.text)
-                if torn and (element.text[:1].islower() or is_cjk_join(before.text, element.text)):
-                    found = _SENTENCE_END.search(element.text)
-                    cut = found.end() if found else len(element.text)
-                    rest = element.text[cut:].strip()
-                    before = replace(before, text=join_lines([before.text, element.text[:cut]]))
-                    kept = replace(element, text=rest) if rest else None
-            elif isinstance(before, Table) and isinstance(element, Table):
-                # A table that goes on from the page before takes its header and caption.
-                width = len(before.columns)
-                if width and element.rows and len(element.rows[0]) == width and not element.caption:
-                    kept = replace(element, caption=before.caption)
-                    if element.columns != before.columns:
-                        rows = (element.columns, *element.rows) if element.columns else element.rows
-                        kept = replace(kept, columns=before.columns, rows=rows)
-            yield from [before] if before is not None else []
-            yield from breaks
-            breaks = []
-            before = kept
-            continue
-        if before is not None:
-            yield before
-        before = element
-    if before is not None:
-        yield before
+        kept: Element | None = element  # what of the element stays on its page
+        if breaks and isinstance(before, Paragraph) and isinstance(element, Paragraph):
+            torn = len(before.text) >= MIN_TORN and _OPEN_END.search(before.text)
+            if torn and (element.text[:1].islower() or is_cjk_join(before.text, element.text)):
+                found = _SENTENCE_END.search(element.text)
+                cut = found.end() if found else len(element.text)
+                rest = element.text[cut:].strip()
+                before = replace(before, text=join_lines([before.text, element.text[:cut]]))
+                kept = replace(element, text=rest) if rest else None
+        elif breaks and isinstance(before, Table) and isinstance(element, Table):
+            # A table that goes on from the page before takes its header and caption.
+            width = len(before.columns)
+            if width and element.rows and len(element.rows[0]) == width and not element.caption:
+                kept = replace(element, caption=before.caption)
+                if element.columns != before.columns:
+                    rows = (element.columns, *element.rows) if element.columns else element.rows
+                    kept = replace(kept, columns=before.columns, rows=rows)
+        yield from [before] if before is not None else []
+        yield from breaks
+        before, breaks = kept, []
+    yield from [before] if before is not None else []
     yield from breaks
 
 

@@ -6,7 +6,6 @@ A picture is cut out of the rendered page, so that masks, tiles, turns and label
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -14,7 +13,7 @@ import pypdfium2 as pdfium
 from knowledge.parsing.elements import Notice
 from knowledge.parsing.pdf.layout import Block
 from knowledge.parsing.pdf.shapes import Placed
-from knowledge.parsing.pdf.text import Box
+from knowledge.parsing.pdf.text import Box, around
 
 MIN_POINTS = 28.0  # smaller on the page is an icon
 MIN_PIXELS = 40
@@ -39,14 +38,6 @@ FIGURE = re.compile(
 TABLE = re.compile(r"^\s*(table|tab\.|表格?|附表)\s*[\d一二三四五六七八九十A-Z]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A picture's box in points, and whether it is a drawing (which needs a caption to count)."""
-
-    box: Box
-    drawing: bool = False
-
-
 def placement(picture: Placed) -> tuple[int, ...]:
     """Return what tells a repeated logo: its size in pixels and its place on the page."""
     return (picture.width, picture.height, *(round(value / 4) for value in picture.box))
@@ -58,30 +49,25 @@ def logos(pages: Iterable[Sequence[Placed]]) -> set[tuple[int, ...]]:
     return {key for key, count in counts.items() if count >= LOGO_PAGES}
 
 
-def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width: float, height: float) -> list[Figure]:
-    """Return the pictures worth keeping, tiles joined, from the top; they may be more than `MAX_PER_PAGE`."""
+def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width: float, height: float) -> list[Box]:
+    """Return the boxes of pictures worth keeping, tiles joined, from the top; they may be more than `MAX_PER_PAGE`."""
     boxes = [
         _clipped(picture.box, width, height)
         for picture in pictures
         if placement(picture) not in decoration and not _is_page_wide(picture.box, width, height)
     ]
     sizes = {_clipped(picture.box, width, height): min(picture.width, picture.height) for picture in pictures}
-    kept = []
+    kept: list[Box] = []
     for box in _joined(boxes, 2.0):
-        alone = sizes.get(box)
-        wide, high = box[2] - box[0], box[3] - box[1]
-        if (
-            min(wide, high) >= MIN_POINTS
-            and max(wide, high) <= MAX_ASPECT * min(wide, high)
-            and not _is_page_wide(box, width, height)
-            and (alone is None or alone >= MIN_PIXELS)
-        ):
-            kept.append(Figure(box))
-    return sorted(kept, key=lambda figure: figure.box[1])
+        low, high = sorted((box[2] - box[0], box[3] - box[1]))
+        is_picture = low >= MIN_POINTS and high <= MAX_ASPECT * low and sizes.get(box, MIN_PIXELS) >= MIN_PIXELS
+        if is_picture and not _is_page_wide(box, width, height):
+            kept.append(box)
+    return sorted(kept, key=lambda box: box[1])
 
 
-def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[Figure]:
-    """Return drawings made of many paths, outside the boxes of tables and pictures already `taken`."""
+def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[Box]:
+    """Return the boxes of drawings made of many paths, outside the boxes of tables and pictures already `taken`."""
     if not MIN_DRAWN <= len(drawn) <= MAX_DRAWN:
         return []
     free = [
@@ -89,16 +75,12 @@ def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: f
         for box in (_clipped(box, width, height) for box in drawn)
         if not any(_overlap(box, other) for other in taken) and not _is_page_wide(box, width, height)
     ]
-    kept = []
-    for box in _joined(free, DRAWING_GAP):
-        parts = sum(_overlap(part, box) for part in free)
-        if (
-            parts >= MIN_DRAWN
-            and box[2] - box[0] > 80
-            and box[3] - box[1] > 50
-            and not _is_page_wide(box, width, height)
-        ):
-            kept.append(Figure(box, drawing=True))
+    kept = [
+        box
+        for box in _joined(free, DRAWING_GAP)
+        if box[2] - box[0] > 80 and box[3] - box[1] > 50 and not _is_page_wide(box, width, height)
+        if sum(_overlap(part, box) for part in free) >= MIN_DRAWN
+    ]
     return kept[:MAX_PER_PAGE]
 
 
@@ -150,17 +132,8 @@ def _joined(boxes: Sequence[Box], gap: float) -> list[Box]:
     joined: list[Box] = []
     for box in sorted(boxes, key=lambda item: (item[1], item[0])):
         merged = box
-        while True:
-            near = [other for other in joined if _overlap(merged, other, gap)]
-            if not near:
-                break
+        while near := [other for other in joined if _overlap(merged, other, gap)]:
             joined = [other for other in joined if other not in near]
-            group = [merged, *near]
-            merged = (
-                min(b[0] for b in group),
-                min(b[1] for b in group),
-                max(b[2] for b in group),
-                max(b[3] for b in group),
-            )
+            merged = around([merged, *near])
         joined.append(merged)
     return joined

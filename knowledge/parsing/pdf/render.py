@@ -6,13 +6,14 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
+import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from knowledge.parsing.pdf.text import HYPHENS, MAX_CHARS
+from knowledge.parsing.pdf.text import HYPHENS, MAX_CHARS, around
 from knowledge.parsing.sandbox.runner import ParseLimits, call
 
 MAX_WIDTH = 3000  # pixels
@@ -32,11 +33,7 @@ def render_page(path: Path, page_number: int, width_px: int) -> bytes:
 
     Raises `ParseError` when the file can't be opened or rendered, and `IndexError` for a page it does not have.
     """
-    arguments = {"path": str(path), "page_number": page_number, "width_px": width_px}
-    answer = call(f"{__name__}.render_in_child", arguments, _LIMITS)
-    if answer is None:
-        raise IndexError(f"The PDF has no page {page_number}.")
-    return base64.b64decode(answer)
+    return base64.b64decode(_ask("render_in_child", path, page_number, width_px=width_px))
 
 
 def find_boxes(path: Path, page_number: int, text: str) -> list[Fractions]:
@@ -45,21 +42,23 @@ def find_boxes(path: Path, page_number: int, text: str) -> list[Fractions]:
     A box is `(x0, y0, x1, y1)` in fractions of the page as `render_page` shows it, from its top left. Spaces, hyphens,
     case and the order of columns don't matter. Empty when nothing is found. Raises `ParseError`, `IndexError`.
     """
-    arguments = {"path": str(path), "page_number": page_number, "text": text[:MAX_PASSAGE]}
-    answer = call(f"{__name__}.find_in_child", arguments, _LIMITS)
+    answer = _ask("find_in_child", path, page_number, text=text[:MAX_PASSAGE])
+    return [(x0, y0, x1, y1) for x0, y0, x1, y1 in answer]
+
+
+def _ask(function: str, path: Path, page_number: int, **arguments: Any) -> Any:
+    arguments |= {"path": str(path), "page_number": page_number}
+    answer = call(f"{__name__}.{function}", arguments, _LIMITS)
     if answer is None:
         raise IndexError(f"The PDF has no page {page_number}.")
-    return [(x0, y0, x1, y1) for x0, y0, x1, y1 in answer]
+    return answer
 
 
 def render_in_child(path: str, page_number: int, width_px: int) -> str | None:
     """Render within the child: the PNG in Base64, or None when there is no such page."""
-    from knowledge.parsing.pdf.document import open_document
-
-    document = open_document(Path(path))
-    if not 1 <= page_number <= len(document):
+    page = _page(path, page_number)
+    if page is None:
         return None
-    page = document[page_number - 1]
     width, height = page.get_size()
     scale = min(min(width_px, MAX_WIDTH) / max(width, 1), MAX_HEIGHT / max(height, 1))
     image = page.render(scale=scale).to_pil().convert("RGB")
@@ -70,12 +69,9 @@ def render_in_child(path: str, page_number: int, width_px: int) -> str | None:
 
 def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | None:
     """Find within the child: boxes, or None when there is no such page."""
-    from knowledge.parsing.pdf.document import open_document
-
-    document = open_document(Path(path))
-    if not 1 <= page_number <= len(document):
+    page = _page(path, page_number)
+    if page is None:
         return None
-    page = document[page_number - 1]
     textpage = page.get_textpage()  # closes itself when forgotten
     parts: list[str] = []
     indexes: list[int] = []  # pdfium's index of each letter and digit
@@ -85,6 +81,13 @@ def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | N
         indexes += [index] * len(folded)
     boxes = (_place(page.raw, textpage.raw, index) for index in matches("".join(parts), indexes, text))
     return _lines(box for box in boxes if box is not None)
+
+
+def _page(path: str, number: int) -> pdfium.PdfPage | None:
+    from knowledge.parsing.pdf.document import open_document
+
+    document = open_document(Path(path))
+    return document[number - 1] if 1 <= number <= len(document) else None
 
 
 _NOISE = re.compile(rf"[\W_{re.escape(HYPHENS)}]+")
@@ -118,13 +121,8 @@ def _spread(characters: str, wanted: str, seed: int) -> set[int]:
         if at < 0:
             start += 1
             continue
-        length = seed
-        while (
-            start + length < len(wanted)
-            and at + length < len(characters)
-            and wanted[start + length] == characters[at + length]
-        ):
-            length += 1
+        pairs = zip(wanted[start:], characters[at : at + len(wanted)], strict=False)
+        length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         found.update(range(at, at + length))
         start, after = start + length, at + length
     return found
@@ -157,7 +155,7 @@ def _lines(boxes: Iterable[Fractions]) -> list[Fractions]:
         high, higher = sorted((last[3] - last[1], y1 - y0))
         gap = max(x0 - last[2], last[0] - x1)
         if lines and overlap > 0.5 * high and gap < 3 * max(higher, 0.01):
-            lines[-1] = min(last[0], x0), min(last[1], y0), max(last[2], x1), max(last[3], y1)
+            lines[-1] = around((last, box))
         else:
             lines.append(box)
     found: list[Fractions] = []

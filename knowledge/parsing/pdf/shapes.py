@@ -16,9 +16,6 @@ MAX_DEPTH = 4  # forms within forms
 THIN = 2.5  # points; a filled shape thinner than this is a line
 SHORT = 4.0  # points; shorter lines rule nothing
 
-Matrix = tuple[float, float, float, float, float, float]
-_IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -52,9 +49,10 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
     """Return the page's shapes; `turn`, `width` and `height` come from `pdf.text.read_text`."""
     shapes = Shapes()
     for item, kind, matrix in _objects(page.raw):
-        box = _bounds(item, matrix, turn)
-        if box is None:
+        bounds = [ctypes.c_float() for _ in range(4)]
+        if not raw.FPDFPageObj_GetBounds(item, *bounds):
             continue
+        box = turn(*matrix.on_rect(*(value.value for value in bounds)))
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             across, down = ctypes.c_uint(), ctypes.c_uint()
             if raw.FPDFImageObj_GetImagePixelSize(item, across, down):
@@ -70,16 +68,16 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
             elif wide <= THIN and high >= SHORT:
                 shapes.edges.append(Edge(False, (x0 + x1) / 2, y0, y1))
             elif wide >= SHORT and high >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
-                shapes.edges += _segments(item, _combine(_matrix(item), matrix), turn)
+                shapes.edges += _segments(item, _matrix(item).multiply(matrix), turn)
     return shapes
 
 
-def _objects(page: Any) -> Iterator[tuple[Any, int, Matrix]]:
+def _objects(page: Any) -> Iterator[tuple[Any, int, pdfium.PdfMatrix]]:
     """Yield paths and pictures with the matrix of the forms around them."""
     budget = [MAX_OBJECTS]
     wanted = (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)
 
-    def walk(count: int, get: Any, container: Any, outer: Matrix, depth: int) -> Iterator[tuple[Any, int, Matrix]]:
+    def walk(count: int, get: Any, container: Any, outer: Any, depth: int) -> Iterator[tuple[Any, int, Any]]:
         for index in range(count):
             budget[0] -= 1
             if budget[0] < 0:
@@ -89,40 +87,15 @@ def _objects(page: Any) -> Iterator[tuple[Any, int, Matrix]]:
             if kind in wanted:
                 yield item, kind, outer
             elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
-                inner = _combine(_matrix(item), outer)
+                inner = _matrix(item).multiply(outer)
                 yield from walk(raw.FPDFFormObj_CountObjects(item), raw.FPDFFormObj_GetObject, item, inner, depth + 1)
 
-    return walk(raw.FPDFPage_CountObjects(page), raw.FPDFPage_GetObject, page, _IDENTITY, 0)
+    return walk(raw.FPDFPage_CountObjects(page), raw.FPDFPage_GetObject, page, pdfium.PdfMatrix(), 0)
 
 
-def _matrix(item: Any) -> Matrix:
+def _matrix(item: Any) -> pdfium.PdfMatrix:
     matrix = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(item, matrix):
-        return _IDENTITY
-    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
-
-
-def _combine(inner: Matrix, outer: Matrix) -> Matrix:
-    a, b, c, d, e, f = inner
-    p, q, r, s, t, u = outer
-    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
-
-
-def _apply(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    a, b, c, d, e, f = matrix
-    return a * x + c * y + e, b * x + d * y + f
-
-
-def _bounds(item: Any, outer: Matrix, turn: Turn) -> Box | None:
-    values = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(item, *values):
-        return None
-    x0, y0, x1, y1 = (value.value for value in values)
-    if outer != _IDENTITY:
-        corners = [_apply(outer, x, y) for x in (x0, x1) for y in (y0, y1)]
-        x0, x1 = min(x for x, _ in corners), max(x for x, _ in corners)
-        y0, y1 = min(y for _, y in corners), max(y for _, y in corners)
-    return turn(x0, y0, x1, y1)
+    return pdfium.PdfMatrix.from_raw(matrix) if raw.FPDFPageObj_GetMatrix(item, matrix) else pdfium.PdfMatrix()
 
 
 def _is_invisible(item: Any) -> bool:
@@ -139,25 +112,23 @@ def _is_invisible(item: Any) -> bool:
     return alpha == 0 or min(red, green, blue) >= 253
 
 
-def _segments(item: Any, matrix: Matrix, turn: Turn) -> Iterator[Edge]:
+def _segments(item: Any, matrix: pdfium.PdfMatrix, turn: Turn) -> Iterator[Edge]:
     """Yield the upright and level segments of a path."""
     last: tuple[float, float] | None = None
-    edges: list[Edge] = []
     x, y = ctypes.c_float(), ctypes.c_float()
     start: tuple[float, float] | None = None
     for index in range(raw.FPDFPath_CountSegments(item)):
         segment = raw.FPDFPath_GetPathSegment(item, index)
         kind = raw.FPDFPathSegment_GetType(segment)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = _apply(matrix, x.value, y.value)
+        point = matrix.on_point(x.value, y.value)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
         elif kind == raw.FPDF_SEGMENT_LINETO and last is not None:
-            edges += _edge(last, point, turn)
+            yield from _edge(last, point, turn)
         last = point
         if raw.FPDFPathSegment_GetClose(segment) and start is not None:
-            edges += _edge(point, start, turn)
-    yield from edges
+            yield from _edge(point, start, turn)
 
 
 def _edge(start: tuple[float, float], end: tuple[float, float], turn: Turn) -> Iterator[Edge]:

@@ -44,8 +44,11 @@ class Styles:
     bookmarks: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     deepest: int = 0
 
-    def level(self, block: Block, page: int) -> int | None:
-        """Return the heading level of a block, counted from 1, or None when it is running text."""
+    def level(self, block: Block, page: int, announced: bool = False) -> int | None:
+        """Return the heading level of a block, counted from 1, or None when it is running text.
+
+        What is `announced` by the text before it, as by "in one of two ways:", is no heading for being bold.
+        """
         text = block.text.strip()
         if not text or len(text) > MAX_HEADING or len(block.rows) > 4:
             return None
@@ -62,7 +65,7 @@ class Styles:
                 return None
             rank = sum(size > block.size + 0.6 for size in self.sizes) + 1
             return min(rank, MAX_LEVELS)
-        if not block.bold or len(text) > MAX_BOLD_HEADING or len(block.rows) > 2 or len(text) < 2:
+        if announced or not block.bold or len(text) > MAX_BOLD_HEADING or len(block.rows) > 2 or len(text) < 2:
             return None
         if _SENTENCE.search(text.rstrip()) or block.size < 0.9 * self.body or "  " in text:
             return None
@@ -108,8 +111,7 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
         if count >= MAX_BOOKMARKS:
             break
         target = bookmark.get_dest()
-        index = target.get_index() if target is not None else None
-        if index is not None:
+        if target is not None and (index := target.get_index()) is not None:
             level = min(int(bookmark.level) + 1, MAX_LEVELS)
             found.setdefault(index + 1, []).append((squeeze(bookmark.get_title()), level))
     return found

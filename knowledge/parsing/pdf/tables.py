@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
-from knowledge.parsing.pdf.text import Box, Line, Word
+from knowledge.parsing.pdf.text import Box, Line, Word, line_of
 
 SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
@@ -38,15 +38,11 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
     if not 3 <= len(edges) <= MAX_EDGES:
         return []
     words = [word for line in lines for word in line.words]
-    found: list[Found] = []
-    for group in _groups(_merged(edges)):
-        table = _from_grid(group, words) or _from_rules(group, words)
-        if table is not None:
-            found.append(table)
+    found = filter(None, (_from_grid(group, words) or _from_rules(group, words) for group in _groups(_merged(edges))))
     kept: list[Found] = []  # those that don't lie within a larger one
     for table in sorted(found, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
         x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
-        if not any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for box in (other.box for other in kept)):
+        if not any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in (other.box for other in kept)):
             kept.append(table)
     return sorted(kept, key=lambda table: (table.box[1], table.box[0]))
 
@@ -60,25 +56,20 @@ def _merged(edges: Sequence[Edge]) -> list[Edge]:
     """Snap edges that lie side by side to one position and join those that touch."""
     merged: list[Edge] = []
     for horizontal in (True, False):
-        kind = sorted((edge for edge in edges if edge.horizontal is horizontal), key=lambda edge: edge.at)
         bands: list[list[Edge]] = []
-        for edge in kind:
+        for edge in sorted((edge for edge in edges if edge.horizontal is horizontal), key=lambda edge: edge.at):
             if not bands or edge.at - bands[-1][0].at > SNAP:
                 bands.append([])
             bands[-1].append(edge)
         for band in bands:
             at = sum(edge.at for edge in band) / len(band)
-            start, end = None, 0.0
+            spans: list[tuple[float, float]] = []
             for edge in sorted(band, key=lambda item: item.start):
-                if start is None:
-                    start, end = edge.start, edge.end
-                elif edge.start <= end + SNAP:
-                    end = max(end, edge.end)
+                if spans and edge.start <= spans[-1][1] + SNAP:
+                    spans[-1] = spans[-1][0], max(spans[-1][1], edge.end)
                 else:
-                    merged.append(Edge(horizontal, at, start, end))
-                    start, end = edge.start, edge.end
-            if start is not None:
-                merged.append(Edge(horizontal, at, start, end))
+                    spans.append((edge.start, edge.end))
+            merged += [Edge(horizontal, at, start, end) for start, end in spans]
     return merged
 
 
@@ -147,10 +138,9 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
             contents.setdefault(owners[row][column], []).append(word)
     texts = {cell: cell_text(inside) for cell, inside in contents.items()}
     bold = {cell for cell, inside in contents.items() if all(word.bold for word in inside)}
-    grid = [[owners[row][column] for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
-    if len({owner for row in grid for owner in row}) < 4:
+    if len({owner for row in owners for owner in row}) < 4:
         return None
-    return _table((xs[0], ys[0], xs[-1], ys[-1]), grid, texts, bold)
+    return _table((xs[0], ys[0], xs[-1], ys[-1]), owners, texts, bold)
 
 
 Cell = tuple[int, int]  # row and column of a cell's upper left corner
@@ -186,10 +176,12 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
     rows = [tuple(cells[r][c] for c in kept_columns) for r in kept_rows]
     first = [grid[kept_rows[0]][c] for c in kept_columns]
     header = 0  # rows: none, one, or two where the first joins columns
-    if is_header([texts.get(cell, "") for cell in first], all(cell in bold for cell in first if texts.get(cell))):
+    strong = all(cell in bold for cell in first if texts.get(cell))
+    if is_header([texts.get(cell, "") for cell in first], strong):
         joined = len(set(first)) < len(first) and len(kept_rows) > 2
-        second = [texts.get(grid[kept_rows[1]][c], "") for c in kept_columns] if joined else []
-        header = 2 if joined and not any(_NUMERIC.match(text) for text in second) else 1
+        second = [cell for c in kept_columns if texts.get(cell := grid[kept_rows[1]][c])] if joined else []
+        alike = not strong or all(cell in bold for cell in second)
+        header = 2 if second and alike and not any(_NUMERIC.match(texts[cell]) for cell in second) else 1
     columns = tuple(
         join_lines(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
         for c in kept_columns
@@ -216,12 +208,7 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     within = [
         word for word in words if x0 <= (word.x0 + word.x1) / 2 <= x1 and ys[0] <= (word.y0 + word.y1) / 2 <= ys[-1]
     ]
-    lines = []
-    for word in within:
-        line = Line()
-        line.add(word)
-        lines.append(line)
-    rows = [[word for line in row.lines for word in line.words] for row in rows_of(lines)]
+    rows = [[word for line in row.lines for word in line.words] for row in rows_of(map(line_of, within))]
     below = [row for row in rows if row[0].y0 > ys[1] - 2]
     bounds = _column_bounds(below, x0, x1)
     if len(below) < 2 or not 2 <= len(bounds) - 1 <= MAX_COLUMNS or len(rows) > MAX_ROWS:
@@ -275,8 +262,7 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     filled = [cell for row in cells for cell in row if cell]
     if len(filled) < 0.7 * len(cells) * (len(bounds) - 1) or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
-    bold = all(row.bold for row in run[:1]) and not run[1].bold
-    header = is_header(cells[0], bold)
+    header = is_header(cells[0], run[0].bold and not run[1].bold)
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 

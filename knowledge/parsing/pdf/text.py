@@ -8,8 +8,11 @@ import ctypes
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from statistics import median_high
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -17,6 +20,7 @@ import pypdfium2.raw as raw
 
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
+MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
 SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
 BOLD_WEIGHT = 600
 HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
@@ -92,9 +96,9 @@ class Line:
     def size(self) -> float:
         """The font size of most characters, in points."""
         if not self._size:
-            sizes: dict[float, int] = {}
+            sizes: Counter[float] = Counter()
             for word in self.words:
-                sizes[word.size] = sizes.get(word.size, 0) + len(word.text)
+                sizes[word.size] += len(word.text)
             self._size = max(sizes, key=lambda size: sizes[size])
         return self._size
 
@@ -115,6 +119,19 @@ class Line:
         return (self.y0 + self.y1) / 2
 
 
+def line_of(word: Word) -> Line:
+    """Return a line of one word."""
+    line = Line()
+    line.add(word)
+    return line
+
+
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the box around some boxes."""
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
 def is_cjk_join(left: str, right: str) -> bool:
     """Whether two lines meet between Chinese, Japanese or Korean characters, where no space belongs."""
     return bool(_CJK_END.search(left) and _CJK_START.search(right))
@@ -130,13 +147,16 @@ class PageText:
     turn: Turn
     quarters: int = 0  # quarter turns, counter-clockwise, of its text in the PDF's own space
     unreadable: float = 0.0  # share of characters without a known meaning
+    across: list[int] = field(default_factory=list)  # quarter turns of text that runs across, as of a wide table
 
 
-def read_text(page: pdfium.PdfPage) -> PageText:
-    """Read the lines of a page in the order of its content stream."""
-    textpage = page.get_textpage()
-    try:
-        width, height, turn, angle = _orientation(page, textpage.raw)
+def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
+    """Read the lines of a page in the order of its content stream.
+
+    `quarters` are the quarter turns, counter-clockwise, of the text that is wanted; without, that of most of it is.
+    """
+    with closing(page.get_textpage()) as textpage:
+        width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
         reader = _WordReader(textpage.raw, turn, angle, codes)
@@ -147,8 +167,6 @@ def read_text(page: pdfium.PdfPage) -> PageText:
                     reader.read(start, index, spaced)
                     spaced = False
                 start, spaced = index + 1, True
-    finally:
-        textpage.close()
     words = _without_doubles(word for word in reader.words if word.text.strip())
     words = [word for word in words if -word.size < word.x0 < width + word.size]
     text = "".join(word.text for word in words)
@@ -162,19 +180,22 @@ def read_text(page: pdfium.PdfPage) -> PageText:
         if not lines or not level or not -0.6 * em < word.x0 - last.x1 < LINE_GAP * em:
             lines.append(Line())
         lines[-1].add(word)
-    return PageText(width, height, lines, turn, angle, unreadable)
+    return PageText(width, height, lines, turn, angle, unreadable, across)
 
 
-def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Turn, int]:
-    """Return width, height, the function that turns boxes upright, and the quarter turns of most of the text."""
+def _orientation(
+    page: pdfium.PdfPage, textpage: Any, quarters: int | None
+) -> tuple[float, float, Turn, int, list[int]]:
+    """Return width, height, the function that turns boxes upright, the quarter turns of the text, and those across."""
     left, bottom, right, top = page.get_cropbox()
     count = min(raw.FPDFText_CountChars(textpage), MAX_CHARS)
     step = max(1, count // 200)
     angles = Counter(_quarter(textpage, i) for i in range(0, count, step))
     angles.pop(None, None)
-    quarters = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
     if quarters is None:
-        quarters = 0
+        found = max(angles, key=lambda key: angles[key]) if angles else (4 - page.get_rotation() // 90) % 4
+        quarters = found or 0
+    across = [q for q, n in angles.items() if q is not None and (q - quarters) % 2 and n * step >= MIN_ACROSS]
     turns: dict[int, Turn] = {
         0: lambda x0, y0, x1, y1: (x0 - left, top - y1, x1 - left, top - y0),
         1: lambda x0, y0, x1, y1: (y0 - bottom, x0 - left, y1 - bottom, x1 - left),
@@ -182,7 +203,7 @@ def _orientation(page: pdfium.PdfPage, textpage: Any) -> tuple[float, float, Tur
         3: lambda x0, y0, x1, y1: (top - y1, right - x1, top - y0, right - x0),
     }
     width, height = right - left, top - bottom
-    return (*((width, height) if quarters % 2 == 0 else (height, width)), turns[quarters], quarters)
+    return (*((width, height) if quarters % 2 == 0 else (height, width)), turns[quarters], quarters, across)
 
 
 def _quarter(textpage: Any, index: int) -> int | None:
@@ -244,14 +265,13 @@ class _Fonts:
             buffer = ctypes.create_string_buffer(256)
             raw.FPDFFont_GetBaseFontName(font, buffer, 256)
             name = buffer.value.decode("latin-1", "replace")
-            self._faces[address] = _Face(
-                bool(_BOLD.search(name)), raw.FPDFFont_GetWeight(font), bool(_MONO.search(name))
-            )
+            weight = raw.FPDFFont_GetWeight(font)
+            self._faces[address] = _Face(bool(_BOLD.search(name)), weight, bool(_MONO.search(name)))
         return self._faces[address]
 
 
 class _WordReader:
-    """Makes words of runs of characters without spaces; measures only their ends where that is enough."""
+    """Makes words of runs of characters without spaces."""
 
     def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int]) -> None:
         self._read: list[tuple[Word, _Face]] = []
@@ -262,25 +282,26 @@ class _WordReader:
 
     def read(self, start: int, end: int, spaced: bool) -> None:
         """Add the words of the characters from `start` up to `end`: slanted and sideways ones are left out."""
-        first, last = self._box(start), self._box(end - 1)
+        places = [self._box(index) for index in range(start, end)]
+        gaps = [after[0] - before[2] for before, after in pairwise(filter(None, places))]
+        first, last = places[0], places[-1]
         if first is not None and last is not None:
             height = first[3] - first[1]
             widest = height * ((1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7) * (end - start) + 0.5)
             # Ends on one baseline, no further apart than their characters can be wide, are those of one word.
             level = abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest
-            if level and not self._has_gap(start, end, SPACE_GAP * height):
+            # A wide gap is one where a typesetter moved on instead of writing a space.
+            if level and not any(gap > SPACE_GAP * height for gap in gaps):
                 if self._has_direction(start):
                     text = _text(self._codes[start:end])
                     box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
                     self._add(start, box, text, spaced)
                 return
         # Otherwise character by character, parted where the place jumps. Of letters set apart the gaps are alike.
-        gaps = sorted(self._gaps(start, end))
-        usual = gaps[len(gaps) // 2] if gaps else 0.0
+        usual = median_high(gaps) if gaps else 0.0
         word: Word | None = None
         before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
-        for index in range(start, end):
-            place = self._box(index)
+        for index, place in enumerate(places, start):
             if place is None:
                 continue
             x0, y0, x1, y1 = place
@@ -327,19 +348,6 @@ class _WordReader:
         word = Word(*box, text, size, face.bold, face.mono, spaced)
         self._read.append((word, face))
         return word
-
-    def _gaps(self, start: int, end: int) -> Iterator[float]:
-        """Yield the points between each character and the one before it."""
-        before: float | None = None
-        for index in range(start, end):
-            if (place := self._box(index)) is not None:
-                if before is not None:
-                    yield place[0] - before
-                before = place[2]
-
-    def _has_gap(self, start: int, end: int, width: float) -> bool:
-        """Whether two words stand in a run, as where a typesetter moves on instead of writing a space."""
-        return any(gap > width for gap in self._gaps(start, end))
 
     def _has_direction(self, index: int) -> bool:
         return _quarter(self._textpage, index) == self._quarters

@@ -15,14 +15,17 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from knowledge.parsing.elements import FileType
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import bounded, check_file
-from knowledge.parsing.registry import ParseContext, format_of
+from knowledge.parsing.limits import bounded
+from knowledge.parsing.registry import ParseContext, extension_of, find_format, format_of
+from knowledge.parsing.sandbox.identity import identify, mislabelled
 from knowledge.parsing.titles import titled
 
 MAX_FILE = 1024**3  # bytes that one written file (a picture, a conversion) may have
@@ -73,22 +76,20 @@ def _work(channel: int) -> None:
     """Do one job: read it, set the limits, answer."""
     _lead_group(os.getpid())
     out = os.fdopen(os.dup(channel), "wb", buffering=1 << 16)
-    sys.excepthook = _reporter(out)
+    sys.excepthook = partial(_report, out)
     os.dup2(channel, 0)
     os.close(channel)
     line = bytearray()
     while not line.endswith(b"\n"):
-        piece = os.read(0, 1 << 16)
-        if not piece:
+        if not (piece := os.read(0, 1 << 16)):
             os._exit(1)
         line += piece
     job = json.loads(bytes(line))
     threading.Thread(target=_die_with_parent, daemon=True).start()
     # Address space (bytes), processor time (s), written files (bytes); no core dumps.
-    timeout_s = int(job["timeout_s"])
-    memory_mb = int(job["memory_mb"])
+    timeout_s, memory = int(job["timeout_s"]), int(job["memory_mb"]) * 1024**2
     for kind, soft, hard in (
-        (resource.RLIMIT_AS, memory_mb * 1024**2, memory_mb * 1024**2),
+        (resource.RLIMIT_AS, memory, memory),
         (resource.RLIMIT_CPU, timeout_s + 1, timeout_s + 5),
         (resource.RLIMIT_FSIZE, MAX_FILE, MAX_FILE),
         (resource.RLIMIT_CORE, 0, 0),
@@ -109,9 +110,18 @@ def _send(out: BinaryIO, answer: Answer) -> None:
 
 def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     path, filename = Path(job["path"]), str(job["filename"])
-    context = ParseContext(Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]))
-    check_file(path, Path(filename).suffix.lower().removeprefix("."))
-    kind = format_of(filename)
+    mode, engine, languages = job["ocr"]
+    context = ParseContext(
+        Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]), mode, engine, tuple(languages)
+    )
+    named = extension_of(filename)
+    found = identify(path, named)
+    kind = find_format(found)
+    if kind is None:
+        raise mislabelled(named, found)
+    kind.require()
+    if kind.media_type != format_of(filename).media_type:
+        yield FileType(media_type=kind.media_type).to_dict()
     for element in titled(kind.load()(path, context), kind.titled):
         for piece in bounded(element):
             yield piece.to_dict()
@@ -140,36 +150,30 @@ def _die_with_parent() -> None:
 _OUT_OF_MEMORY = b'{"type":"error","key":"memory","params":{}}\n'
 
 
-def _reporter(
-    out: BinaryIO,
-) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
-    """Return the hook that turns whatever ends this process into one last line.
+def _report(out: BinaryIO, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Turn whatever ends this process into one last line.
 
     Messages of unknown errors may quote the document, so only their type and place are told.
     """
-
-    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if isinstance(error, BrokenPipeError):
-            return
-        if isinstance(error, MemoryError):
-            traceback.clear_frames(trace)
-            out.flush()
-            os.write(out.fileno(), _OUT_OF_MEMORY)
-            return
-        place = _place(trace)
-        if isinstance(error, ParseError):
-            refusal, cause = error, error.__cause__
-            place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
-        elif isinstance(error, ModuleNotFoundError):
-            refusal = ParseError("missing_tool", name=error.name)
-        elif isinstance(error, RecursionError):
-            refusal = ParseError("broken.too_deep")
-        else:
-            refusal = ParseError("broken.unknown", name=kind.__name__)
-        _send(out, {"type": "error", "key": refusal.key, "params": refusal.params, "place": place})
+    if isinstance(error, BrokenPipeError):
+        return
+    if isinstance(error, MemoryError):
+        traceback.clear_frames(trace)
         out.flush()
-
-    return report
+        os.write(out.fileno(), _OUT_OF_MEMORY)
+        return
+    place = _place(trace)
+    if isinstance(error, ParseError):
+        refusal, cause = error, error.__cause__
+        place = f"{type(cause).__name__}: {_place(cause.__traceback__)}" if cause else ""
+    elif isinstance(error, ModuleNotFoundError):
+        refusal = ParseError("missing_tool", name=error.name)
+    elif isinstance(error, RecursionError):
+        refusal = ParseError("broken.too_deep")
+    else:
+        refusal = ParseError("broken.unknown", name=kind.__name__)
+    _send(out, {"type": "error", "key": refusal.key, "params": refusal.params, "place": place})
+    out.flush()
 
 
 def _place(trace: TracebackType | None) -> str:

@@ -35,19 +35,17 @@ class Process:
         self.exit_code: int | None = None
         self._server = server
         self._pid = pid
-        self._ended = False
 
     def wait(self, seconds: float) -> int | None:
         """Return the exit code (negative: a signal) of a process that is ending, or None if it takes longer."""
-        if not self._ended:
+        if self.exit_code is None:
             self.exit_code = self._server.reap(seconds)
-            self._ended = self.exit_code is not None
         return self.exit_code
 
     def end(self) -> None:
         """Kill whatever is left of the process and of the programs it started, and let its server go."""
         self.channel.close()
-        if not self._ended and not self._server.broken:
+        if self.exit_code is None and not self._server.broken:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
             self.wait(START_S)
@@ -80,7 +78,8 @@ class _Server:
     """A process that forks parsing processes, with none of this process's environment (it holds secrets)."""
 
     def __init__(self) -> None:
-        self._control, theirs = socket.socketpair()
+        # Closed here, the server ends unless another process holds this end too.
+        self.control, theirs = socket.socketpair()
         self._asked_to_reap = False
         self.broken = False
         with theirs:
@@ -107,7 +106,7 @@ class _Server:
         """Return the number of a process that works for the other end of `channel`; None when the server is gone."""
         self._asked_to_reap = False
         with suppress(BrokenPipeError, ConnectionResetError):
-            socket.send_fds(self._control, [module.encode()], [channel.fileno()])
+            socket.send_fds(self.control, [module.encode()], [channel.fileno()])
         return self._answer(START_S)
 
     def reap(self, seconds: float) -> int | None:
@@ -115,23 +114,19 @@ class _Server:
         if not self._asked_to_reap:
             self._asked_to_reap = True
             with suppress(BrokenPipeError, ConnectionResetError):
-                self._control.sendall(b"\n")
+                self.control.sendall(b"\n")
         return self._answer(seconds)
 
     def close(self) -> None:
         """End the server."""
-        self.let_go()
+        self.control.close()
         self._process.kill()
         self._process.wait()
 
-    def let_go(self) -> None:
-        """Close this process's end, upon which the server ends unless another process holds it too."""
-        self._control.close()
-
     def _answer(self, seconds: float) -> int | None:
-        self._control.settimeout(seconds)
+        self.control.settimeout(seconds)
         try:
-            answer = self._control.recv(32)
+            answer = self.control.recv(32)
         except TimeoutError:
             return None
         except ConnectionResetError:
@@ -152,7 +147,7 @@ def _leave_to_parent() -> None:
     global _lock
     _lock = threading.Lock()
     while _idle:
-        _idle.pop().let_go()
+        _idle.pop().control.close()
 
 
 os.register_at_fork(after_in_child=_leave_to_parent)

@@ -34,12 +34,17 @@ class ParseLimits:
     max_rows: int = 200_000
 
 
+@dataclass(frozen=True, slots=True)
+class Ocr:
+    """What becomes of words that are in pictures; see `ParseContext`."""
+
+    mode: str = "off"
+    engine: str = "rapidocr"
+    languages: tuple[str, ...] = ("en", "zh")
+
+
 class ParseStopped(ParseError):
     """The caller asked to stop."""
-
-
-def _never() -> bool:
-    return False
 
 
 def parse_file(
@@ -48,7 +53,8 @@ def parse_file(
     output_dir: Path,
     limits: ParseLimits,
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
-    should_stop: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] = lambda: False,
+    ocr: Ocr = Ocr(),
 ) -> Iterator[Element]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
 
@@ -69,6 +75,7 @@ def parse_file(
         "output_dir": str(output_dir.resolve()),
         "max_pages": limits.max_pages,
         "max_rows": limits.max_rows,
+        "ocr": [ocr.mode, ocr.engine, ocr.languages],
     }
     with closing(_answers(parser, job, limits, should_stop)) as answers:
         for answer in answers:
@@ -84,7 +91,7 @@ def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
     Raises `ParseError` as `parse_file` does.
     """
     job = {"task": "call", "function": function, "arguments": arguments}
-    with closing(_answers(function, job, limits, _never)) as answers:
+    with closing(_answers(function, job, limits, lambda: False)) as answers:
         return next(answers)["value"]
 
 

@@ -3,7 +3,7 @@
 import re
 import zipfile
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from xml.etree.ElementTree import iterparse
 
@@ -84,18 +84,11 @@ class _Reader:
                 yield PageBreak(page=number, total=len(sheets))
                 inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
                 tables = SheetTables(number)
-                heading = Heading(page=number, text=sheet.title, level=1)
-                started = False
-                for element in self._elements(sheet, tables, _merges(package, inner)):
-                    if not started:
-                        started = True
-                        yield heading
+                cells = self._elements(sheet, tables, _merges(package, inner))
+                for place, element in enumerate(chain(cells, drawings_of(package, inner, self.pictures, number))):
+                    if place == 0:
+                        yield Heading(page=number, text=sheet.title, level=1)
                     yield element
-                for drawn in drawings_of(package, inner, self.pictures, number):
-                    if not started:
-                        started = True
-                        yield heading
-                    yield drawn
             yield from columns_left_out(self.widest)
 
     def _elements(self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges) -> Iterator[Table | Paragraph]:
@@ -157,9 +150,7 @@ def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
 
 
 def _text(cell: object) -> str:
-    if isinstance(cell, EmptyCell):
-        return ""
-    value = getattr(cell, "value", None)
+    value = None if isinstance(cell, EmptyCell) else getattr(cell, "value", None)
     if value is None:
         return ""
     if isinstance(value, bool | int | float):

@@ -123,6 +123,7 @@ def run(folder: Path, pages: int, say: Callable[[str], None], plumber: bool = Tr
         bookmarks += len(marks)
         found_bookmarks += len(marks & headings)
         drafts = list(chunk(elements, size=base.chunk_size, overlap=base.chunk_overlap, count_tokens=count_tokens))
+        drafts = [draft for draft in drafts if draft.kind == "text"]
         lone = sum(not _WORD.search(_without_headings(draft.content, headings)) for draft in drafts)
         passages, bare = passages + len(drafts), bare + lone
         title = next((element.text for element in reversed(elements) if isinstance(element, Title)), "")

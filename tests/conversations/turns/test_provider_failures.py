@@ -4,6 +4,7 @@ import asyncio
 import html
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm import chat
 from ragsite.llm.stream import reader
+from ragsite.llm.stream.sse import SSEDecoder
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
 
@@ -38,6 +40,7 @@ async def profile(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> Mo
     """The provider, for answers alone: small questions are answered by the rules."""
     monkeypatch.setattr(chat, "MAX_WAIT", 0.7)
     monkeypatch.setattr(reader, "MAX_TEXT", 150)
+    monkeypatch.setattr(reader, "SSEDecoder", partial(SSEDecoder, limit=80_000))  # what is long is read at a pace
     return await ModelProfile.objects.acreate(
         purpose="answer", base_url=provider.base_url, model="m", idle_timeout=30, total_timeout=60
     )
@@ -79,7 +82,7 @@ FAILURES: dict[str, tuple[Misbehave, str, str | None]] = {
     ),
     "half an emoji": (lambda p: p.garbage(frame("a\ud83d"), frame("b\x00"), END), "a\ufffdb", None),
     "a giant frame": (
-        lambda p: p.garbage(HELLO, b"data: ", *[b"x" * 1_000_000] * 9), "Hold the button [1].", "bad_reply",
+        lambda p: p.garbage(HELLO, b"data: ", *[b"x" * 10_000] * 9), "Hold the button [1].", "bad_reply",
     ),
     "an error within": (
         lambda p: p.garbage(HELLO, b'data: {"error": {"message": "overloaded"}}\n\n'), "Hold the button [1].",

@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.legacy import libreoffice
 from tests import factories
 from tests.knowledge.conftest import upload_of
 
@@ -94,6 +95,8 @@ def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, bas
         "notice": "",
         "pages": None,
         "chunks": 0,
+        "attachments": [],
+        "attached_to": [],
         "url": f"/api/documents/{good['id']}",
         "already_here": False,
     }
@@ -146,7 +149,7 @@ def test_documents_are_listed(
     for number in range(4):
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
     factories.make_document(base, "bad.txt", status="failed", error_code="broken", error={"text": "Damaged."})
-    with django_assert_num_queries(5):  # session, user, base, count, documents
+    with django_assert_num_queries(7):  # session, user, base, count, documents, attachments, mails
         listed = as_colleague.get(f"{BASES}/{base.pk}/documents").json()
     assert listed["count"] == 5
     assert listed["results"][0]["error"] == {"code": "broken", "message": "Damaged."}
@@ -214,3 +217,17 @@ def test_strangers_get_404_and_readers_403_where_they_would_change(
     assert as_stranger.post(upload, {"file": upload_of()}).status_code == 404
     assert as_colleague.post(upload, {"file": upload_of()}).status_code == 403
     assert list(base.documents.all()) == [document]
+
+
+def test_formats_are_told_and_files_of_others_refused(
+    as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = as_owner.get("/api/formats").json()
+    assert {"docx", "eml", "odt"} <= set(told["extensions"])
+    monkeypatch.setattr(libreoffice, "has", lambda module: False)
+    assert "LibreOffice" in as_owner.get("/api/formats").json()["missing"]["doc"]
+    files = [upload_of(), upload_of("tool.exe", b"MZ")]
+    answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": files})
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported")
+    assert "“tool.exe”" in answer.json()["detail"]
+    assert not base.documents.exists()

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from knowledge.management.commands import ingest
 from knowledge.models import Document, KnowledgeBase
 from tests import factories
+from tests.knowledge.parsing.test_mail import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("indexer")]
 
@@ -95,3 +96,25 @@ def test_what_is_not_there_is_said(owner: User, tmp_path: Path) -> None:
     ):
         with pytest.raises(CommandError, match=words):
             call_command("ingest", *map(str, paths), knowledge_base="x", user=user)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_nothing_reads_is_told_and_not_stored(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    out, err = run(folder / "a.txt", folder / "c.bin")
+    assert "1 added, 0 already here, 1 failed." in out and "exit 1" in out
+    assert "c.bin: “c.bin”: .bin files can't be read. Supported: pdf, docx" in err
+    assert Document.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_attachments_are_waited_for(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
+    message = make()
+    message.add_attachment(b"Buy oil.", "text", "plain", filename="plan.txt")
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    assert "1 added, 0 already here, 0 failed." in run(tmp_path / "a.eml")[0]
+    assert sorted(Document.objects.values_list("original_filename", "status")) == [
+        ("a.eml", "ready"),
+        ("plan.txt", "ready"),
+    ]

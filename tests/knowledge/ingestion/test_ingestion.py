@@ -19,9 +19,11 @@ from knowledge import services
 from knowledge.chunking.chunking import ChunkDraft
 from knowledge.ingestion import claims, ingestion, passages, schedules
 from knowledge.ingestion.claims import Claim
+from knowledge.ingestion.fair_order import FairQueue
 from knowledge.models import Document, KnowledgeBase
-from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph
+from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Scanned
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.sandbox.runner import Ocr
 from ragsite.llm.errors import Unreachable
 from tests import factories
 from tests.fakes.indexer import FakeIndexer
@@ -96,16 +98,111 @@ def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: Knowl
     assert (document.status, document.attempt) == ("ready", 1)
 
 
+def test_what_a_file_is_its_bytes_tell(base: KnowledgeBase) -> None:
+    document = add(base, "export.xls", b"<html><body><p>Green tea is steeped.</p></body></html>")
+    assert document.media_type == "application/vnd.ms-excel"
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.media_type, document.original_filename) == ("text/html", "export.xls")
+    assert "Green tea" in document.chunks.get().content
+
+
 def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
     document = Document.objects.get(pk=document_id)
     seen.append((document.status, document.stage, document.progress))
+
+
+def _half_scanned(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[Element]:
+    yield PageBreak(page=1, total=2)
+    yield Paragraph(page=1, text="Printed words.")
+    yield PageBreak(page=2, total=2)
+    yield Scanned(page=2) if ocr.mode == "later" else Paragraph(page=2, text="Scanned words.")
+
+
+def test_scanned_pages_are_read_once_the_words_that_are_there_are_found(
+    base: KnowledgeBase, parse: Callable[[Parse], None]
+) -> None:
+    parse(_half_scanned)
+    document = add(base)
+    assert ingestion.parse_and_index_words(document.pk)
+    held = claims.claim_indexing(document.pk)
+    assert held is not None
+    ingestion.finish(held)
+    document.refresh_from_db()
+    assert (document.status, document.scanned_pages, document.reads_scans) == ("queued", 1, True)
+    assert [chunk.content for chunk in document.chunks.all()] == ["Printed words."]
+    small = add(base, "small.md", b"# Small")
+    assert FairQueue(claims.waiting_to_be_read).next() == small.pk  # scanned pages come last
+
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.progress, document.attempt) == ("ready", 100, 1)
+    assert [chunk.content for chunk in document.chunks.all()] == ["Printed words.\n\nScanned words."]
+    assert services.reingest_document(document)
+    document.refresh_from_db()
+    assert (document.scanned_pages, document.reads_scans) == (0, False)
+
+
+def test_what_is_all_scanned_is_read_at_once_and_while_that_lasts_its_stage_says_so(
+    base: KnowledgeBase, parse: Callable[[Parse], None]
+) -> None:
+    seen: list[tuple[str, str, int]] = []
+
+    def scanned(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[Element]:
+        _look(document.pk, seen)
+        yield Scanned(page=1) if ocr.mode == "later" else Paragraph(page=1, text="Scanned words.")
+
+    parse(scanned)
+    document = add(base)
+    assert ingestion.ingest(document.pk)
+    assert seen == [("parsing", "parsing", 0), ("parsing", "scans", 0)]
+    assert document.chunks.count() == 1
+
+
+@pytest.mark.parametrize("ends", ["fails", "is cancelled"])
+def test_words_that_were_there_stay_when_reading_the_scanned_pages(
+    base: KnowledgeBase, parse: Callable[[Parse], None], ends: str
+) -> None:
+    def breaks(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[Element]:
+        if ocr.mode == "later":
+            yield from _half_scanned(path, ocr=ocr)
+            return
+        if ends == "fails":
+            raise ParseError("memory", memory=3072)
+        assert services.cancel_document(document)
+        yield Paragraph(page=2, text="Scanned words.")
+
+    parse(breaks)
+    document = add(base)
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.error_code) == ("ready", "")
+    assert [chunk.content for chunk in document.chunks.all()] == ["Printed words."]
+    assert ("more than 3,072 MB" in document.notice and "scanned pages" in document.notice) == (ends == "fails")
+
+
+def test_of_too_many_scanned_pages_none_is_read_and_that_is_told(
+    base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any
+) -> None:
+    settings.OCR_MAX_PAGES = 1
+
+    def scanned(path: Any, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        yield Paragraph(page=1, text="Printed words.")
+        yield from (Scanned(page=2), Scanned(page=3))
+
+    parse(scanned)
+    document = add(base)
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (document.status, document.reads_scans) == ("ready", False)
+    assert "More than 1 pages are scanned" in document.notice
 
 
 @pytest.mark.parametrize(
     ("name", "content", "code"),
     [
         ("empty.txt", b"", "empty"),
-        ("tool.exe", b"MZ\x90\x00 program", "unsupported"),
+        ("tool.txt", b"MZ\x90\x00 program", "broken"),
         ("x.pdf", b"%PDF-1.7 no", "broken"),
     ],
 )

@@ -76,6 +76,21 @@ def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch:
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Results"]
 
 
+def test_bold_lines_that_are_announced_are_no_headings(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 60, "Redirecting", "Helvetica-Bold")
+        text(canvas, 72, 80, "There are two formats for redirecting standard output and errors:")
+        text(canvas, 92, 100, "&>word", "Helvetica-Bold")
+        text(canvas, 72, 120, "and")
+        text(canvas, 92, 140, ">&word", "Helvetica-Bold")
+        text(canvas, 72, 160, "Of the two, the first one is preferred.")
+        text(canvas, 72, 190, "Duplicating", "Helvetica-Bold")
+        prose(canvas, 72, 210, 80)
+
+    elements = _parse(make_pdf(path, draw))
+    assert [element.text for element in elements if isinstance(element, Heading)] == ["Redirecting", "Duplicating"]
+
+
 def test_the_larger_of_two_sizes_of_text_is_the_body(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "Overlay", size=17)
@@ -336,6 +351,31 @@ def test_sideways_text_is_read(path: Path) -> None:
 
     read = " ".join(_texts(_parse(make_pdf(path, draw))))
     assert [read.index(f"number {row}") for row in range(6)] == sorted(read.index(f"number {row}") for row in range(6))
+
+
+def test_a_table_across_a_page_is_read_and_a_stamp_on_its_margin_is_not(path: Path) -> None:
+    rows = [["Catchment", "Area (ha)", "Rainfall"], ["Redhill", "195", "866"], ["Pine Creek", "320", "775"]]
+    rows += [[f"Station {number}", str(number), str(100 * number)] for number in range(1, 8)]
+
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 100, 40)
+        canvas.saveState()
+        canvas.rotate(90)
+        canvas.translate(0, -HEIGHT)
+        grid(canvas, 150, 350, rows)
+        canvas.restoreState()
+
+    def stamped(canvas: Canvas) -> None:
+        prose(canvas, 72, 100, 40)
+        canvas.rotate(90)
+        canvas.drawString(
+            100, -30, "Downloaded from the library of the institute by a reader " + "on a day of May " * 5
+        )
+
+    elements = _parse(make_pdf(path, draw, stamped))
+    (table,) = (element for element in elements if isinstance(element, Table))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+    assert not any("Downloaded" in text for text in _texts(elements))
 
 
 def test_sheared_letters_are_read_and_watermarks_are_not(path: Path) -> None:

@@ -202,3 +202,8 @@ def test_a_table_of_very_many_columns_is_bounded_and_tells_so(tmp_path: Path) ->
 
     assert outline(found)[-1] == "notice: A table has 100,000 columns; only the first 1,000 were read."
     assert {len(line) for item in found if isinstance(item, Table) for line in item.rows} == {1000}
+
+
+def test_a_csv_may_begin_with_many_empty_lines(tmp_path: Path) -> None:
+    (table,) = read_bytes(tmp_path, "a.csv", "\n" * 80 + "a;b\n1;2\n")
+    assert outline([table]) == ["table: a,b | 1,2"]

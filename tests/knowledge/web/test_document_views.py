@@ -167,7 +167,7 @@ def test_a_long_document_is_shown_in_windows(
     document = factories.make_document(base)
     chunks = [Chunk(document=document, ordinal=n, content=f"Passage number {n}.") for n in range(250)]
     Chunk.objects.bulk_create(chunks)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         page = body(as_owner.get(url("document", document.pk), {"chunk": chunks[130].pk}))
     assert "Passage number 130." in page
     assert "Passage number 99." not in page

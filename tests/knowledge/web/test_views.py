@@ -1,5 +1,6 @@
 """Pages of knowledge bases."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.models import Document, KnowledgeBase
+from knowledge.parsing.legacy import libreoffice
+from knowledge.parsing.registry import OLE
 from tests import factories
 from tests.knowledge.conftest import add, upload_of
 
@@ -65,7 +68,7 @@ def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base
     assert "plan.pdf" in page
     assert "protected by a password" in page
     assert "Unlock it." in page
-    assert url("document-retry", base.documents.get(status="failed").pk) in page
+    assert url("document-retry", base.documents.get(status="failed").pk) not in page  # which would end the same
     assert "Add files" in page
     assert 'hx-trigger="every' not in page  # nothing is unfinished
     readers = as_colleague.get(url("knowledge-base", base.pk)).content.decode()
@@ -194,3 +197,43 @@ def test_editors_add_files(as_colleague: Client, base: KnowledgeBase) -> None:
     assert "Add files" in page
     assert as_colleague.post(url("knowledge-base-upload", base.pk), {"file": upload_of()}).status_code == 302
     assert base.documents.get().uploaded_by is not None
+
+
+def test_retry_is_offered_where_it_may_help(as_owner: Client, base: KnowledgeBase) -> None:
+    for name, code, is_offered in (
+        ("a.pdf", "timeout", True),
+        ("a.pdf", "broken", False),
+        ("a.exe", "unsupported", False),
+        ("a.rtf", "unsupported", True),  # by an earlier version
+        ("a.xls", "missing_tool", True),
+    ):
+        document = factories.make_document(base, name, (name + code).encode(), status="failed", error_code=code)
+        page = as_owner.get(url("document-row", document.pk), headers=HTMX).content.decode()
+        assert (url("document-retry", document.pk) in page) == is_offered
+
+
+def test_what_nothing_reads_is_refused_before_it_is_sent_and_after(as_owner: Client, base: KnowledgeBase) -> None:
+    page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    rules = json.loads(page.partition('id="upload-rules" type="application/json">')[2].partition("</script>")[0])
+    assert {"docx", "eml", "epub", "json", "odt", "rtf", "xls"} <= set(rules["extensions"])
+    assert rules["unsupported"].startswith("{kind} files can't be read. Supported: pdf, docx,")
+    assert "extension" in rules["unnamed"]
+    answer = as_owner.post(url("knowledge-base-upload", base.pk), {"file": upload_of("tool.exe", b"MZ")}, headers=HTMX)
+    assert answer.status_code == 415 and ".exe files can&#x27;t be read." in answer.content.decode()
+    assert "retry" not in answer.content.decode()
+    assert not base.documents.exists()
+
+
+def test_a_missing_program_is_told_by_name(
+    as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libreoffice, "has", lambda module: False)
+    page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    rules = json.loads(page.partition('id="upload-rules" type="application/json">')[2].partition("</script>")[0])
+    assert "libreoffice-writer-nogui" in rules["missing"]["doc"] and "doc" not in rules["extensions"]
+    answer = as_owner.post(url("knowledge-base-upload", base.pk), {"file": upload_of("a.doc", OLE)}, headers=HTMX)
+    assert answer.status_code == 415 and "LibreOffice" in answer.content.decode()
+    named_wrongly = upload_of("b.doc", b"<html><p>Tea.</p></html>")
+    assert (
+        as_owner.post(url("knowledge-base-upload", base.pk), {"file": named_wrongly}, headers=HTMX).status_code == 200
+    )

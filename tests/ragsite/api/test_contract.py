@@ -56,7 +56,7 @@ def document(api: Api) -> Any:
 # One site answers them all.
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("contract")]
 
-PARTS = ["chat/sessions", "chat/(?!sessions)", "knowledge-bases", "evaluation-", "(documents|memory|search)"]
+PARTS = ["chat/sessions", "chat/(?!sessions)", "knowledge-bases", "evaluation-", "(documents|formats|memory|search)"]
 
 
 def test_every_path_is_of_one_part(document: Any) -> None:
@@ -84,7 +84,7 @@ def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any
 def _configuration(api: Api) -> str:
     """Return what schemathesis is told: who asks, what exists, and what else than 2xx answers a valid request.
 
-    That is what rights and the state of things forbid, and a file that is too large; never 400.
+    That is what rights and the state of things forbid, and a file that is too large or that nothing reads; never 400.
     """
     # Deletions are of what isn't there: the others need what is.
     operations = "".join(
@@ -100,7 +100,7 @@ def _configuration(api: Api) -> str:
         f"""
         headers = {{ Authorization = "Token {api.token}" }}
         [checks.positive_data_acceptance]
-        expected-statuses = ["2xx", "403", "404", "409", "410", "413", "429"]
+        expected-statuses = ["2xx", "403", "404", "409", "410", "413", "415", "429"]
         [checks.negative_data_rejection]
         expected-statuses = ["400", "404", "405", "406", "409", "413", "415", "429"]
         """

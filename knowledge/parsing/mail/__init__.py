@@ -1,0 +1,1 @@
+"""Mails, and web pages saved as such."""

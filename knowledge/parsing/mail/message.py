@@ -1,0 +1,169 @@
+"""What all kinds of mail are made into: who wrote what to whom and when, its text, and the files that it carries."""
+
+import mimetypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from email.encoders import encode_base64
+from email.header import Header
+from email.message import Message
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from email.utils import parsedate_to_datetime
+from urllib.parse import unquote
+
+from knowledge.parsing import text
+from knowledge.parsing.decoding import clean
+from knowledge.parsing.elements import Attachment, Element, Heading, Notice, Paragraph
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.html.document import elements_of as elements_of_html
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import FORMATS, ParseContext, extension_of, find_format
+
+MAX_ATTACHMENTS = 100  # of a mail
+_ROOM = 1024**2  # bytes that the attachments may have beyond twice the mail's size
+_FOLDER = "attachments"
+_QUOTED = re.compile(r"^(?:>[ ]?)+", re.M)
+_CONTENT_ID = re.compile(r"""\bcid:([^\s"'<>)]+)""", re.I)
+_SAFE_EXTENSIONS = {"jpe": "jpg"}
+_LONGEST_LIST = 2000  # characters of the recipients that are shown
+
+
+@dataclass(slots=True)
+class Carried:
+    """A file that a mail carries; `content_id` is what its text may call it by."""
+
+    name: str
+    media_type: str
+    data: bytes
+    content_id: str = ""
+
+
+@dataclass(slots=True)
+class Mail:
+    """A mail; `date` as its header has it."""
+
+    subject: str = ""
+    sender: str = ""
+    to: str = ""
+    cc: str = ""
+    date: str | datetime | None = None
+    html: str = ""
+    text: str = ""
+    carried: list[Carried] = field(default_factory=list)
+    is_encrypted: bool = False
+
+
+def elements_of(mail: Mail, context: ParseContext, size: int) -> Iterator[Element]:
+    """Yield a mail's elements and, last, its attachments; `size` in bytes is the mail's.
+
+    Raises `ParseError` ("encrypted") for one whose text only its recipient can read.
+    """
+    if mail.is_encrypted and not (mail.html or mail.text):
+        raise ParseError("encrypted.mail")
+    named = {name.lower() for name in _CONTENT_ID.findall(mail.html)}
+    inline = {
+        item.content_id.lower(): item.data
+        for item in mail.carried
+        if item.content_id.lower() in named and item.media_type.startswith("image/")
+    }
+    attached = [item for item in mail.carried if item.content_id.lower() not in inline]
+    names = [_name(item, number) for number, item in enumerate(attached, 1)]
+    subject = " ".join(clean(mail.subject).split())
+    if subject:
+        yield Heading(text=subject, level=1)
+    facts = (
+        ("From", mail.sender),
+        ("To", mail.to),
+        ("Cc", mail.cc),
+        ("Date", _shown_date(mail.date)),
+        ("Attachments", ", ".join(names[:MAX_ATTACHMENTS])),
+    )
+    lines = [f"{name}: {_cut(' '.join(clean(value).split()))}" for name, value in facts if value and value.strip()]
+    if lines:
+        yield Paragraph(text="\n".join(lines))
+    for element in _body(mail, PictureStore(context.output_dir), inline):
+        yield replace(element, level=element.level + bool(subject)) if isinstance(element, Heading) else element
+    yield from _attachments(attached, names, context, 2 * size + _ROOM)
+
+
+def _body(mail: Mail, pictures: PictureStore, inline: dict[str, bytes]) -> Iterator[Element]:
+    if mail.html.strip():
+
+        def find(source: str) -> bytes:
+            return inline.get(unquote(source[4:]).lower(), b"") if source[:4].lower() == "cid:" else b""
+
+        found = list(elements_of_html(mail.html, pictures, find))
+        if any(not isinstance(element, Notice) for element in found):
+            yield from found
+            return
+    yield from text.elements_of(clean(_QUOTED.sub("", mail.text)))
+
+
+def _attachments(attached: list[Carried], names: list[str], context: ParseContext, room: int) -> Iterator[Element]:
+    """Write the files that the mail carries, as long as they can be more than it."""
+    for number, (item, name) in enumerate(zip(attached, names, strict=True), 1):
+        room -= len(item.data)
+        if number > MAX_ATTACHMENTS or room < 0:
+            left = len(attached) - number + 1
+            yield Notice(key="left_out.attachments", params={"left": left, "most": MAX_ATTACHMENTS})
+            return
+        path = f"{_FOLDER}/{number}"
+        (context.output_dir / _FOLDER).mkdir(parents=True, exist_ok=True)
+        (context.output_dir / path).write_bytes(item.data)
+        yield Attachment(path=path, name=name, size=len(item.data))
+
+
+def _name(item: Carried, number: int) -> str:
+    """Return a carried file's name, with an extension that says what it is where its own is unknown."""
+    name = " ".join(clean(item.name).split()).replace("/", "_") or f"attachment-{number}"
+    if find_format(extension_of(name)) is None:
+        known = next((kind.extensions[0] for kind in FORMATS if kind.media_type == item.media_type), "")
+        guessed = known or (mimetypes.guess_extension(item.media_type) or "")[1:] if not extension_of(name) else known
+        name = f"{name}.{_SAFE_EXTENSIONS.get(guessed, guessed)}" if guessed else name
+    return name
+
+
+def _shown_date(date: str | datetime | None) -> str:
+    if isinstance(date, str):
+        try:
+            date = parsedate_to_datetime(date)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return str(date)
+    if date is None:
+        return ""
+    zone = date.strftime("%z")
+    return f"{date:%Y-%m-%d %H:%M}" + (f" ({zone[:3]}:{zone[3:5]})" if zone else "")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_LIST else f"{line[:_LONGEST_LIST].rstrip()} …"
+
+
+def as_file(mail: Mail) -> bytes:
+    """Return a mail as other programs write it (eml)."""
+    message = MIMEMultipart("mixed")
+    for name, value in (("Subject", mail.subject), ("From", mail.sender), ("To", mail.to), ("Cc", mail.cc)):
+        if value:
+            message[name] = Header(" ".join(clean(value).split()), "utf-8").encode()
+    if isinstance(mail.date, datetime):
+        message["Date"] = mail.date.strftime("%a, %d %b %Y %H:%M:%S %z")
+    elif mail.date:
+        message["Date"] = " ".join(mail.date.split())
+    body = MIMEMultipart("alternative")
+    body.attach(MIMEText(mail.text.encode("utf-8", "replace").decode(), "plain", "utf-8"))
+    if mail.html:
+        body.attach(MIMEText(mail.html.encode("utf-8", "replace").decode(), "html", "utf-8"))
+    message.attach(body)
+    for item in mail.carried:
+        main, _, sub = item.media_type.partition("/")
+        part: Message = MIMEBase(main, sub or "octet-stream")
+        part.set_payload(item.data)
+        encode_base64(part)
+        part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", item.name))
+        if item.content_id:
+            part["Content-ID"] = f"<{item.content_id}>"
+        message.attach(part)
+    return message.as_bytes()

@@ -1,0 +1,258 @@
+"""Walks the blocks of OpenDocument text: paragraphs, headings, lists, tables, frames and notes, in reading order."""
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from knowledge.parsing.decoding import clean
+from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
+from knowledge.parsing.limits import MAX_COLUMNS, TOO_DEEP
+from knowledge.parsing.odf.package import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, ListLevel, Package, words_of
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.tables import Cell, table_of
+
+_DEEPEST = 30  # blocks within blocks
+_MOST_ROWS = 5000  # that a row of a text's table may stand for
+_LONG_CELL = 200  # characters; one column of longer cells is a layout, not a table
+_LEFT_OUT = frozenset(
+    {
+        f"{TEXT}{name}"
+        for name in ("tracked-changes", "table-of-content", "illustration-index", "table-index", "user-index")
+    }
+    | {
+        f"{TEXT}{name}"
+        for name in ("object-index", "sequence-decls", "variable-decls", "user-field-decls", "hidden-text")
+    }
+    | {f"{TEXT}{name}" for name in ("hidden-paragraph", "ruby-text", "bookmark-start", "alphabetical-index-mark")}
+    | {f"{OFFICE}{name}" for name in ("annotation", "forms", "event-listeners")}
+)
+_SHAPES = frozenset(
+    f"{DRAW}{name}" for name in ("custom-shape", "rect", "ellipse", "polygon", "path", "connector", "line")
+)
+_HOLDERS = frozenset(
+    {f"{TEXT}{name}" for name in ("section", "index-body", "alphabetical-index", "bibliography", "numbered-paragraph")}
+    | {f"{DRAW}g", f"{DRAW}a"}
+)
+_CODE = ("Preformatted Text", "HTML Preformatted", "Source Code", "Code")
+_BULLET = ListLevel(is_numbered=False)
+
+
+class Blocks:
+    """Reads blocks; numbers the notes and list items in the order in which they are met."""
+
+    def __init__(self, package: Package, pictures: PictureStore, page: int | None = None) -> None:
+        self.package, self.pictures, self.page = package, pictures, page
+        self.titled = False
+        self._waiting: list[Element] = []  # what is anchored in the paragraph that is being read
+        self._counts: dict[str, dict[int, int]] = {}  # of list styles, by level
+
+    def read(self, parent: etree._Element, depth: int = 0) -> Iterator[Element]:
+        """Yield the elements of a node's children."""
+        if depth > _DEEPEST:
+            yield TOO_DEEP
+            return
+        for node in parent:
+            yield from self.block(node, depth)
+
+    def block(self, node: etree._Element, depth: int = 0) -> Iterator[Element]:
+        """Yield the elements of a block."""
+        tag = node.tag
+        if not isinstance(tag, str) or tag in _LEFT_OUT or node.get(f"{TEXT}display") == "none":
+            return
+        if tag in (f"{TEXT}p", f"{TEXT}h"):
+            yield from self._paragraph(node, "", "")
+        elif tag == f"{TEXT}list":
+            yield from self._list(node, "", 1, depth)
+        elif tag == f"{TABLE}table":
+            yield from self.table(node, depth)
+        elif tag == f"{DRAW}frame":
+            yield from self.frame(node, depth)
+        elif tag in _SHAPES or tag in _HOLDERS:
+            yield from self.read(node, depth + 1)
+
+    # Paragraphs and lists
+
+    def text(self, node: etree._Element, depth: int = 0) -> str:
+        """Return a paragraph's text; what is anchored in it waits."""
+        parts: list[str] = []
+        self._inline(node, parts, depth)
+        lines = (" ".join(line.split()) for line in clean("".join(parts)).split("\n"))
+        return "\n".join(lines).strip("\n")
+
+    def _inline(self, node: etree._Element, parts: list[str], depth: int) -> None:
+        parts.append(node.text or "")
+        for child in node:
+            tag = child.tag
+            if tag == f"{TEXT}s":
+                count = child.get(f"{TEXT}c", "1")
+                parts.append(" " * (min(int(count), 200) if count.isdigit() else 1))
+            elif tag == f"{TEXT}tab":
+                parts.append("\t")
+            elif tag == f"{TEXT}line-break":
+                parts.append("\n")
+            elif tag == f"{TEXT}note":
+                citation = child.find(f"{TEXT}note-citation")
+                mark = "" if citation is None else words_of(citation)
+                parts.append(f" [{mark}]")
+                body = child.find(f"{TEXT}note-body")
+                texts = [self.text(inner, depth + 1) for inner in body.iter(f"{TEXT}p")] if body is not None else []
+                self._waiting.append(Paragraph(page=self.page, text=f"[{mark}] " + "\n".join(filter(None, texts))))
+            elif tag == f"{DRAW}frame" or tag in _SHAPES or tag == f"{DRAW}g":
+                before, self._waiting = self._waiting, []
+                inside = list(self.block(child, depth + 1))
+                self._waiting = [*before, *inside]
+            elif isinstance(tag, str) and tag not in _LEFT_OUT and depth < _DEEPEST * 5:
+                self._inline(child, parts, depth + 1)
+            parts.append(child.tail or "")
+
+    def _paragraph(self, node: etree._Element, marker: str, indent: str) -> Iterator[Element]:
+        style = node.get(f"{TEXT}style-name", "")
+        styles = self.package.styles
+        names = styles.names(style)
+        if any(name in _CODE for name in names):
+            parts: list[str] = []
+            self._inline(node, parts, 0)
+            yield Code(page=self.page, text=clean("".join(parts)).rstrip())
+            text = ""
+        else:
+            text = self.text(node)
+        if text:
+            declared = node.get(f"{TEXT}outline-level", "")
+            level = (int(declared) if declared.isdigit() else 1) if node.tag == f"{TEXT}h" else styles.level(style)
+            if not self.titled and any(name in ("Title", "标题", "主标题") for name in names):
+                self.titled, level = True, 1
+            elif level and self.titled:
+                level += 1
+            if level:
+                number = "" if marker == "-" else marker
+                yield Heading(page=self.page, text=" ".join(f"{number} {text}".split()), level=level)
+            else:
+                yield Paragraph(page=self.page, text=f"{indent}{marker} {text}" if marker else text)
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+
+    def _list(self, node: etree._Element, style: str, level: int, depth: int) -> Iterator[Element]:
+        if depth > _DEEPEST:
+            yield TOO_DEEP
+            return
+        style = node.get(f"{TEXT}style-name") or style
+        form = self.package.styles.lists.get(style, {}).get(level, _BULLET)
+        continues = node.get(f"{TEXT}continue-numbering") == "true" or node.get(f"{TEXT}continue-list") is not None
+        if level == 1 and not continues:
+            self._counts.pop(style, None)
+        counts = self._counts.setdefault(style, {})
+        for item in node:
+            if item.tag not in (f"{TEXT}list-item", f"{TEXT}list-header"):
+                continue
+            marker = ""
+            if item.tag == f"{TEXT}list-item" and next(item.iterchildren(f"{TEXT}p", f"{TEXT}h"), None) is not None:
+                start = item.get(f"{TEXT}start-value", "")
+                number = int(start) if start.isdigit() else counts.get(level, form.start - 1) + 1
+                for deeper in [place for place in counts if place > level]:
+                    del counts[deeper]
+                counts[level] = number
+                marker = form.marker(number)
+            for child in item:
+                if child.tag == f"{TEXT}list":
+                    yield from self._list(child, style, level + 1, depth + 1)
+                elif child.tag in (f"{TEXT}p", f"{TEXT}h"):
+                    yield from self._paragraph(child, marker, "  " * min(level - 1, 8))
+                    marker = ""
+                else:
+                    yield from self.block(child, depth + 1)
+
+    # Frames and tables
+
+    def frame(self, node: etree._Element, depth: int) -> Iterator[Element]:
+        """Yield what a frame holds: text, a table, a chart's data, or a picture."""
+        box = node.find(f"{DRAW}text-box")
+        if box is not None:
+            yield from self.read(box, depth + 1)
+            return
+        table = node.find(f"{TABLE}table")
+        if table is not None:
+            yield from self.table(table, depth)
+            return
+        chart = node.find(f"{DRAW}object")
+        if chart is not None:
+            name = chart.get(f"{XLINK}href", "").lstrip("./")
+            root = self.package.part(f"{name}/content.xml")
+            data = None if root is None else next(root.iter(f"{TABLE}table"), None)
+            if data is not None:
+                yield from self.table(data, depth, caption=_chart_title(root))
+                return
+        alt = " ".join(words_of(child) for child in node if child.tag in (f"{SVG}title", f"{SVG}desc"))
+        for image in node.iterchildren(f"{DRAW}image"):
+            if data_bytes := self.package.picture(image):
+                saved = list(self.pictures.save(data_bytes, alt, self.page))
+                yield from saved
+                if saved:
+                    return
+
+    def table(self, node: etree._Element, depth: int, caption: str = "") -> Iterator[Element]:
+        """Yield a table; one that is a frame around running text is read as that."""
+        nodes = list(_rows(node))
+        only = [cell for row, _ in nodes for cell in _cells(row) if cell.tag == f"{TABLE}table-cell"]
+        length = sum(len(words_of(cell)) for cell in only)
+        is_column = bool(nodes) and max(len(_cells(row)) for row, _ in nodes) == 1
+        if depth < _DEEPEST and (len(only) <= 1 or (is_column and length > _LONG_CELL * len(only))):
+            for cell in only:
+                yield from self.read(cell, depth + 1)
+            return
+        others: list[Element] = []
+        lines: list[list[Cell]] = []
+        header = 0
+        for row, is_header in nodes:
+            line: list[Cell] = []
+            for cell in _cells(row):
+                if cell.tag != f"{TABLE}table-cell":
+                    continue
+                text = self._cell(cell, others, depth)
+                repeated = number_of(cell, "number-columns-repeated")
+                for _ in range(min(repeated, MAX_COLUMNS) if text or repeated < MAX_COLUMNS else 1):
+                    line.append(
+                        Cell(text, number_of(cell, "number-columns-spanned"), number_of(cell, "number-rows-spanned"))
+                    )
+            for _ in range(min(number_of(row, "number-rows-repeated"), _MOST_ROWS) if any(c.text for c in line) else 1):
+                lines.append(line)
+                header += is_header
+        yield from table_of(lines, header_rows=header or None, caption=caption, page=self.page)
+        yield from others
+
+    def _cell(self, cell: etree._Element, others: list[Element], depth: int) -> str:
+        lines: list[str] = []
+        for element in self.read(cell, depth + 1):
+            if isinstance(element, Picture | Notice):
+                others.append(element)
+            elif isinstance(element, Table):
+                lines += [" | ".join(texts) for texts in (element.columns, *element.rows) if any(texts)]
+            elif isinstance(element, Heading | Paragraph | Code):
+                lines.append(element.text)
+        return "\n".join(lines)
+
+
+def number_of(node: etree._Element, name: str) -> int:
+    """Return how many columns or rows a cell or row stands for, or spans."""
+    value = node.get(f"{TABLE}{name}", "1")
+    return max(1, int(value)) if value.isdigit() and len(value) < 8 else 1
+
+
+def _rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
+    """Yield a table's own rows, and whether they are of its header."""
+    for child in table:
+        if child.tag == f"{TABLE}table-row":
+            yield child, False
+        elif child.tag == f"{TABLE}table-header-rows":
+            yield from ((row, True) for row, _ in _rows(child))
+        elif child.tag in (f"{TABLE}table-rows", f"{TABLE}table-row-group"):
+            yield from _rows(child)
+
+
+def _cells(row: etree._Element) -> list[etree._Element]:
+    return [cell for cell in row if cell.tag in (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")]
+
+
+def _chart_title(root: etree._Element | None) -> str:
+    chart = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}title"
+    found = None if root is None else next(root.iter(chart), None)
+    return "" if found is None else " ".join(words_of(found).split())

@@ -1,0 +1,47 @@
+"""OpenDocument texts (odt)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from knowledge.parsing.elements import Code, Element, Notice
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.odf.blocks import Blocks
+from knowledge.parsing.odf.package import OFFICE, Package, telling_why
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import with_captions
+
+
+@telling_why
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield a text's elements; raises `ParseError` for what is protected, broken or empty."""
+    with Package(path, context, "OpenDocument (.odt)") as package:
+        root = package.part("content.xml")
+        assert root is not None
+        package.styles.read(root)
+        body = root.find(f"{OFFICE}body/{OFFICE}text")
+        found = (
+            []
+            if body is None
+            else list(with_captions(_join_code(Blocks(package, PictureStore(context.output_dir)).read(body))))
+        )
+        if all(isinstance(element, Notice) for element in found):
+            raise ParseError("no_text.document")
+        yield from found
+        yield package.title()
+
+
+def _join_code(elements: Iterator[Element]) -> Iterator[Element]:
+    """A paragraph for each line of code becomes one block."""
+    held: Code | None = None
+    for element in elements:
+        if isinstance(element, Code):
+            held = element if held is None else replace(held, text=f"{held.text}\n{element.text}")
+            continue
+        if held is not None and held.text.strip():
+            yield held
+        held = None
+        yield element
+    if held is not None and held.text.strip():
+        yield held

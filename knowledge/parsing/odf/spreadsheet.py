@@ -1,0 +1,148 @@
+"""OpenDocument workbooks (ods): each sheet a page under its name, read row by row so that memory stays flat."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import etree
+
+from knowledge.parsing.decoding import clean
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
+from knowledge.parsing.odf.blocks import Blocks, number_of
+from knowledge.parsing.odf.package import DRAW, OFFICE, TABLE, TEXT, Package, telling_why
+from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.registry import ParseContext
+from knowledge.parsing.tables import SheetTables
+
+_SHEET, _ROW = f"{TABLE}table", f"{TABLE}table-row"
+_CELL, _COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
+_FRAME, _BODY = f"{DRAW}frame", f"{OFFICE}spreadsheet"
+
+
+@telling_why
+def parse(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    with Package(path, context, "OpenDocument (.ods)") as package:
+        reader = _Reader(package, context)
+        yield from reader.run()
+        if not reader.found:
+            raise ParseError("no_text.sheets")
+        yield from columns_left_out(reader.widest)
+        yield package.title()
+
+
+class _Reader:
+    def __init__(self, package: Package, context: ParseContext) -> None:
+        self.package, self.context = package, context
+        self.pictures = PictureStore(context.output_dir)
+        self.found = False
+        self.rows = self.widest = 0
+
+    def run(self) -> Iterator[Element]:
+        """Yield the sheets' elements; what lies over the cells comes after them."""
+        number = 0
+        tables: SheetTables | None = None
+        heading: Heading | None = None
+        drawn: list[Element] = []
+        # Column → text of a merged cell above, rows for which it goes on, whether it is the cell's first column.
+        merged: dict[int, tuple[str, int, bool]] = {}
+        with self.package.archive.open("content.xml") as file:
+            events = etree.iterparse(
+                file,
+                events=("start", "end"),
+                tag=(_SHEET, _ROW, _FRAME),
+                resolve_entities=False,
+                no_network=True,
+                load_dtd=False,
+            )
+            for event, node in events:
+                parent = node.getparent()
+                is_sheet = node.tag == _SHEET and parent is not None and parent.tag == _BODY
+                if event == "start" and is_sheet:
+                    number += 1
+                    tables, merged, drawn = SheetTables(number), {}, []
+                    heading = Heading(page=number, text=node.get(f"{TABLE}name", ""), level=1)
+                    yield PageBreak(page=number)
+                elif event == "start" or tables is None:
+                    continue
+                elif is_sheet:
+                    for element in (*tables.finish(), *drawn):
+                        self.found = True
+                        yield from (heading,) if heading else ()
+                        heading = None
+                        yield element
+                    tables = None
+                    _forget(node)
+                elif node.tag == _FRAME:
+                    # The chart's own data repeats the cells that it is drawn from.
+                    if node.find(f"{DRAW}object") is None:
+                        drawn += Blocks(self.package, self.pictures, number).frame(node, 0)
+                elif node.tag == _ROW and next(node.iterancestors(_FRAME), None) is None:
+                    for element in self._row(node, tables, merged):
+                        self.found = True
+                        yield from (heading,) if heading else ()
+                        heading = None
+                        yield element
+                    _forget(node)
+
+    def _row(
+        self, node: etree._Element, tables: SheetTables, merged: dict[int, tuple[str, int, bool]]
+    ) -> Iterator[Table | Paragraph]:
+        line: list[str] = []
+        for cell in node.iterchildren(_CELL, _COVERED):
+            text = _text(cell)
+            repeated = number_of(cell, "number-columns-repeated")
+            if text and len(line) + repeated > MAX_COLUMNS:
+                self.widest = max(self.widest, len(line) + repeated)
+            columns, rows = number_of(cell, "number-columns-spanned"), number_of(cell, "number-rows-spanned")
+            for place in range(len(line), min(len(line) + repeated, MAX_COLUMNS)):
+                above, left, is_first = merged.get(place, ("", 0, False))
+                if cell.tag == _COVERED and not text and left and (is_first or not tables.is_open):
+                    line.append(above)
+                else:
+                    line.append(text)
+                if columns > 1 or rows > 1:
+                    for offset in range(min(columns, MAX_COLUMNS - place)):
+                        merged[place + offset] = (text, rows, offset == 0)
+        for place, (text, left, is_first) in list(merged.items()):
+            if left > 1:
+                merged[place] = (text, left - 1, is_first)
+            else:
+                del merged[place]
+        while line and not line[-1]:
+            line.pop()
+        if not line:
+            yield from tables.end()
+            return
+        for _ in range(number_of(node, "number-rows-repeated")):
+            self.rows += 1
+            if self.rows > self.context.max_rows:
+                raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
+            yield from tables.add(line)
+
+
+def _text(cell: etree._Element) -> str:
+    """Return what a cell shows."""
+    parts = []
+    for paragraph in cell.iterchildren(f"{TEXT}p"):
+        inner: list[str] = []
+        for node in paragraph.iter():
+            if node.tag == f"{TEXT}s":
+                inner.append(" ")
+            elif node.tag == f"{TEXT}line-break":
+                inner.append("\n")
+            inner.append(node.text or "")
+            inner.append(node.tail or "" if node is not paragraph else "")
+        parts.append(clean("".join(inner)).strip())
+    return "\n".join(filter(None, parts))
+
+
+def _forget(node: etree._Element) -> None:
+    """Let go of what was read, and of what stood before it."""
+    node.clear()
+    while node.getprevious() is not None:
+        parent = node.getparent()
+        if parent is None:
+            return
+        del parent[0]

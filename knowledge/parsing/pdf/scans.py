@@ -1,0 +1,79 @@
+"""Pages of a PDF that are pictures of text: told apart, and read as pictures are."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import pypdfium2 as pdfium
+from PIL import Image
+
+from knowledge.parsing.images import ocr
+from knowledge.parsing.pdf.shapes import Edge, Shapes
+from knowledge.parsing.pdf.style import Styles
+from knowledge.parsing.pdf.text import LINE_GAP, Line, PageText, Word, is_cjk_join
+from knowledge.parsing.registry import ParseContext
+
+FEW = 30  # characters; a page with fewer has at most a number or a stamp on it
+PICTURED = 0.4  # share of a page that pictures cover, which makes it a scan
+DRAWN = 150  # drawn shapes of a page without text: its letters are outlines
+UNREADABLE = 0.5  # share of characters without meaning
+EM = 0.8  # of the height of a line's box in a picture
+ALIKE = (0.7, 1.45)  # times the usual size: the heights of boxes vary that much in one size of type
+
+
+def is_scan(text: PageText, shapes: Shapes) -> bool:
+    """Whether a page's words are in a picture, in outlines, or in letters whose meaning its fonts don't tell."""
+    characters = sum(len(line.text) for line in text.lines)
+    if characters >= FEW:
+        return text.unreadable > UNREADABLE
+    area = text.width * text.height
+    # Together: many scanners write a page as strips.
+    covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in {item.box for item in shapes.pictures})
+    return covered >= PICTURED * area or len(shapes.drawn) >= DRAWN
+
+
+def read(page: pdfium.PdfPage, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
+    """Return what is read of a page's picture: words and ruling lines in points, and the sizes of its type."""
+    width, height = page.get_size()
+    scale = ocr.LONGEST_SIDE / max(width, height)
+    bitmap = page.render(scale=scale)
+    try:
+        return read_picture(bitmap.to_pil(), scale, context)
+    finally:
+        bitmap.close()
+
+
+def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
+    """Return the same of any picture; `scale` are its pixels in a point."""
+    found = ocr.read_words(picture, context.ocr_engine, context.ocr_languages)
+    heights = [median(piece.box[3] - piece.box[1] for piece in line) for line in found]
+    letters = [sum(len(piece.text) for piece in line) for line in found]
+    usual = median(
+        [height for height, count in zip(heights, letters, strict=True) for _ in range(count)] or [12 * scale]
+    )
+    lines = [
+        line for pieces, height in zip(found, heights, strict=True) for line in _lines(pieces, height, usual, scale)
+    ]
+    edges = [
+        Edge(rule.horizontal, rule.at / scale, rule.start / scale, rule.end / scale) for rule in ocr.find_rules(picture)
+    ]
+    body = round(EM * usual / scale, 1)
+    larger = sorted({line.size for line in lines if line.size > body}, reverse=True)
+    width, height = picture.width / scale, picture.height / scale
+    return PageText(width, height, lines, lambda *box: box), Shapes(edges), Styles(body, larger)
+
+
+def _lines(pieces: Sequence[ocr.Piece], height: float, usual: float, scale: float) -> list[Line]:
+    """Make lines of what was found as one: it may reach over the cells of a table."""
+    size = round(EM * (usual if ALIKE[0] < height / usual < ALIKE[1] else height) / scale, 1)
+    lines: list[Line] = []
+    for piece in pieces:
+        x0, y0, x1, y1 = (value / scale for value in piece.box)
+        last = lines[-1].words[-1] if lines else None
+        if last is None or x0 - last.x1 > LINE_GAP * size:
+            lines.append(Line())
+        elif not piece.spaced and not is_cjk_join(last.text, piece.text):
+            last.text, last.x1 = last.text + piece.text, x1  # letters and figures within Chinese come one by one
+            lines[-1].add(lines[-1].words.pop())
+            continue
+        lines[-1].add(Word(x0, y0, x1, y1, piece.text, size, False, False, piece.spaced))
+    return lines

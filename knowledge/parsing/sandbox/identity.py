@@ -1,0 +1,163 @@
+"""What a file is: its bytes say it where they can, because names lie; else its name does.
+
+A docx is often named .doc, and what a web application calls an .xls is mostly HTML, CSV or XML.
+"""
+
+import re
+import zipfile
+from pathlib import Path
+
+import olefile
+
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import check_archive, check_office_parts
+from knowledge.parsing.registry import OLE
+
+_PDF = b"%PDF-"
+_HEAD = 8192  # bytes
+
+# What well-known first bytes say.
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (_PDF, "pdf"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "empty_zip"),
+    (OLE, "ole"),
+    (b"{\\rtf", "rtf"),
+    (b"\x89PNG\r\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"\x7fELF", "program"),
+    (b"MZ\x90\x00", "program"),
+    (b"\x1f\x8b", "gzip"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"Rar!", "rar"),
+)
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+_BY_MEDIA_TYPE = {
+    "application/epub+zip": "epub",
+    f"{_OPEN_DOCUMENT}text": "odt",
+    f"{_OPEN_DOCUMENT}spreadsheet": "ods",
+    f"{_OPEN_DOCUMENT}presentation": "odp",
+}
+_MAIN_FOLDERS = {"word": "docx", "xl": "xlsx", "ppt": "pptx"}
+# Streams at the top of an OLE file.
+_STREAMS = {
+    "worddocument": "doc",
+    "workbook": "xls",
+    "book": "xls",
+    "powerpoint document": "ppt",
+    "__properties_version1.0": "msg",
+    "encryptedpackage": "encrypted",
+}
+_SHEETS = frozenset({"xls", "xlt", "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots"})
+# Their files begin with bytes that say so; without these bytes, a file so named is something else.
+_BINARY = _SHEETS | frozenset(
+    {"pdf", "doc", "dot", "docx", "docm", "dotx", "dotm", "ppt", "pps", "pot", "pptx", "pptm", "ppsx", "ppsm", "potx"}
+    | {"potm", "odt", "ott", "odp", "otp", "epub", "msg", "rtf"}
+)
+_NOT_ZIPPED = frozenset({"pdf", "doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "rtf"})
+_HTML = re.compile(
+    r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title|style|table|div|p|h\d)\b", re.S
+)
+_MAIL = re.compile(
+    r"(?:From |(?:from|to|received|return-path|date|subject|message-id|mime-version|delivered-to|x-[\w-]+): ?\S)"
+)
+_XML_OF = {
+    "urn:schemas-microsoft-com:office:spreadsheet": "xls",
+    "http://schemas.microsoft.com/office/word/2003/wordml": "doc",
+}
+
+
+def identify(path: Path, extension: str) -> str:
+    """Return the extension that a file should have; `extension` is what it has (lower case, no dot).
+
+    Raises `ParseError` when it is empty, protected by a password, would do harm, or is nothing that a file so named
+    could be read as.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head:
+        raise ParseError("empty")
+    if not head.strip(b"\x00"):
+        raise ParseError("broken.zeros")
+    known = next((name for start, name in _SIGNATURES if head.startswith(start)), "")
+    if extension == "pdf" and _PDF in head[:4096]:  # readers accept junk before the header
+        known = "pdf"
+    if known == "zip":
+        return _in_archive(path, extension)
+    if known == "ole":
+        return _in_ole(path, extension)
+    if known:
+        return known
+    if extension not in _BINARY:
+        return extension
+    text = _as_text(head)
+    if text is None:
+        raise mislabelled(extension, "unknown")
+    return _kind_of_text(text, extension)
+
+
+def mislabelled(extension: str, found: str) -> ParseError:
+    """Say what a file is instead of what its name says."""
+    return ParseError("broken.mislabelled", extension=extension, found=found)
+
+
+def _in_archive(path: Path, extension: str) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_archive(archive)
+            names = [entry.filename.replace("\\", "/").lstrip("/") for entry in archive.infolist()]
+            found = next(
+                (kind for folder, kind in _MAIN_FOLDERS.items() if any(n.startswith(f"{folder}/") for n in names)), ""
+            )
+            if "mimetype" in names:
+                with archive.open("mimetype") as file:
+                    declared = file.read(200).decode("ascii", "replace").strip()
+                found = _BY_MEDIA_TYPE.get(declared.removesuffix("-template"), found)
+            elif "META-INF/container.xml" in names:
+                found = "epub"
+            if found in _MAIN_FOLDERS.values():
+                check_office_parts(archive)
+            if "xl/workbook.bin" in names:
+                found = "xlsb"
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, OSError) as error:
+        if extension not in _BINARY or extension in _NOT_ZIPPED:
+            raise mislabelled(extension, "zip") from error
+        raise ParseError("broken") from error
+    if not found:
+        raise mislabelled(extension, "other_zip")
+    return found
+
+
+def _in_ole(path: Path, extension: str) -> str:
+    try:
+        with olefile.OleFileIO(path) as ole:
+            top = {entry[0].lower() for entry in ole.listdir(streams=True, storages=False) if len(entry) == 1}
+    except (OSError, ValueError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise ParseError("broken") from error
+    found = next((kind for stream, kind in _STREAMS.items() if stream in top), "")
+    if found == "encrypted":
+        raise ParseError("encrypted")
+    if not found:
+        raise mislabelled(extension, "ole")
+    return found
+
+
+def _as_text(head: bytes) -> str | None:
+    """Return the beginning of a text, or None for what is none."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return head.decode("utf-16", "replace")
+    return head.decode("latin-1").removeprefix("ï»¿") if min(head) >= 9 else None
+
+
+def _kind_of_text(text: str, extension: str) -> str:
+    start = text.lstrip().lower()
+    if start.startswith(("<?xml", "<")):
+        for name, kind in _XML_OF.items():
+            if name in start:
+                return kind
+    if _HTML.match(start):
+        return "html"
+    if _MAIL.match(start):
+        return "mht" if "multipart/related" in start else "eml"
+    return "csv" if extension in _SHEETS else "txt"

@@ -1,0 +1,72 @@
+"""Files of all kinds onto the page: what can't be read is told before it is sent, a mail's attachments are linked."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import sign_in
+from tests.knowledge.parsing.test_mail import make
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def _open_samples(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/knowledge/")
+    page.get_by_role("link", name="Samples").first.click()
+    expect(page.locator("label[for=upload-folder]")).to_be_visible()  # by the page's script
+
+
+def test_what_nothing_reads_is_told_before_it_is_sent(page: Page, site: Site, tmp_path: Path) -> None:
+    sign_in(page, site)
+    _open_samples(page, site)
+    sent: list[Request] = []
+    page.on("request", lambda request: sent.append(request) if request.method == "POST" else None)
+    for name in ("tool.exe", "README"):
+        (tmp_path / name).write_bytes(b"MZ")
+        page.set_input_files("#upload-files", tmp_path / name)
+        row = page.locator("tr.uploading", has_text=name)
+        expect(row.locator(".row-error")).to_contain_text("can't be read. Supported: pdf, docx")
+        expect(row.get_by_role("button", name="Retry")).to_be_hidden()
+        row.get_by_role("button", name="Remove").click()
+    expect(page.locator("tr.uploading")).to_have_count(0)
+    assert sent == []
+
+
+def test_older_office_files_are_told_by_their_bytes_where_a_program_is_missing(
+    page: Page, site: Site, tmp_path: Path
+) -> None:
+    def without_it(route: Route) -> None:
+        """Serve the page as a server without LibreOffice does."""
+        response = route.fetch()
+        text = response.text().replace('"doc", ', "").replace('"missing": {}', '"missing": {"doc": "Not installed."}')
+        route.fulfill(response=response, body=text)
+
+    sign_in(page, site)
+    page.route(re.compile(r"/knowledge/\d+/$"), without_it)
+    _open_samples(page, site)
+    (tmp_path / "old.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    page.set_input_files("#upload-files", tmp_path / "old.doc")
+    expect(page.locator("tr.uploading .row-error", has_text="Not installed.")).to_be_visible()
+
+
+def test_a_mail_and_its_attachments(page: Page, site: Site, tmp_path: Path) -> None:
+    message = make("Lamp oil for the harbour", "The lamp oil is stored in the north shed.")
+    message.add_attachment(
+        b"# Stock\n\nForty barrels of lamp oil.", "text", "plain", filename="stock of the north shed.md"
+    )
+    message.add_attachment(b"MZ", "application", "octet-stream", filename="tool.exe")
+    (tmp_path / "lamp.eml").write_bytes(message.as_bytes())
+    sign_in(page, site)
+    _open_samples(page, site)
+    page.set_input_files("#upload-files", tmp_path / "lamp.eml")
+    row = page.locator("tr.document-row", has_text="lamp.eml")
+    expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()
+    row.get_by_role("link", name="Lamp oil for the harbour").click()
+    expect(page.locator(".attachments")).to_contain_text(".exe files can't be read.")
+    page.get_by_role("link", name="stock of the north shed.md").click()
+    expect(page.locator(".reading")).to_contain_text("Forty barrels")
+    page.get_by_role("link", name="Lamp oil for the harbour").click()
+    expect(page.locator(".reading")).to_contain_text("ann@example.com")

@@ -1,0 +1,115 @@
+"""What is read of pictures: scanned pages, photographs of paper, their tables; and by which program."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+
+from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Picture, Scanned, Table
+from knowledge.parsing.errors import ParseError
+from knowledge.parsing.images import ocr
+from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file
+from tests.knowledge.pdf_files import WORDS, chinese, drawn, grid, prose, scan, text
+
+ROWS = [["Model", "Ports", "Price"], ["LS-2424", "24", "340"], ["LS-2448", "48", "560"]]
+
+
+def _letter(canvas: Canvas) -> None:
+    text(canvas, 72, 80, "Warranty terms", size=20)
+    prose(canvas, 72, 120, 80, size=11)
+    grid(canvas, 72, 220, ROWS)
+
+
+def _notice(canvas: Canvas) -> None:
+    chinese(canvas, 72, 100, "本公司产品自购买之日起享受三年保修服务。", size=14)
+    chinese(canvas, 72, 125, "保修期内出现质量问题可免费更换。", size=14)
+
+
+def _parse(path: Path, mode: str = "auto", engine: str = "rapidocr") -> list[Element]:
+    limits = ParseLimits(timeout_s=120)
+    return list(parse_file(path, path.name, path.parent / "out", limits, ocr=Ocr(mode, engine)))
+
+
+def _texts(elements: list[Element]) -> list[str]:
+    return [element.text for element in elements if isinstance(element, Heading | Paragraph)]
+
+
+def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
+    elements = _parse(scan(tmp_path / "a.pdf", _letter))
+    assert [element.text for element in elements if isinstance(element, Heading)] == ["Warranty terms"]
+    assert "".join(_texts(elements)[1:]).replace(" ", "") == WORDS.replace(" ", "")
+    (table,) = (element for element in elements if isinstance(element, Table))
+    assert [list(table.columns), *map(list, table.rows)] == ROWS
+
+
+def test_chinese_and_a_page_that_lies_askew(tmp_path: Path) -> None:
+    elements = _parse(scan(tmp_path / "a.pdf", _notice, angle=1.5))
+    assert "".join(_texts(elements)) == "本公司产品自购买之日起享受三年保修服务。保修期内出现质量问题可免费更换。"
+
+
+def test_pages_of_text_are_not_read_as_pictures_and_scans_may_wait(tmp_path: Path) -> None:
+    path = scan(tmp_path / "a.pdf", _letter, texts=(_letter,))
+    later = _parse(path, "later")
+    assert [element.page for element in later if isinstance(element, Scanned)] == [2]
+    assert [element.page for element in later if isinstance(element, Table)] == [1]
+    read = _parse(path)
+    assert [element.page for element in read if isinstance(element, Table)] == [1, 2]
+    assert [element.page for element in _parse(path, "off") if isinstance(element, Table)] == [1]
+
+
+def test_a_picture_is_a_document(tmp_path: Path) -> None:
+    (picture,) = drawn(tmp_path / "a.pdf", _letter)
+    picture.save(tmp_path / "photo.jpg")
+    elements = _parse(tmp_path / "photo.jpg")
+    assert isinstance(elements[0], PageBreak) and isinstance(elements[1], Picture)
+    assert _texts(elements)[0] == "Warranty terms"
+    assert [type(element) for element in _parse(tmp_path / "photo.jpg", "later")] == [PageBreak, Picture, Scanned]
+    with pytest.raises(ParseError) as caught:
+        _parse(tmp_path / "photo.jpg", "off")
+    assert caught.value.key == "no_text.picture"
+    (tmp_path / "photo.jpg").write_bytes((tmp_path / "photo.jpg").read_bytes()[:2000])
+    with pytest.raises(ParseError) as caught:
+        _parse(tmp_path / "photo.jpg")
+    assert caught.value.key == "broken.picture"
+
+
+def test_a_tiff_has_pages(tmp_path: Path) -> None:
+    first, second = drawn(tmp_path / "a.pdf", _letter, _notice)
+    first.save(tmp_path / "fax.tif", save_all=True, append_images=[second])
+    elements = _parse(tmp_path / "fax.tif")
+    assert [(element.page, element.total) for element in elements if isinstance(element, PageBreak)] == [(1, 2), (2, 2)]
+    assert any("三年保修" in text for text in _texts(elements))
+
+
+def test_a_photograph_rules_nothing() -> None:
+    noise = Image.effect_noise((600, 400), 90)
+    assert ocr.find_rules(noise) == []
+    paper = Image.new("L", (600, 400), 255)
+    paper.paste(0, (50, 100, 550, 102))
+    (rule,) = ocr.find_rules(paper)
+    assert rule.horizontal and abs(rule.at - 101) <= 1 and rule.start <= 52 and rule.end >= 548
+
+
+def test_tesseract_stands_in_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = ["level", "page_num", "block_num", "par_num", "line_num", "word_num", "left", "top", "width", "height"]
+    rows = [
+        [*"51111", str(n), str(100 * n), "50", "90", "20", "96", word] for n, word in enumerate(["Two", "words"], 1)
+    ]
+    rows.append([*"51112", "1", "100", "90", "90", "20", "12", "~;"])  # too uncertain to be a word
+    program = tmp_path / "tesseract"
+    lines = "\n".join("\t".join(row) for row in [[*columns, "conf", "text"], *rows])
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null\ncase $4 in eng+chi_sim) ;; *) exit 1;; esac\ncat <<'E'\n{lines}\nE\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    (line,) = ocr.read_words(Image.new("RGB", (600, 400)), "tesseract", ("en", "zh"))
+    assert [(piece.text, piece.box, piece.spaced) for piece in line] == [
+        ("Two", (100.0, 50.0, 190.0, 70.0), False),
+        ("words", (200.0, 50.0, 290.0, 70.0), True),
+    ]
+    with pytest.raises(ParseError) as caught:
+        ocr.read_words(Image.new("RGB", (600, 400)), "tesseract", ("xx",))
+    assert caught.value.params["name"] == "tesseract-ocr (xx)"
