@@ -1,7 +1,7 @@
 """What the evaluation pages show: sets with their latest figures, runs in a row, and one run against another."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
@@ -77,15 +77,17 @@ class RunRow:
 
 def label_of(run: EvaluationRun) -> str:
     """Return a run's settings as a person reads them; those of a version to come by their names."""
+    given = {name: value for name, value in run.settings.items() if name != "model"}
     try:
-        return RunOptions.from_dict(run.settings).label
+        return replace(RunOptions.from_dict(given), model=run.settings.get("model")).label
     except ValueError:
         return " · ".join(f"{name} {value}" for name, value in run.settings.items())
 
 
 def set_list(user: Actor) -> QuerySet[EvaluationSet]:
     """Return the sets that the user may see, each with `count` of questions, and in `done` its last run that is."""
-    done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE)
+    # Those of a model on trial tell nothing of how the site searches.
+    done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).exclude(settings__has_key="model")
     last = done.filter(evaluation_set=OuterRef("evaluation_set")).order_by("-created_at", "-pk").values("pk")[:1]
     counted = (
         EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"))
@@ -126,7 +128,7 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
     before: EvaluationRun | None = None
     for run in reversed(newest):
         rows.append(RunRow(run, label_of(run), figures_of(run, before), tones_of(run)))
-        before = run if run.figures else before
+        before = run if run.figures and "model" not in run.settings else before
     return rows[::-1][:SHOWN_RUNS]
 
 
@@ -152,7 +154,7 @@ def tones_of(run: EvaluationRun) -> list[Tone]:
 
 def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
     """Return the plot of the runs' figures over time; None for fewer than two."""
-    done = [row for row in reversed(rows) if row.run.figures]
+    done = [row for row in reversed(rows) if row.run.figures and "model" not in row.run.settings]
     if len(done) < 2:
         return None
     return charts.plot([charts.Column(when(row.run), row.run.figures) for row in done], FIGURES)
@@ -264,8 +266,8 @@ def _with_place(item: dict[str, Any], there: dict[int, int]) -> dict[str, Any]:
 
 
 def run_before(run: EvaluationRun) -> EvaluationRun | None:
-    """Return the run of the same set that was done last before this one."""
-    return others(run).filter(created_at__lt=run.created_at).first()
+    """Return the run of the same set that was done last before this one, and not by a model on trial."""
+    return others(run).filter(created_at__lt=run.created_at).exclude(settings__has_key="model").first()
 
 
 def others(run: EvaluationRun) -> QuerySet[EvaluationRun]:

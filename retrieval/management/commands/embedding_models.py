@@ -3,8 +3,6 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from retrieval.engine.partitions import Busy
 from retrieval.engine.reembedding import AlreadyRunning
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationSet
-from retrieval.management.commands.reembed import _dimension, _languages, _url
+from retrieval.management.commands.reembed import dimension, languages, progress_bar, url
 
 Kind = ModelJob.Kind
 _AGAIN = "Nothing is lost: the same command goes on from here."
@@ -48,11 +46,9 @@ class Command(BaseCommand):
         add.add_argument(
             "--sha256", action="append", default=[], metavar="[FILE=]HEX", help="of a download's file (its weights)"
         )
-        add.add_argument("--base-url", type=_url, metavar="URL", help="the endpoint's, up to and including /v1")
-        add.add_argument("--dimension", type=_dimension, metavar="N", help="numbers per vector to ask an endpoint for")
-        add.add_argument(
-            "--languages", type=_languages, metavar="en,zh|all", help="that it knows (what its name tells)"
-        )
+        add.add_argument("--base-url", type=url, metavar="URL", help="the endpoint's, up to and including /v1")
+        add.add_argument("--dimension", type=dimension, metavar="N", help="numbers per vector to ask an endpoint for")
+        add.add_argument("--languages", type=languages, metavar="en,zh|all", help="that it knows (what its name tells)")
         add.epilog = "The endpoint's key is taken from EMBEDDING_API_KEY, or asked for."
         tried = actions.add_parser("try", help="ask the question sets by it and by the model in use, side by side")
         tried.add_argument("name", metavar="NAME")
@@ -63,7 +59,7 @@ class Command(BaseCommand):
         actions.add_parser("back", help="search by the model again that was in use before")
         told = actions.add_parser("languages", help="say which languages a model knows: search goes by it at once")
         told.add_argument("name", metavar="NAME")
-        told.add_argument("languages", type=_languages, metavar="en,zh|all")
+        told.add_argument("languages", type=languages, metavar="en,zh|all")
         removed = actions.add_parser("remove", help="remove a model that isn't in use, with its vectors and files")
         removed.add_argument("name", metavar="NAME")
 
@@ -149,7 +145,7 @@ class Command(BaseCommand):
         else:
             details["digests"] = digests_of(options["name"], options["sha256"])
             model = registry.register(options["name"], registry.Source.HUB, known=known)
-        with _bar("Adding", "B") as progress:
+        with progress_bar("Adding", "B") as progress:
             jobs.run(model, Kind.ADD, progress, _say, details)
         self.stdout.write(f"Added {model.name}: {model.dimension} numbers, {model.license or 'licence unknown'}.")
         for file, digest in sorted(model.digests.items()):
@@ -162,7 +158,7 @@ class Command(BaseCommand):
             details["sets"] = list(EvaluationSet.objects.filter(name__in=options["set"]).values_list("pk", flat=True))
             if not details["sets"]:
                 raise CommandError(f"There is no question set {options['set'][0]!r}.")
-        with _bar("Trying", "") as progress:
+        with progress_bar("Trying", "") as progress:
             found = jobs.run(model, Kind.TRY, progress, _say, details)
         for result in found["results"]:
             self._compare(f"{result['name']} ({result['base']})", result)
@@ -190,7 +186,7 @@ class Command(BaseCommand):
         self._change_to(model)
 
     def _change_to(self, model: RegisteredModel) -> None:
-        with _bar("Embedding", " passages") as progress:
+        with progress_bar("Embedding", " passages") as progress:
             jobs.run(model, Kind.USE, progress, _say, {})
         self.stdout.write(f"Search uses {model.name} now.")
         if (before := registry.previous()) is not None:
@@ -218,19 +214,6 @@ def digests_of(name: str, given: list[str]) -> dict[str, str]:
             raise CommandError(f"{digest!r} is no SHA-256 in hexadecimal.")
         found[file or registry.weights_of(name)] = digest.lower()
     return found
-
-
-@contextmanager
-def _bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    with tqdm(desc=title, unit=unit, unit_scale=unit == "B", file=sys.stderr) as bar:
-
-        def progress(done: int, total: int) -> None:
-            if bar.total != total:
-                bar.reset(total)
-                bar.initial = bar.n = bar.last_print_n = done
-            bar.update(done - bar.n)
-
-        yield progress
 
 
 def _say(line: str) -> None:

@@ -2,6 +2,8 @@
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,11 +43,11 @@ class Command(BaseCommand):
             help="%(default)s",
         )
         parser.add_argument(
-            "--base-url", type=_url, metavar="URL", help="of an endpoint (that of the admin's profile for embedding)"
+            "--base-url", type=url, metavar="URL", help="of an endpoint (that of the admin's profile for embedding)"
         )
-        parser.add_argument("--dimension", type=_dimension, metavar="N", help="numbers per vector (the model's own)")
+        parser.add_argument("--dimension", type=dimension, metavar="N", help="numbers per vector (the model's own)")
         parser.add_argument(
-            "--languages", type=_languages, metavar="en,zh|all", help="that it knows (what its name tells)"
+            "--languages", type=languages, metavar="en,zh|all", help="that it knows (what its name tells)"
         )
         parser.add_argument("--keep-old", action="store_true", help="keep the vectors that are no longer searched")
 
@@ -53,14 +55,7 @@ class Command(BaseCommand):
         """Change the model; failures are told with what to do."""
         try:
             model = _model(options)
-            with tqdm(desc="Embedding", unit=" passages", file=sys.stderr) as bar:
-
-                def progress(done: int, total: int) -> None:
-                    if bar.total != total:
-                        bar.reset(total)
-                        bar.initial = bar.n = bar.last_print_n = done
-                    bar.update(done - bar.n)
-
+            with progress_bar("Embedding", " passages") as progress:
                 space = reembedding.reembed(model, progress, lambda line: tqdm.write(line, file=sys.stderr))
             dropped = [] if options["keep_old"] else reembedding.drop_others()
         except LLMError as error:
@@ -79,6 +74,20 @@ class Command(BaseCommand):
                 f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
                 "that its settings say the same."
             )
+
+
+@contextmanager
+def progress_bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far something is: what is given takes how much is done, and of how much."""
+    with tqdm(desc=title, unit=unit, unit_scale=unit == "B", file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            if bar.total != total:
+                bar.reset(total)
+                bar.initial = bar.n = bar.last_print_n = done
+            bar.update(done - bar.n)
+
+        yield progress
 
 
 def _model(options: dict[str, Any]) -> EmbeddingModel:
@@ -103,24 +112,27 @@ def _model(options: dict[str, Any]) -> EmbeddingModel:
     model = replace(known, model=name, dimension=options["dimension"], languages=options["languages"])
     if name != known.model:
         return model
-    languages = known.languages if model.languages is None else model.languages
-    return replace(model, dimension=model.dimension or known.dimension, languages=languages)
+    told = known.languages if model.languages is None else model.languages
+    return replace(model, dimension=model.dimension or known.dimension, languages=told)
 
 
-def _url(text: str) -> str:
+def url(text: str) -> str:
+    """Read the address of an endpoint."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ArgumentTypeError(f"{text!r} is no address that starts with http:// or https://.")
     return text.rstrip("/")
 
 
-def _dimension(text: str) -> int:
+def dimension(text: str) -> int:
+    """Read how many numbers a vector has."""
     if not text.isdigit() or not 1 <= int(text) <= 4000:
         raise ArgumentTypeError(f"{text!r} is no whole number from 1 to 4000.")
     return int(text)
 
 
-def _languages(text: str) -> tuple[str, ...]:
+def languages(text: str) -> tuple[str, ...]:
+    """Read which languages a model knows; empty for every one."""
     codes = tuple(code.strip().lower() for code in text.split(","))
     if codes == ("all",):
         return ()

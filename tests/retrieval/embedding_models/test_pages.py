@@ -91,6 +91,16 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     assert model_files.added("pairs") is None
 
 
+def test_runs_of_a_model_on_trial_are_told_apart(as_owner: Client, golden: EvaluationSet, stick: Path) -> None:
+    assert done(jobs.start(add(stick), "try")).status == "done"
+    now, then = golden.runs.order_by("pk")
+    listed = page(as_owner, reverse("evaluation"))
+    assert f"{now.figures['nDCG@10']:.3f}" in listed
+    assert f"{then.figures['nDCG@10']:.3f}" not in listed
+    shown = page(as_owner, reverse("evaluation-set", args=[golden.pk]))
+    assert "hybrid · model on trial: pairs" in shown
+
+
 def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: KnowledgeBase) -> None:
     bad = SimpleUploadedFile("words.zip", b"PK\x03\x04 nothing")
     as_staff.post(ADD, {"source": "files", "files-archive": bad})
