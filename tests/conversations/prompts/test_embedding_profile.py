@@ -44,7 +44,10 @@ def last_key(provider: FakeProvider) -> str:
     return provider.headers[-1]["Authorization"]
 
 
-def test_reembed_goes_where_the_profile_says_and_search_follows(owner: User, provider: FakeProvider) -> None:
+def test_reembed_goes_where_the_profile_says_and_search_follows(
+    owner: User, provider: FakeProvider, settings: Settings
+) -> None:
+    settings.EMBEDDING_GIVEN = ("EMBEDDING_PROVIDER",)
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, "A passage.")
     indexing.index_document(document.pk)
