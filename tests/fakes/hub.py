@@ -13,8 +13,9 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
 class FakeHub:
-    """The server; a context manager. `asked` are the paths that were asked for, each with its Range header, and `tokens` what came
-    with them.
+    """The server; a context manager.
+
+    `asked` are the paths that were asked for, each with its Range header; `tokens` what came with them.
     """
 
     def __init__(self) -> None:
