@@ -13,11 +13,15 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
 class FakeHub:
-    """The server; a context manager. `asked` are the paths that were asked for, each with its Range header."""
+    """The server; a context manager.
+
+    `asked` are the paths that were asked for, each with its Range header; `tokens` what came with them.
+    """
 
     def __init__(self) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.asked: list[tuple[str, str]] = []
+        self.tokens: list[str] = []
         # Bytes after which files that are larger break off, once for each entry; None sends all.
         self.break_after: list[int] = []
         self.damaged: set[str] = set()
@@ -61,6 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
         hub: FakeHub = self.server.hub  # type: ignore[attr-defined]
         path = urlsplit(self.path).path
         hub.asked.append((path, self.headers.get("Range", "")))
+        hub.tokens.append(self.headers.get("Authorization", ""))
         if status := hub.statuses.get(path.rpartition("/")[2]):
             self._send(status, b"{}")
             return

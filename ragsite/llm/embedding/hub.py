@@ -180,13 +180,14 @@ def _host() -> str:
 
 
 def _headers() -> dict[str, str]:
-    """Return the headers of the hub's own library: with the token that was set up for it, where one was."""
-    from huggingface_hub import constants
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+    """Return the headers of a request: with the token that was set up for the hub's own library, where one was."""
+    from huggingface_hub import constants, get_token
 
     if constants.HF_HUB_OFFLINE:
         raise HubFailed(_("HF_HUB_OFFLINE is set: this site downloads nothing. Bring the model as a file."))
-    return {**build_hf_headers(library_name="ragsite"), "Accept-Encoding": "identity"}
+    token = get_token()
+    authorization = {"Authorization": f"Bearer {token}"} if token else {}
+    return {"User-Agent": "ragsite", "Accept-Encoding": "identity", **authorization}
 
 
 def _unreachable(error: httpx.HTTPError) -> HubFailed:

@@ -51,6 +51,13 @@ def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Setti
     assert LocalEmbedder(NAME).embed_query("Hello").shape == (384,)
 
 
+def test_the_token_of_the_hub_goes_along(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    fetch()
+    assert {*fake_hub.tokens} == {"Bearer hf_secret"}
+    assert [path for path, _range in fake_hub.asked if "/resolve/" not in path] == [f"/api/models/{REPOSITORY}"]
+
+
 def test_what_broke_off_is_gone_on_with_at_once(fake_hub: FakeHub) -> None:
     fake_hub.break_after = [9_000_000, 5_000_000]
     fetch()
