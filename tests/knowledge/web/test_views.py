@@ -77,6 +77,19 @@ def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base
         assert word not in readers
 
 
+def test_scanned_pages_are_told_while_they_wait_and_when_they_were_read(as_owner: Client, base: KnowledgeBase) -> None:
+    document = factories.make_document(base, status="queued", reads_scans=True, scanned_pages=3)
+    assert "scanned page" not in as_owner.get(url("knowledge-base", base.pk)).content.decode()  # nothing is found yet
+    factories.make_chunk(document, "Printed words.")
+    shown = as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    assert "3 scanned pages wait" in shown and "Searchable by words" in shown
+    Document.objects.filter(pk=document.pk).update(status="parsing", stage="scans", progress=12)
+    shown = as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    assert "Reading scanned pages" in shown and "Searchable by words" in shown
+    Document.objects.filter(pk=document.pk).update(status="ready")
+    assert "3 scanned" in as_owner.get(url("document", document.pk)).content.decode()
+
+
 def test_a_base_takes_the_same_queries_for_any_number(
     as_owner: Client, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
