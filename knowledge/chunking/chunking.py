@@ -22,6 +22,7 @@ Measure = Callable[[str], int]
 _CAPTION = re.compile(
     r"(?:Figure|Fig\.?|Image|Photo|Chart|Diagram|图片?|圖)\s*[\dA-Z一二三四五六七八九十][\w.\-–]*", re.I
 )
+_TEXT = re.compile(f"^(?!{MARK}).", re.M)  # a line that is no heading
 _LONGEST_CAPTION = 300  # characters
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)、]|[(（]?[a-z\d]{1,2}[)）])\s")
 _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know counts as one, however long it is
@@ -82,7 +83,7 @@ def _with_last_headings(drafts: Iterator[ChunkDraft]) -> Iterator[ChunkDraft]:
     """Yield the drafts; headings at the very end, with nothing under them, go with the text before them."""
     before: ChunkDraft | None = None
     for draft in drafts:
-        if before is not None and before.kind == draft.kind == "text" and _is_headings(draft.content):
+        if before is not None and before.kind == draft.kind == "text" and not _TEXT.search(draft.content):
             content, tokens = f"{before.content}\n\n{draft.content}", before.token_count + draft.token_count
             draft = replace(before, content=content, page_to=draft.page_to, token_count=tokens)
         elif before is not None:
@@ -90,10 +91,6 @@ def _with_last_headings(drafts: Iterator[ChunkDraft]) -> Iterator[ChunkDraft]:
         before = draft
     if before is not None:
         yield before
-
-
-def _is_headings(content: str) -> bool:
-    return all(line.startswith(MARK) for line in content.splitlines() if line)
 
 
 @dataclass(slots=True)

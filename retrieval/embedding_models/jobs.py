@@ -143,7 +143,10 @@ def execute(job_id: int) -> bool:
         with heartbeat(_Held(job_id)):
             run(job.model, job.kind, report, report.say, job.details)
     except _Paused:
-        _requeue(job)
+        with transaction.atomic():
+            waiting = ModelJob.objects.filter(pk=job.pk, status=Status.RUNNING)
+            if waiting.update(status=Status.QUEUED, details=job.details):
+                async_task(_TASK, job.pk)
         return False
     except _Stopped:
         forget_upload(job)
@@ -218,13 +221,6 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
         model.license = model_files.licence_of(folder) or model.license
     model.state = RegisteredModel.State.READY
     model.save()
-
-
-def _requeue(job: ModelJob) -> None:
-    with transaction.atomic():
-        waiting = ModelJob.objects.filter(pk=job.pk, status=Status.RUNNING)
-        if waiting.update(status=Status.QUEUED, details=job.details):
-            async_task(_TASK, job.pk)
 
 
 def _fail(job: ModelJob, message: str) -> None:

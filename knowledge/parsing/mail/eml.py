@@ -6,6 +6,7 @@ from email import message_from_bytes
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from html import escape
 from pathlib import Path
 
 from knowledge.parsing.decoding import decode
@@ -111,7 +112,7 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
             shown = decode(source, charset)
             mail.text += f"\n\n{shown}" if mail.text else shown
             if mail.html:  # what a mailing list or a virus scanner put below
-                mail.html += f"<pre>{_escaped(shown)}</pre>"
+                mail.html += f"<pre>{escape(shown, quote=False)}</pre>"
     elif kind == "message/rfc822":
         held = part.get_payload()
         inner = held[0] if isinstance(held, list) and held and isinstance(held[0], Message) else None
@@ -181,7 +182,3 @@ def _decoded(value: object) -> str:
         except ParseError:
             text += data.decode("utf-8", "replace")
     return " ".join(text.split())
-
-
-def _escaped(shown: str) -> str:
-    return shown.replace("&", "&amp;").replace("<", "&lt;")

@@ -81,7 +81,8 @@ def elements_of(mail: Mail, context: ParseContext, size: int) -> Iterator[Elemen
         ("Date", _shown_date(mail.date)),
         ("Attachments", ", ".join(names[:MAX_ATTACHMENTS])),
     )
-    lines = [f"{name}: {_cut(' '.join(clean(value).split()))}" for name, value in facts if value and value.strip()]
+    told = ((name, " ".join(clean(value).split())) for name, value in facts if value and value.strip())
+    lines = [f"{name}: {line[:_LONGEST_LIST]}{' …' * (len(line) > _LONGEST_LIST)}" for name, line in told]
     if lines:
         yield Paragraph(text="\n".join(lines))
     for element in _body(mail, PictureStore(context.output_dir), inline):
@@ -136,10 +137,6 @@ def _shown_date(date: str | datetime | None) -> str:
         return ""
     zone = date.strftime("%z")
     return f"{date:%Y-%m-%d %H:%M}" + (f" ({zone[:3]}:{zone[3:5]})" if zone else "")
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_LIST else f"{line[:_LONGEST_LIST].rstrip()} …"
 
 
 def as_file(mail: Mail) -> bytes:

@@ -7,7 +7,7 @@ from lxml import etree
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.limits import MAX_COLUMNS, TOO_DEEP
-from knowledge.parsing.odf.package import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, ListLevel, Package, words_of
+from knowledge.parsing.odf.package import CHART, DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, ListLevel, Package, words_of
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.tables import Cell, table_of
 
@@ -178,8 +178,10 @@ class Blocks:
             name = chart.get(f"{XLINK}href", "").lstrip("./")
             root = self.package.part(f"{name}/content.xml")
             data = None if root is None else next(root.iter(f"{TABLE}table"), None)
-            if data is not None:
-                yield from self.table(data, depth, caption=_chart_title(root))
+            if root is not None and data is not None:
+                title = next(root.iter(f"{CHART}title"), None)
+                words = "" if title is None else " ".join(words_of(title).split())
+                yield from self.table(data, depth, caption=words)
                 return
         alt = " ".join(words_of(child) for child in node if child.tag in (f"{SVG}title", f"{SVG}desc"))
         for image in node.iterchildren(f"{DRAW}image"):
@@ -250,9 +252,3 @@ def _rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
 
 def _cells(row: etree._Element) -> list[etree._Element]:
     return [cell for cell in row if cell.tag in (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")]
-
-
-def _chart_title(root: etree._Element | None) -> str:
-    chart = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}title"
-    found = None if root is None else next(root.iter(chart), None)
-    return "" if found is None else " ".join(words_of(found).split())

@@ -16,8 +16,9 @@ from knowledge.parsing.ooxml import BROKEN, broken
 from knowledge.parsing.registry import ParseContext, Parser
 
 _NAMESPACE = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"
-OFFICE, TEXT, TABLE, DRAW, STYLE, PRESENTATION = (
-    f"{{{_NAMESPACE.format(name)}}}" for name in ("office", "text", "table", "drawing", "style", "presentation")
+OFFICE, TEXT, TABLE, DRAW, STYLE, PRESENTATION, CHART = (
+    f"{{{_NAMESPACE.format(name)}}}"
+    for name in ("office", "text", "table", "drawing", "style", "presentation", "chart")
 )
 SVG = f"{{{_NAMESPACE.format('svg-compatible')}}}"
 XLINK = "{http://www.w3.org/1999/xlink}"

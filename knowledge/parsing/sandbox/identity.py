@@ -91,10 +91,11 @@ def identify(path: Path, extension: str) -> str:
         return known
     if extension not in _BINARY:
         return extension
-    text = _as_text(head)
-    if text is None:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _kind_of_text(head.decode("utf-16", "replace"), extension)
+    if min(head) < 9:  # no text
         raise mislabelled(extension, "unknown")
-    return _kind_of_text(text, extension)
+    return _kind_of_text(head.decode("latin-1").removeprefix("ï»¿"), extension)
 
 
 def mislabelled(extension: str, found: str) -> ParseError:
@@ -141,13 +142,6 @@ def _in_ole(path: Path, extension: str) -> str:
     if not found:
         raise mislabelled(extension, "ole")
     return found
-
-
-def _as_text(head: bytes) -> str | None:
-    """Return the beginning of a text, or None for what is none."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return head.decode("utf-16", "replace")
-    return head.decode("latin-1").removeprefix("ï»¿") if min(head) >= 9 else None
 
 
 def _kind_of_text(text: str, extension: str) -> str:

@@ -46,7 +46,7 @@ class Refused(Exception):
 def folder_of(name: str) -> Path:
     """Return where the files of an added model lie, or would lie."""
     plain = re.sub(r"[^\w.-]+", "--", name).strip(".-")[:80]
-    return _root() / f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return Path(settings.DATA_DIR) / "models" / "added" / f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def added(name: str) -> Path | None:
@@ -92,7 +92,8 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     try:
-        total = _total(origin)
+        with _opened(origin) as members:
+            total = sum(size for _path, size, _open in members) or 1
         with _opened(origin) as members:
             paths = [path for path, _size, _open in members]
             top = min(
@@ -205,10 +206,6 @@ def licence_of(folder: Path) -> str:
     return ""
 
 
-def _root() -> Path:
-    return Path(settings.DATA_DIR) / "models" / "added"
-
-
 def _most() -> int:
     return int(settings.EMBEDDING_MODEL_MAX_MB) * 1024 * 1024
 
@@ -262,11 +259,6 @@ class _opened:
     def __exit__(self, *exception: object) -> None:
         if self._archive is not None:
             self._archive.close()
-
-
-def _total(origin: Path) -> int:
-    with _opened(origin) as members:
-        return sum(size for _path, size, _open in members) or 1
 
 
 def _of_folder(folder: Path) -> Iterator[Member]:

@@ -59,7 +59,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     assert "Waits for a worker" in shown
     assert 'hx-trigger="every 2s"' in shown
     assert done(model.jobs.get()).status == "done"
-    uploads = model_files._root().parent / "uploads"
+    uploads = model_files.folder_of("any").parent.parent / "uploads"
     assert not list(uploads.iterdir())
     shown = page(as_staff)
     assert "English, Chinese" in shown
@@ -109,7 +109,7 @@ def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: Knowle
     shown = page(as_staff, page_of(model))
     assert "neither a folder nor a zip or tar.gz archive" in shown
     assert "Go on" not in shown
-    assert not list((model_files._root().parent / "uploads").iterdir())
+    assert not list((model_files.folder_of("any").parent.parent / "uploads").iterdir())
     assert "The file is gone" in do(as_staff, model, "go-on")
     # Under the same name it can be brought again.
     bad.seek(0)
