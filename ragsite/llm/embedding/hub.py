@@ -23,7 +23,6 @@ from ragsite.llm.embedding.model_files import Progress, Refused
 CONNECT_TIMEOUT, IDLE_TIMEOUT = 15.0, 60.0
 # Times that a file which breaks off is gone on with at once, as long as something comes each time.
 ATTEMPTS = 5
-_PIECE = 1 << 18
 _PLAN = "plan.json"
 
 
@@ -131,7 +130,7 @@ def _fetch(client: httpx.Client, plan: dict[str, Any], file: dict[str, Any], sta
                     f"bytes {here}-"
                 )
                 with part.open("ab" if here and goes_on else "wb") as out:
-                    for piece in reply.iter_raw(_PIECE):
+                    for piece in reply.iter_raw():
                         out.write(piece)
                         if out.tell() > file["size"]:
                             break
