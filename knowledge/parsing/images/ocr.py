@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -63,6 +62,8 @@ def read_words(picture: Image.Image, engine: str, languages: tuple[str, ...]) ->
 
 def find_rules(picture: Image.Image) -> list[Rule]:
     """Return the horizontal and vertical lines that are drawn in a picture, at least a fortieth of its width long."""
+    import cv2  # 40 MB that a PDF of text does without
+
     scale = min(1.0, LONGEST_SIDE / max(picture.size))
     grey = np.asarray(picture.convert("L").resize((round(picture.width * scale), round(picture.height * scale))))
     dark = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 25, 15)
