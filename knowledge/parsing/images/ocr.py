@@ -62,7 +62,7 @@ def read_words(picture: Image.Image, engine: str, languages: tuple[str, ...]) ->
 
 def find_rules(picture: Image.Image) -> list[Rule]:
     """Return the horizontal and vertical lines that are drawn in a picture, at least a fortieth of its width long."""
-    import cv2  # 40 MB that a PDF of text does without
+    import cv2  # memory that a PDF of text does without
 
     scale = min(1.0, LONGEST_SIDE / max(picture.size))
     grey = np.asarray(picture.convert("L").resize((round(picture.width * scale), round(picture.height * scale))))
