@@ -1,6 +1,6 @@
 """From a stored file to a searchable document, in two steps.
 
-`read` parses, chunks and stores, and has the words indexed; `ingest` also has the rest done that makes the document
+`parse_and_index_words` also cuts into passages and stores; `ingest` has the rest done too that makes the document
 ready. Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
 Whatever goes wrong is stored with the document as a code, and what its explanation to the person who uploaded it needs.
 """
