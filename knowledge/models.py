@@ -280,6 +280,25 @@ class Picture(models.Model):
         return self.alt or f"{self.document_id}/{self.pk}"
 
 
+class ScannedPage(models.Model):
+    """The lines that were read in the picture of a scanned page, and where they stand on it."""
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="recognised")
+    number = models.PositiveIntegerField()
+    # As `PageBreak.recognised`.
+    lines = models.JSONField()
+
+    class Meta:
+        """One of a page."""
+
+        verbose_name = _("scanned page")
+        verbose_name_plural = _("scanned pages")
+        constraints = [models.UniqueConstraint(fields=["document", "number"], name="scanned_page_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.document_id}/{self.number}"
+
+
 class Chunk(models.Model):
     """A passage of a document: the unit that is found, quoted and cited.
 

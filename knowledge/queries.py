@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.cache import cache
 from django.db.models import Case, CharField, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
@@ -325,9 +326,9 @@ class PassagePanel:
         return self.chunk.document
 
     @property
-    def page_url(self) -> str:
-        """Address of the page's picture with the passage marked, or "" where there are no page pictures."""
-        return page_url(self.document, self.chunk.page_from, self.cited)
+    def viewer(self) -> "PageViewer | None":
+        """The page that it is on, with the passage marked, or None where there are no pages."""
+        return page_viewer(self.document, self.chunk.page_from, self.cited, self.marks)
 
     @property
     def document_url(self) -> str:
@@ -373,11 +374,56 @@ def picture_url(chunk: Chunk) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PageViewer:
-    """A page's picture beside the text."""
+    """The pages of a PDF beside its text: as the browser reads the file, or a picture of one of them."""
 
+    document: Document
     number: int
-    total: int
-    url: str
+    cited: Sequence[Chunk]
+    marks: Marks
+
+    @property
+    def total(self) -> int:
+        """The number of pages."""
+        return self.document.pages or 1
+
+    @property
+    def url(self) -> str:
+        """Address of the page's picture, with what is cited marked where it is on it."""
+        return page_url(self.document, self.number, self.cited)
+
+    @property
+    def file_url(self) -> str:
+        """Address of the file itself."""
+        return reverse("document-file", args=[self.document.pk])
+
+    @property
+    def layer_url(self) -> str:
+        """Address of what lies over page 0, to be had for any page by its number."""
+        return reverse("document-page-layer", args=[self.document.pk, 0])
+
+    @property
+    def query(self) -> str:
+        """The part of an address that says what is marked."""
+        return urlencode({"chunk": self.marks.chunk_id} | self.marks.beside, safe=",") if self.cited else ""
+
+    @property
+    def fallback_url(self) -> str:
+        """Address of the page's picture with those before and after it, for who can't be shown the file."""
+        query = "&".join(filter(None, [f"page={self.number}", self.query]))
+        return f"{reverse('document', args=[self.document.pk])}?{query}"
+
+    @property
+    def marked(self) -> str:
+        """The numbers of the pages where something is marked."""
+        spans = [(chunk.page_from, chunk.page_to or chunk.page_from) for chunk in self.cited if chunk.page_from]
+        return ",".join(map(str, sorted({page for first, last in spans for page in range(first, (last or first) + 1)})))
+
+    @property
+    def scanned(self) -> str:
+        """The numbers of the pages whose words were read in their pictures."""
+        if not self.document.scanned_pages:
+            return ""
+        return ",".join(map(str, self.document.recognised.order_by("number").values_list("number", flat=True)))
 
     @property
     def previous(self) -> int | None:
@@ -390,10 +436,8 @@ class PageViewer:
         return self.number + 1 if self.number < self.total else None
 
 
-def page_viewer(document: Document, number: int | None, cited: Sequence[Chunk]) -> PageViewer | None:
-    """Return the picture of a page with the cited passage marked where it is on it; None without page pictures."""
+def page_viewer(document: Document, number: int | None, cited: Sequence[Chunk], marks: Marks) -> PageViewer | None:
+    """Return how page `number` (from 1) is shown with the cited passage marked; None where there are no pages."""
     if not has_page_pictures(document):
         return None
-    total = document.pages or 1
-    number = min(max(number or 1, 1), total)
-    return PageViewer(number, total, page_url(document, number, cited))
+    return PageViewer(document, min(max(number or 1, 1), document.pages or 1), cited, marks)

@@ -34,6 +34,7 @@ from knowledge.parsing.elements import (
     Notice,
     PageBreak,
     Paragraph,
+    RecognisedLine,
     Scanned,
     Title,
 )
@@ -223,7 +224,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
             if held.rows().select_for_update().first() is None:
                 raise Lost
             store.document.attempt = held.attempt
-            store.replace(rows)
+            store.replace(rows, reading.recognised)
             attachments.replace(store.document, reading.attachments, store.folder, store.written)
             held.update(
                 stage="words",
@@ -252,6 +253,7 @@ class _Reading:
     media_type: str = ""  # where it isn't what the name says
     sample: str = ""
     scanned: int = 0  # pages whose words are in pictures that were not read
+    recognised: dict[int, tuple[RecognisedLine, ...]] = field(default_factory=dict)  # by page
     attachments: list[Attachment] = field(default_factory=list)
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
@@ -282,8 +284,10 @@ class _Reading:
             if isinstance(element, Scanned):
                 self.scanned += 1
                 continue
-            if isinstance(element, PageBreak) and element.total:
-                self.pages = max(self.pages or 0, element.total)
+            if isinstance(element, PageBreak):
+                self.pages = max(self.pages or 0, element.total or 0) or None
+                if element.page and element.recognised:
+                    self.recognised[element.page] = element.recognised
             if element.page:
                 self.pages = max(self.pages or 0, element.page)
             if isinstance(element, Heading | Paragraph | Code) and len(self.sample) < _LANGUAGE_SAMPLE:

@@ -1,7 +1,7 @@
 """Keeping and forgetting what a document was parsed into: its chunks, its pictures and their files."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,8 @@ from django.db import transaction
 
 from knowledge.chunking.chunking import ChunkDraft
 from knowledge.indexer import indexer
-from knowledge.models import Chunk, Document, Picture
+from knowledge.models import Chunk, Document, Picture, ScannedPage
+from knowledge.parsing.elements import RecognisedLine
 
 _BATCH = 500
 
@@ -57,9 +58,16 @@ class Store:
     folder: Path  # where the parse left its pictures
     written: list[str]
 
-    def replace(self, rows: Iterator[str]) -> None:
-        """Put the spooled chunks in the place of older ones; call it inside a transaction that holds the document."""
+    def replace(self, rows: Iterator[str], recognised: Mapping[int, Sequence[RecognisedLine]]) -> None:
+        """Put the spooled chunks, and the lines of scanned pages by their numbers, in the place of older ones.
+
+        Call it inside a transaction that holds the document.
+        """
         delete_passages(self.document)
+        ScannedPage.objects.bulk_create(
+            ScannedPage(document=self.document, number=number, lines=[[clean(text), *box] for text, *box in lines])
+            for number, lines in recognised.items()
+        )
         batch: list[Chunk] = []
         for ordinal, line in enumerate(rows):
             row = json.loads(line)
@@ -109,6 +117,7 @@ def delete_passages(document: Document) -> None:
     if document.chunks.exists():
         indexer().remove([document.pk])
         document.chunks.all().delete()
+    document.recognised.all().delete()
     names = list(document.pictures.values_list("file", flat=True))
     if names:
         document.pictures.all().delete()

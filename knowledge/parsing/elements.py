@@ -6,6 +6,8 @@ Pure data without Django, so that parsers can run in a child process and send el
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
+RecognisedLine = tuple[str, float, float, float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -78,10 +80,15 @@ class Attachment(Element):
 
 @dataclass(frozen=True, slots=True)
 class PageBreak(Element):
-    """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar."""
+    """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar.
+
+    `recognised` are the lines that were read in the picture of a scanned page, as (text, x0, y0, x1, y1) in fractions
+    of the page as it is shown, from its top left.
+    """
 
     type: ClassVar[str] = "page_break"
     total: int | None = None
+    recognised: tuple[RecognisedLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +145,6 @@ def element_from_dict(data: dict[str, Any]) -> Element:
     if kind is Table:
         values["columns"] = tuple(values.get("columns", ()))
         values["rows"] = tuple(tuple(row) for row in values.get("rows", ()))
+    if kind is PageBreak:
+        values["recognised"] = tuple(tuple(line) for line in values.get("recognised", ()))
     return kind(**values)

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -98,7 +98,7 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "cited": cited,
         "marks": marks,
         "outline": queries.outline(shown),
-        "viewer": queries.page_viewer(shown, page, cited),
+        "viewer": queries.page_viewer(shown, page, cited, marks),
     }
     partial = "#viewer" if request.htmx and request.htmx.target == "page-viewer" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/document.html{partial}", context)
@@ -141,6 +141,19 @@ def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         raise Http404(_("There is no such page."))
     chunks = shown.chunks.filter(pk__in=ids_in(request.GET.get("highlight", "")))
     return files.image_response(page_images.page_image(shown, number, chunks), page_images.MEDIA_TYPE)
+
+
+@login_required
+@require_GET
+def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Return what lies over a page of a PDF, as JSON (see `page_images.layer`); marks as in `document`."""
+    from knowledge.web import page_images
+
+    shown = access.get_document(request.user, pk)
+    if not queries.page_url(shown, number):
+        raise Http404(_("There is no such page."))
+    marks = Marks.read(_number(request, "chunk") or 0, request.GET)
+    return files.cached(JsonResponse(page_images.layer(shown, number, marks)))
 
 
 @login_required

@@ -1,12 +1,13 @@
 """Handing out files and pictures so that nothing in them runs on this site."""
 
-from collections.abc import AsyncIterator
-from typing import IO, Any
+import re
+from collections.abc import AsyncIterator, Generator
+from typing import IO
 
 from asgiref.sync import sync_to_async
 from django.core.files.storage import default_storage
 from django.core.handlers.asgi import ASGIRequest
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.http.response import ResponseHeaders
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from django.utils.translation import gettext as _
 from knowledge.models import Document, Picture
 
 _PIECE = 256 * 1024
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 # Shown by the browser; everything else is saved. None of these can carry script.
 _INLINE = {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"}
 _SANDBOX = "default-src 'none'; sandbox"
@@ -54,15 +56,35 @@ def _response(request: HttpRequest, name: str, media_type: str, shown: str, inli
         file = default_storage.open(name, "rb")
     except FileNotFoundError:
         raise Http404(_("The stored file is missing.")) from None
-    response: Any
-    if isinstance(request, ASGIRequest):
-        response = StreamingHttpResponse(_pieces(file), content_type=media_type)
-        response.headers["Content-Length"] = str(file.size)
-    else:
-        response = FileResponse(file, content_type=media_type)
+    size = file.size
+    start, end = _wanted_part(request, size)
+    if start >= end and size:
+        file.close()
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+    file.seek(start)
+    pieces = _pieces_async(file, end - start) if isinstance(request, ASGIRequest) else _pieces(file, end - start)
+    response = StreamingHttpResponse(pieces, content_type=media_type)
+    response.headers["Accept-Ranges"] = "bytes"
+    response.headers["Content-Length"] = str(end - start)
+    if end - start < size:
+        response.status_code = 206
+        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     response.headers["Content-Disposition"] = content_disposition_header(not inline, shown)
     _protect(response.headers, media_type)
-    return response  # type: ignore[no-any-return]
+    return response
+
+
+def _wanted_part(request: HttpRequest, size: int) -> tuple[int, int]:
+    """Return where the part of a file that is asked for starts, and where it has ended; all of it unless it is one.
+
+    Several parts at once, and what asks on a condition (nothing here could meet it), get the whole (RFC 9110, 14.2).
+    """
+    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if not asked or "If-Range" in request.headers or asked[0] == "bytes=-":
+        return 0, size
+    if not asked[1]:
+        return max(0, size - int(asked[2])), size
+    return int(asked[1]), min(size, int(asked[2]) + 1) if asked[2] else size
 
 
 def _protect(headers: ResponseHeaders, media_type: str) -> None:
@@ -72,10 +94,19 @@ def _protect(headers: ResponseHeaders, media_type: str) -> None:
         headers["Content-Security-Policy"] = _SANDBOX
 
 
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+def _pieces(file: IO[bytes], length: int) -> Generator[bytes]:
+    with file:
+        while length and (piece := file.read(min(_PIECE, length))):
+            length -= len(piece)
+            yield piece
+
+
+async def _pieces_async(file: IO[bytes], length: int) -> AsyncIterator[bytes]:
     """Read on a thread, piece by piece: Django would read a synchronous file into memory as a whole."""
+    pieces = _pieces(file, length)
     try:
-        while piece := await sync_to_async(file.read, thread_sensitive=False)(_PIECE):
+        while piece := await sync_to_async(next, thread_sensitive=False)(pieces, b""):
             yield piece
     finally:
+        pieces.close()
         file.close()

@@ -4,6 +4,7 @@ import io
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from django.core.cache import cache
 from django.core.files.storage import default_storage
@@ -12,7 +13,8 @@ from PIL import Image, ImageChops, ImageDraw
 
 from knowledge.models import Chunk, Document
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.pdf.render import Fractions, find_boxes, render_page
+from knowledge.parsing.pdf.render import Fractions, find_boxes, find_in_lines, render_page
+from knowledge.web.highlights import Marks, bare, sentences_of
 
 MEDIA_TYPE = "image/png"
 _WIDTH = 1400  # pixels
@@ -34,17 +36,56 @@ def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) ->
             with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
                 file.write(page)
             Path(file.name).replace(kept)  # whole or not at all, also for those who read it meanwhile
-        boxes: list[Fractions] = []
-        for chunk in chunks:
-            key = f"knowledge:boxes:{chunk.pk}:{number}"
-            found: list[Fractions] | None = cache.get(key)
-            if found is None:
-                found = find_boxes(source, number, chunk.content)
-                cache.set(key, found, _KEEP_BOXES)
-            boxes += found
     except (ParseError, IndexError, FileNotFoundError) as error:
         raise Http404(str(error)) from None
+    boxes = [box for chunk in chunks for box in boxes_of(document, number, f"{chunk.pk}", chunk.content)]
     return mark(page, boxes) if boxes else page
+
+
+def boxes_of(document: Document, number: int, name: str, text: str) -> list[Fractions]:
+    """Return where a page holds a text, as `find_boxes` does; kept under the text's name.
+
+    Raises `Http404` when the page can't be read.
+    """
+    key = f"knowledge:boxes:{name}:{number}"
+    found: list[Fractions] | None = cache.get(key)
+    if found is None:
+        scanned = document.recognised.filter(number=number).first()
+        try:
+            found = (
+                find_in_lines(scanned.lines, text) if scanned else find_boxes(Path(document.file.path), number, text)
+            )
+        except (ParseError, IndexError, FileNotFoundError) as error:
+            raise Http404(str(error)) from None
+        cache.set(key, found, _KEEP_BOXES)
+    return found
+
+
+def layer(document: Document, number: int, marks: Marks) -> dict[str, Any]:
+    """Return what lies over page `number` (from 1): `lines` read in its picture, and the boxes of what is marked.
+
+    `{"lines": [[text, x0, y0, x1, y1], …], "cited": [[x0, y0, x1, y1], …], "said": […]}`, in fractions of the page.
+    Raises `Http404` when the page can't be read.
+    """
+    cited: list[Fractions] = []
+    said: list[Fractions] = []
+    for chunk in document.chunks.filter(pk__in=marks.chunk_ids):
+        if not (chunk.page_from or 0) <= number <= (chunk.page_to or chunk.page_from or 0):
+            continue
+        own = boxes_of(document, number, f"{chunk.pk}", chunk.content)
+        cited += own
+        sentences = sentences_of(chunk)
+        for index in sorted(marks.said.get(chunk.pk, ())):
+            if index < len(sentences):
+                boxes = boxes_of(document, number, f"{chunk.pk}.{index}", bare(sentences[index]))
+                # The same words elsewhere on the page are not the sentence.
+                said += [box for box in boxes if any(_overlap(box, whole) for whole in own)]
+    scanned = document.recognised.filter(number=number).first()
+    return {"lines": scanned.lines if scanned else [], "cited": cited, "said": said}
+
+
+def _overlap(one: Fractions, other: Fractions) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def mark(page: bytes, boxes: list[Fractions]) -> bytes:

@@ -20,6 +20,7 @@ urlpatterns = [
     path("documents/<int:pk>/delete/", document_views.delete, name="document-delete"),
     path("documents/<int:pk>/file", document_views.file, name="document-file"),
     path("documents/<int:pk>/pages/<int:number>.png", document_views.page_image, name="document-page"),
+    path("documents/<int:pk>/pages/<int:number>.json", document_views.page_layer, name="document-page-layer"),
     path("pictures/<int:pk>", document_views.picture, name="picture"),
     path("passages/<int:pk>/", document_views.passage, name="passage"),
 ]

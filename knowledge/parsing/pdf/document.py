@@ -151,10 +151,12 @@ class _Reader:
         self._styles = survey((page.text.lines for page in sample), bookmarks)
         self._logos = pictures.logos(page.shapes.pictures for page in sample)
         for number, page, around in self._windows():
-            yield PageBreak(page=number, total=self._total)
             if page is None:
+                yield PageBreak(page=number, total=self._total)
                 self._tally.failed += 1
                 continue
+            recognised = scans.recognised(page.text) if page.styles is not None else ()
+            yield PageBreak(page=number, total=self._total, recognised=recognised)
             try:
                 elements = self._understand(page, around)
             except _PAGE_ERRORS as error:

@@ -5,7 +5,7 @@ import ctypes
 import io
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from knowledge.parsing.elements import RecognisedLine
 from knowledge.parsing.pdf.text import HYPHENS, MAX_CHARS, around
 from knowledge.parsing.sandbox.runner import ParseLimits, call
 
@@ -81,6 +82,21 @@ def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | N
         indexes += [index] * len(folded)
     boxes = (_place(page.raw, textpage.raw, index) for index in matches("".join(parts), indexes, text))
     return _lines(box for box in boxes if box is not None)
+
+
+def find_in_lines(lines: Sequence[RecognisedLine], text: str) -> list[Fractions]:
+    """Return the same of the lines that were read in a page's picture; letters of a line are taken as equally wide."""
+    parts: list[str] = []
+    indexes: list[int] = []
+    boxes: list[Fractions] = []
+    for line, x0, y0, x1, y1 in lines:
+        wide = (x1 - x0) / max(1, len(line))
+        for position, character in enumerate(line):
+            folded = fold(character)
+            parts.append(folded)
+            indexes += [len(boxes)] * len(folded)
+            boxes.append((x0 + position * wide, y0, x0 + (position + 1) * wide, y1))
+    return _lines(boxes[index] for index in matches("".join(parts), indexes, text[:MAX_PASSAGE]))
 
 
 def _page(path: str, number: int) -> pdfium.PdfPage | None:

@@ -6,6 +6,7 @@ from statistics import median
 import pypdfium2 as pdfium
 from PIL import Image
 
+from knowledge.parsing.elements import RecognisedLine
 from knowledge.parsing.images import ocr
 from knowledge.parsing.pdf.shapes import Edge, Shapes
 from knowledge.parsing.pdf.style import Styles
@@ -60,6 +61,18 @@ def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> t
     larger = sorted({line.size for line in lines if line.size > body}, reverse=True)
     width, height = picture.width / scale, picture.height / scale
     return PageText(width, height, lines, lambda *box: box), Shapes(edges), Styles(body, larger)
+
+
+def recognised(text: PageText) -> tuple[RecognisedLine, ...]:
+    """Return the lines that were read in a page's picture, with their boxes in fractions of the page."""
+    across, down = text.width or 1, text.height or 1
+    return tuple(
+        (
+            line.text,
+            *(round(value, 4) for value in (line.x0 / across, line.y0 / down, line.x1 / across, line.y1 / down)),
+        )
+        for line in text.lines
+    )
 
 
 def _lines(pieces: Sequence[ocr.Piece], height: float, usual: float, scale: float) -> list[Line]:
