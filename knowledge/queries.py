@@ -1,5 +1,6 @@
 """Reading: what pages, API and commands show of knowledge bases and documents."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,6 +26,10 @@ NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"
 _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
+FOUND = 100  # passages listed of those found in a document
+_PATH = Chunk._meta.get_field("heading_path")
+_MOST_WORDS = 20  # looked for at once
+_BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
 SILENT_AFTER = timedelta(seconds=10)
 
 OVERLAP_TOO_LONG = _("The overlap must be shorter than the chunk size.")
@@ -292,6 +297,53 @@ def document_window(document: Document, start: int = 0, chunk_id: int | None = N
     start = min(max(start, 0), max(total - 1, 0))
     chunks = document.chunks.select_related("picture").filter(ordinal__gte=start, ordinal__lt=start + WINDOW)
     return DocumentWindow(list(chunks), start, total)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage that holds words looked for, or begins under them: the text around the first, in pieces.
+
+    Of a piece it is told whether it is what is looked for.
+    """
+
+    chunk: Chunk
+    pieces: list[tuple[str, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInDocument:
+    """The passages of a document, in its order, that hold the words looked for; at most `FOUND`, of `total`."""
+
+    total: int
+    passages: list[FoundPassage]
+
+
+def find_in_document(document: Document, text: str) -> FoundInDocument | None:
+    """Find a text in a document as it was read, or where it isn't there, all its words; None where there is no text."""
+    words = text.split()[:_MOST_WORDS]
+    if not words:
+        return None
+    before = Chunk.objects.filter(document=document, ordinal=OuterRef("ordinal") - 1).values("heading_path")
+    chunks = document.chunks.annotate(path_before=Coalesce(Subquery(before), Value([]), output_field=_PATH))
+
+    def holding(parts: Iterable[str]) -> QuerySet[Chunk]:
+        found = chunks
+        for part in parts:
+            begins = Q(heading_path__icontains=part) & ~Q(path_before__icontains=part)
+            found = found.filter(Q(content__icontains=part) | begins)
+        return found
+
+    wanted = [" ".join(words)]
+    if len(words) > 1 and not holding(wanted).exists():
+        wanted = words
+    pattern = re.compile(f"({'|'.join(map(re.escape, wanted))})", re.IGNORECASE)
+    passages = []
+    for chunk in holding(wanted)[:FOUND]:
+        at = pattern.search(chunk.content)
+        start = max(0, at.start() - _BEFORE) if at else 0
+        pieces = pattern.split(chunk.content[start : start + _AROUND])
+        passages.append(FoundPassage(chunk, [(piece, bool(n % 2)) for n, piece in enumerate(pieces) if piece]))
+    return FoundInDocument(holding(wanted).count(), passages)
 
 
 def outline(document: Document, limit: int = 200) -> list[dict[str, Any]]:

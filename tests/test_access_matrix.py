@@ -196,6 +196,7 @@ MATRIX: dict[str, Ids] = {
     "document-delete": document,
     "document-file": document,
     "document-page": page,
+    "document-page-layer": page,
     "picture": picture,
     "passage": chunk,
     "api-knowledge-base": base,

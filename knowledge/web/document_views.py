@@ -81,7 +81,10 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a document as it was read; `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages."""
+    """Show a document as it was read.
+
+    `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages, `?find=` lists where words stand in it.
+    """
     shown = access.get_document(request.user, pk)
     chunk_id = _number(request, "chunk")
     window = queries.document_window(shown, _number(request, "from") or 0, chunk_id)
@@ -98,6 +101,8 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "cited": cited,
         "marks": marks,
         "outline": queries.outline(shown),
+        "find": (find := request.GET.get("find", "").replace("\0", "").strip()[:200]),
+        "found": queries.find_in_document(shown, find),
         "viewer": queries.page_viewer(shown, page, cited, marks),
     }
     partial = "#viewer" if request.htmx and request.htmx.target == "page-viewer" else ""  # type: ignore[attr-defined]
@@ -145,7 +150,7 @@ def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Return what lies over a page of a PDF, as JSON (see `page_images.layer`); marks as in `document`."""
     from knowledge.web import page_images
 

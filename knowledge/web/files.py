@@ -69,7 +69,7 @@ def _response(request: HttpRequest, name: str, media_type: str, shown: str, inli
     if end - start < size:
         response.status_code = 206
         response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-    response.headers["Content-Disposition"] = content_disposition_header(not inline, shown)
+    response.headers["Content-Disposition"] = content_disposition_header(not inline, shown) or "inline"
     _protect(response.headers, media_type)
     return response
 
@@ -105,7 +105,7 @@ async def _pieces_async(file: IO[bytes], length: int) -> AsyncIterator[bytes]:
     """Read on a thread, piece by piece: Django would read a synchronous file into memory as a whole."""
     pieces = _pieces(file, length)
     try:
-        while piece := await sync_to_async(next, thread_sensitive=False)(pieces, b""):
+        while piece := await sync_to_async(lambda: next(pieces, b""), thread_sensitive=False)():
             yield piece
     finally:
         pieces.close()

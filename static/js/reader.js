@@ -98,6 +98,7 @@ class Reader {
     this.show(this.awaited);
     this.element.dataset.live = "";
     this.sizes = new ResizeObserver(() => {
+      if (!this.pages.offsetParent) return; // it was closed
       if (this.view.currentScaleValue === "page-width") this.view.currentScaleValue = "page-width";
       this.view.update();
     });
@@ -150,6 +151,7 @@ class Reader {
       boxes.map(([x0, y0, x1, y1]) => {
         const box = document.createElement("mark");
         box.className = name;
+        box.ariaHidden = "true"; // its words are those under it
         box.style.inset = `${100 * y0}% ${100 * (1 - x1)}% ${100 * (1 - y1)}% ${100 * x0}%`;
         return box;
       });
@@ -230,7 +232,7 @@ async function start(element) {
   try {
     await reader.open();
   } catch (error) {
-    console.warn("The PDF is shown as pictures of its pages:", error);
+    console.info("The PDF is shown as pictures of its pages:", error);
     if (!element.isConnected) return;
     await window.htmx.ajax("GET", element.dataset.fallback, { target: element, swap: "outerHTML" });
     if (element.matches("[data-large]")) document.getElementById(element.id)?.showPopover();

@@ -22,6 +22,9 @@ MAX_HEIGHT = 6000
 SEEDS = (16, 8)  # characters that must agree before a stretch counts as found
 MAX_PASSAGE = 20_000  # characters looked for
 ENOUGH = 0.3  # share of the passage that the long seed has to find
+SHORT = 24  # characters of a stretch that may agree by chance; it counts where a longer one is NEAR
+NEAR = 40
+ALONE = 60  # characters in one stretch that are the passage's own, however little of it they are
 
 Fractions = tuple[float, float, float, float]
 
@@ -117,17 +120,28 @@ def fold(text: str) -> str:
 def matches(characters: str, indexes: list[int], text: str) -> list[int]:
     """Return, in order, the `indexes` of the `characters` that belong to `text`."""
     wanted = fold(text)
-    found: set[int] = set()
+    found: list[range] = []
     for seed in SEEDS:
         found = _spread(characters, wanted, min(seed, len(wanted)))
-        if len(found) >= ENOUGH * len(wanted):
+        covered = len({position for stretch in found for position in stretch})
+        if covered >= ENOUGH * len(wanted):
             break
-    return sorted({indexes[position] for position in found})
+    longest = max(map(len, found), default=0)
+    if covered < ENOUGH * len(wanted) and longest < ALONE:
+        return []
+    # A few words that agree by chance stand by themselves.
+    long = [stretch for stretch in found if len(stretch) >= min(SHORT, longest / 2)]
+    near = (
+        stretch
+        for stretch in found
+        if any(stretch.start - NEAR <= other.stop and other.start - NEAR <= stretch.stop for other in long)
+    )
+    return sorted({indexes[position] for stretch in near for position in stretch})
 
 
-def _spread(characters: str, wanted: str, seed: int) -> set[int]:
-    """Find seeds of `wanted` in `characters`, let each grow as far as both agree, and return all positions covered."""
-    found: set[int] = set()
+def _spread(characters: str, wanted: str, seed: int) -> list[range]:
+    """Find seeds of `wanted` in `characters`, let each grow as far as both agree, and return where they lie."""
+    found: list[range] = []
     start = after = 0
     while seed and start + seed <= len(wanted):
         piece = wanted[start : start + seed]
@@ -139,7 +153,7 @@ def _spread(characters: str, wanted: str, seed: int) -> set[int]:
             continue
         pairs = zip(wanted[start:], characters[at : at + len(wanted)], strict=False)
         length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        found.update(range(at, at + length))
+        found.append(range(at, at + length))
         start, after = start + length, at + length
     return found
 

@@ -66,11 +66,12 @@ def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> t
 def recognised(text: PageText) -> tuple[RecognisedLine, ...]:
     """Return the lines that were read in a page's picture, with their boxes in fractions of the page."""
     across, down = text.width or 1, text.height or 1
+
+    def share(value: float, whole: float) -> float:
+        return round(min(max(value / whole, 0), 1), 4)
+
     return tuple(
-        (
-            line.text,
-            *(round(value, 4) for value in (line.x0 / across, line.y0 / down, line.x1 / across, line.y1 / down)),
-        )
+        (line.text, share(line.x0, across), share(line.y0, down), share(line.x1, across), share(line.y1, down))
         for line in text.lines
     )
 

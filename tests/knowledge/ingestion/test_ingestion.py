@@ -115,7 +115,9 @@ def _look(document_id: int, seen: list[tuple[str, str, int]]) -> None:
 def _half_scanned(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[Element]:
     yield PageBreak(page=1, total=2)
     yield Paragraph(page=1, text="Printed words.")
-    yield PageBreak(page=2, total=2)
+    yield PageBreak(
+        page=2, total=2, recognised=() if ocr.mode == "later" else (("Scanned\0 words.", 0.1, 0.2, 0.5, 0.3),)
+    )
     yield Scanned(page=2) if ocr.mode == "later" else Paragraph(page=2, text="Scanned words.")
 
 
@@ -138,9 +140,12 @@ def test_scanned_pages_are_read_once_the_words_that_are_there_are_found(
     document.refresh_from_db()
     assert (document.status, document.progress, document.attempt) == ("ready", 100, 1)
     assert [chunk.content for chunk in document.chunks.all()] == ["Printed words.\n\nScanned words."]
+    page = document.recognised.get()
+    assert (page.number, page.lines) == (2, [["Scanned words.", 0.1, 0.2, 0.5, 0.3]])
     assert services.reingest_document(document)
     document.refresh_from_db()
     assert (document.scanned_pages, document.reads_scans) == (0, False)
+    assert ingestion.parse_and_index_words(document.pk) and not document.recognised.exists()
 
 
 def test_what_is_all_scanned_is_read_at_once_and_while_that_lasts_its_stage_says_so(
@@ -566,8 +571,8 @@ def test_a_document_that_takes_long_to_store_stays_its_workers(
     begun, ended = threading.Event(), threading.Event()
     looks: list[int] = []
 
-    def slow(store: passages.Store, rows: Iterator[str]) -> None:
-        replace(store, rows)
+    def slow(store: passages.Store, *given: Any) -> None:
+        replace(store, *given)
         time.sleep(0.8)
         begun.set()
         _until(lambda: len(looks) > 2)
@@ -631,7 +636,7 @@ def test_chunks_keep_what_the_database_can_not_hold_out(base: KnowledgeBase, tmp
     draft = ChunkDraft("table", "a\x00b \ud800", columns=["x\x00"], rows=[["1", "\x002"]], heading_path=["\x00H"])
     with (tmp_path / "spool").open("w+", encoding="utf-8") as file:
         assert passages.spool([draft], file) == 1
-        passages.Store(document, tmp_path, []).replace(file)
+        passages.Store(document, tmp_path, []).replace(file, {})
     chunk = document.chunks.get()
     assert (chunk.content, chunk.table_columns, chunk.table_rows) == ("ab ", ["x"], [["1", "2"]])
     assert chunk.heading_path == ["H"]

@@ -42,6 +42,9 @@ def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
     assert "".join(_texts(elements)[1:]).replace(" ", "") == WORDS.replace(" ", "")
     (table,) = (element for element in elements if isinstance(element, Table))
     assert [list(table.columns), *map(list, table.rows)] == ROWS
+    (start,) = (element for element in elements if isinstance(element, PageBreak))
+    (text, x0, y0, x1, y1) = start.recognised[0]
+    assert text == "Warranty terms" and 0.1 < x0 < 0.14 and x0 < x1 < 0.5 and 0.07 < y0 < y1 < 0.13
 
 
 def test_chinese_and_a_page_that_lies_askew(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.pdf.render import find_boxes, matches, render_page
+from knowledge.parsing.pdf.render import find_boxes, fold, matches, render_page
 
 
 @pytest.fixture
@@ -69,6 +69,22 @@ def test_boxes_follow_the_rotation_of_the_page(path: Path) -> None:
 def test_what_is_not_on_the_page_has_no_boxes(path: Path) -> None:
     assert find_boxes(path, 1, "An entirely different sentence of another document") == []
     assert find_boxes(path, 1, "") == []
+
+
+def test_words_that_agree_by_chance_are_not_the_passage() -> None:
+    passage = "the second paragraph tells at length of the see description of the builtin and of what it is good for"
+    page = fold(f"See the description of the builtin below. Between: {'other words ' * 9}{passage}")
+    found = matches(page, list(range(len(page))), passage)
+    assert "".join(page[i] for i in found) == fold(passage)
+    # Nor where nothing but such words is there.
+    assert matches(page[:120], list(range(120)), passage) == []
+
+
+def test_a_table_is_found_whose_cells_stand_in_another_order() -> None:
+    cells = ["Arabica beans", "roasted light", "93 degrees hot", "Robusta beans", "roasted dark", "95 degrees hot"]
+    page = fold(" ".join(cells[::2] + cells[1::2]))
+    found = matches(page, list(range(len(page))), " | ".join(cells))
+    assert len(found) > 0.7 * len(page)
 
 
 def test_matching_survives_other_text_in_between() -> None:

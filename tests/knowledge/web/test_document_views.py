@@ -1,5 +1,6 @@
 """Pages of a document."""
 
+import re
 from datetime import timedelta
 from io import BytesIO
 from typing import Any
@@ -225,6 +226,66 @@ async def test_files_are_streamed_under_asgi(document: Document) -> None:
     assert b"".join([piece async for piece in response]) == document.file.read()
 
 
+@pytest.mark.parametrize(
+    ("asked", "status", "content", "told"),
+    [
+        ("bytes=2-4", 206, b"234", "bytes 2-4/10"),
+        ("bytes=7-", 206, b"789", "bytes 7-9/10"),
+        ("bytes=-2", 206, b"89", "bytes 8-9/10"),
+        ("bytes=8-99", 206, b"89", "bytes 8-9/10"),
+        ("bytes=0-", 200, b"0123456789", None),
+        ("bytes=10-", 416, b"", "bytes */10"),
+        ("bytes=4-2", 416, b"", "bytes */10"),
+        ("bytes=-0", 416, b"", "bytes */10"),
+        ("bytes=0-1,4-5", 200, b"0123456789", None),
+        ("bytes=-", 200, b"0123456789", None),
+        ("lines=1-2", 200, b"0123456789", None),
+    ],
+)
+def test_a_part_of_a_file_is_handed_out(
+    as_owner: Client, base: KnowledgeBase, asked: str, status: int, content: bytes, told: str | None
+) -> None:
+    document = factories.make_document(base, "a.pdf", b"0123456789", media_type="application/pdf")
+    response = as_owner.get(url("document-file", document.pk), headers={"Range": asked})
+    assert (response.status_code, b"".join(response), response.headers.get("Content-Range")) == (status, content, told)
+    whole = as_owner.get(url("document-file", document.pk), headers={"Range": asked, "If-Range": '"older"'})
+    assert (whole.status_code, b"".join(whole), whole.headers["Accept-Ranges"]) == (200, b"0123456789", "bytes")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_part_of_a_file_is_streamed_under_asgi(document: Document) -> None:
+    client = AsyncClient()
+    await client.aforce_login(document.knowledge_base.owner)
+    response = await client.get(url("document-file", document.pk), headers={"Range": "bytes=1-3"})
+    assert (response.status_code, response.headers["Content-Length"]) == (206, "3")
+    assert b"".join([piece async for piece in response]) == document.file.read()[1:4]
+
+
+def _found(client: Client, document: Document, text: str) -> list[tuple[str, list[str]]]:
+    """Return the passages listed for a text: where each leads, and the words marked in it."""
+    page = body(client.get(url("document", document.pk), {"find": text}))
+    items = re.findall(r'<li><a href="[^"]*(#passage-\d+)">(.*?)</a></li>', page, re.S)
+    return [(anchor, re.findall(r"<mark>(.*?)</mark>", item)) for anchor, item in items]
+
+
+def test_words_are_found_in_all_of_a_document(
+    as_owner: Client, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowledge.queries.WINDOW", 1)
+    assert _found(as_owner, document, " green  TEA ") == [("#passage-0", ["Green tea"])]
+    # Under a heading it is the passage that begins there; not together, each word is looked for.
+    assert _found(as_owner, document, "coffee") == [("#passage-2", [])]
+    assert _found(as_owner, document, "tea") == [("#passage-0", ["tea"])]
+    assert _found(as_owner, document, "minutes green") == [("#passage-0", ["Green", "minutes"])]
+    assert (
+        _found(as_owner, document, "100%") == _found(as_owner, document, "a_b") == _found(as_owner, document, "") == []
+    )
+    assert _found(as_owner, document, "(Roast|") == []
+    page = body(as_owner.get(url("document", document.pk), {"find": "<script>\0"}))
+    assert "“&lt;script&gt;” stands in 1 passage" in page and "<mark>&lt;script&gt;</mark>alert(1)" in page
+    assert "isn't in this document" in body(as_owner.get(url("document", document.pk), {"find": "cocoa"}))
+
+
 def test_a_missing_file_is_404(as_owner: Client, document: Document) -> None:
     document.file.storage.delete(document.file.name)
     assert as_owner.get(url("document-file", document.pk)).status_code == 404
@@ -251,6 +312,7 @@ def test_strangers_find_nothing(as_stranger: Client, anonymous: Client, document
     chunk = document.chunks.all()[0]
     assert as_stranger.get(url("passage", chunk.pk)).status_code == 404
     assert as_stranger.get(url("document-page", document.pk, 1)).status_code == 404
+    assert as_stranger.get(url("document-page-layer", document.pk, 1)).status_code == 404
     assert Document.objects.filter(pk=document.pk, status="ready").exists()
 
 

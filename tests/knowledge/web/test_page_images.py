@@ -12,7 +12,7 @@ from django.urls import reverse
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.models import Document, KnowledgeBase
+from knowledge.models import Document, KnowledgeBase, ScannedPage
 from knowledge.web import page_images
 from tests import factories
 
@@ -81,6 +81,43 @@ def test_pages_that_are_not_there_are_404(as_owner: Client, as_stranger: Client,
     assert _get(as_owner, pdf, 1).status_code == 404
     text = factories.make_document(pdf.knowledge_base)
     assert _get(as_owner, text, 1).status_code == 404
+
+
+def _layer(client: Client, document: Document, number: int, **query: Any) -> Any:
+    return client.get(reverse("document-page-layer", args=[document.pk, number]), query)
+
+
+def test_what_lies_over_a_page_are_the_passage_and_its_sentences(as_owner: Client, pdf: Document) -> None:
+    cache.clear()
+    text = "Coffee is brewed at ninety-three degrees."
+    first = factories.make_chunk(pdf, "Green tea is steeped at eighty degrees.", page_from=1, page_to=1)
+    chunk = factories.make_chunk(pdf, f"Green is no coffee. {text}", page_from=2, page_to=2)
+    layer = _layer(as_owner, pdf, 2, chunk=chunk.pk, said=f"{chunk.pk}.1").json()
+    ((x0, y0, x1, y1),) = layer["said"]
+    assert layer["cited"] == layer["said"] and layer["lines"] == []
+    assert abs(x0 - 0.1) < 0.01 and 0.5 < x1 < 0.8 and 0.45 < y0 < y1 < 0.55
+    # What is on another page, or in no sentence, is not marked.
+    assert _layer(as_owner, pdf, 1, chunk=chunk.pk).json() == {"lines": [], "cited": [], "said": []}
+    told = _layer(as_owner, pdf, 2, chunk=chunk.pk, joined=f"{first.pk},{chunk.pk}", said=f"{chunk.pk}.9").json()
+    assert (len(told["cited"]), told["said"]) == (1, [])
+    assert _layer(as_owner, pdf, 3).status_code == 404
+    Path(pdf.file.path).write_bytes(b"%PDF-1.7 broken")
+    cache.clear()
+    assert _layer(as_owner, pdf, 2, chunk=chunk.pk).status_code == 404
+
+
+def test_a_scanned_page_is_marked_where_its_words_were_read(as_owner: Client, pdf: Document) -> None:
+    cache.clear()
+    lines = [["保修期内可", 0.1, 0.2, 0.6, 0.25], ["免费更换。", 0.1, 0.3, 0.6, 0.35], ["Page 7", 0.4, 0.9, 0.5, 0.92]]
+    ScannedPage.objects.create(document=pdf, number=2, lines=lines)
+    chunk = factories.make_chunk(pdf, "保修期内可免费更换。", page_from=2, page_to=2)
+    layer = _layer(as_owner, pdf, 2, chunk=chunk.pk).json()
+    assert layer["lines"] == lines
+    assert layer["cited"] == [[0.1, 0.2, 0.6, 0.25], [0.1, 0.3, 0.5, 0.35]]
+    assert _marker_pixels(_get(as_owner, pdf, 2, highlight=chunk.pk).content) > 1000
+    Document.objects.filter(pk=pdf.pk).update(scanned_pages=1)
+    page = as_owner.get(reverse("document", args=[pdf.pk]), {"chunk": chunk.pk}).content.decode()
+    assert 'data-scanned="2"' in page and 'data-marked="2"' in page and f'data-marks="chunk={chunk.pk}"' in page
 
 
 def test_the_document_shows_the_cited_page(as_owner: Client, pdf: Document) -> None:
