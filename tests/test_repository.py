@@ -1,6 +1,7 @@
 """What builds, starts and checks the site elsewhere: the image, the compose file, the CI; and the marks of tests."""
 
 import ast
+import hashlib
 import json
 import re
 import subprocess
@@ -141,6 +142,20 @@ def test_the_workflow_asks_for_what_is_there() -> None:
     assert commands and all(make == "make" and target in targets for make, target in commands), commands
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == f">={job['strategy']['matrix']['python'][0]}"
+
+
+# --- What others wrote ----------------------------------------------------------------------------
+
+
+def test_pdfjs_is_as_it_was_released() -> None:
+    folder = ROOT / "static" / "pdfjs"
+    told = dict(reversed(line.split("  ", 1)) for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines())
+    there = {
+        f"./{path.relative_to(folder)}": hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("SHA256SUMS", "README.md")
+    }
+    assert there == told
 
 
 # --- The changelog --------------------------------------------------------------------------------

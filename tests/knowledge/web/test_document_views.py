@@ -282,8 +282,8 @@ def test_words_are_found_in_all_of_a_document(
     )
     assert _found(as_owner, document, "(Roast|") == []
     page = body(as_owner.get(url("document", document.pk), {"find": "<script>\0"}))
-    assert "“&lt;script&gt;” stands in 1 passage" in page and "<mark>&lt;script&gt;</mark>alert(1)" in page
-    assert "isn't in this document" in body(as_owner.get(url("document", document.pk), {"find": "cocoa"}))
+    assert "“&lt;script&gt;” found in 1 passage" in page and "<mark>&lt;script&gt;</mark>alert(1)" in page
+    assert "is not in this document" in body(as_owner.get(url("document", document.pk), {"find": "cocoa"}))
 
 
 def test_a_missing_file_is_404(as_owner: Client, document: Document) -> None:
