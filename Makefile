@@ -16,7 +16,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses logical
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
-	@echo "make quick     the same without types, and without the tests that drive a browser or start a whole site"
+	@echo "make quick     the same without types, and without tests that drive a browser, start a whole site or take seconds"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
 	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
@@ -73,7 +73,7 @@ test: tools lint types browser
 	$(PYTEST)
 
 quick: tools lint
-	$(PYTEST) -m 'not browser and not site'
+	$(PYTEST) -m 'not browser and not site and not slow'
 
 lock: install-dev
 	$(COMPILE) pyproject.toml --output-file requirements.txt

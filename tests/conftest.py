@@ -31,7 +31,10 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("steady")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("loadgroup", False):  # in a worker of pytest-xdist
+        grouped = (item.nodeid for item in session.items if item.get_closest_marker("xdist_group"))
+        assert all("@" in nodeid for nodeid in grouped), "groups of tests would be torn apart"
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

@@ -47,6 +47,7 @@ def counts(client: Client) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None:
     filling.fill(FEW)
     rows = {model: model._default_manager.count() for model in MODELS}
@@ -58,6 +59,7 @@ def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None
     assert {name: (few[name], count) for name, count in many.items() if count > few[name] + 1} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [MODELS[first::3] for first in range(3)], ids=range(3))
 def test_who_may_only_look_opens_every_page_and_changes_nothing(models: list[type[Model]]) -> None:
     filling.fill(12)

@@ -94,6 +94,7 @@ async def test_every_route_is_closed_to_them_as_to_a_stranger(
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_no_page_without_an_id_tells_them_more_than_others(
     owner: User, colleague: User, powerless: User, as_stranger: Client
@@ -114,6 +115,7 @@ def test_no_page_without_an_id_tells_them_more_than_others(
     assert unknown == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_admin_shows_them_nothing_and_lets_them_do_nothing(owner: User, colleague: User, powerless: User) -> None:
     make_secret_world(owner, colleague)

@@ -259,6 +259,7 @@ for _try in range(int(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
     redis_server: RedisServer, shared_cache: None, owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
