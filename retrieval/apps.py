@@ -31,8 +31,13 @@ def _drop_orphans(**kwargs: Any) -> None:
 
 
 def _worker_started(**kwargs: Any) -> None:
+    from django_q.tasks import async_task
+
     from retrieval.embedding_models import jobs
     from retrieval.evaluation import runs
+    from retrieval.models import CorpusSize
 
     runs.worker_started()
     jobs.worker_started()
+    if CorpusSize.objects.filter(analysed_to__isnull=False).exists():  # an earlier version indexed them
+        async_task("retrieval.tasks.renew_index")

@@ -192,6 +192,8 @@ class CorpusSize(models.Model):
         "knowledge.KnowledgeBase", on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     chunks = models.IntegerField(default=0)
+    # After the analysis learned a new kind of term: the last chunk that was analysed anew, from 0. Null where all were.
+    analysed_to = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         """Never negative."""

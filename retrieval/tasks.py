@@ -2,6 +2,7 @@
 
 from knowledge.ingestion import worker
 from retrieval.embedding_models import jobs
+from retrieval.engine import index
 from retrieval.evaluation import runs
 
 
@@ -13,3 +14,8 @@ def run_evaluation(run_id: int) -> bool:
 def run_model_job(job_id: int) -> bool:
     """Add, try or take into use an embedding model, while documents are read; see `jobs.execute`."""
     return worker.beside(lambda: jobs.execute(job_id))
+
+
+def renew_index() -> int:
+    """Analyse anew what an earlier version of the site indexed, while documents are read; see `index.renew`."""
+    return worker.beside(index.renew)

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, pairwise
 
 import Stemmer
 
@@ -81,6 +81,18 @@ def terms(text: str) -> list[str]:
     return list(chain.from_iterable(map(_token_terms, _SPLIT.findall(_folded(text)))))
 
 
+def border_pairs(text: str) -> list[str]:
+    """Return the pairs of Chinese characters between which a text's words meet, each once: the last and the first.
+
+    They tell phrases from words that merely stand in one passage, and join what the dictionary takes apart: 油漆桶 is
+    cut into 油漆 and 桶, which "漆 桶" holds together. The space keeps a pair from being taken for a term.
+    """
+    import rjieba  # as in _chinese
+
+    cut = (rjieba.cut(run, False) for run in _RUN_OF_HAN.findall(_folded(text)))
+    return list(dict.fromkeys(f"{left[-1]} {right[0]}" for words in cut for left, right in pairwise(words)))
+
+
 def pieces(text: str, words: Collection[str]) -> set[str]:
     """Return every piece of a text's Chinese, up to four characters, that shares some with one of these words.
 
@@ -99,6 +111,16 @@ def pieces(text: str, words: Collection[str]) -> set[str]:
                     for stop in range(max(start, begin) + 1, min(len(run), start + LONGEST_PIECE) + 1)
                 }
     return found - set(words) - CHINESE_STOP_WORDS
+
+
+def importance(term: str) -> float:
+    """Return what a term of a query counts: 1, a Chinese character by itself 0.7, a pair across a border 0.3.
+
+    Figures: docs/decisions/terms.md.
+    """
+    if " " in term:
+        return 0.3
+    return 0.7 if len(term) == 1 and _RUN_OF_HAN.match(term) else 1.0
 
 
 def _folded(text: str) -> str:

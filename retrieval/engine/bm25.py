@@ -5,10 +5,11 @@ is never negative. A passage carries the saturated term frequencies, a query the
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
-from retrieval.engine.analysis import term_id, terms
+from retrieval.engine.analysis import border_pairs, importance, term_id, terms
 
 K1 = 1.2
 B = 0.75
@@ -16,6 +17,8 @@ B = 0.75
 AVERAGE_LENGTH = 120
 # No weight reaches it, however often a term occurs.
 HIGHEST_WEIGHT = K1 + 1
+# Of a pair of Chinese characters where words meet, in each passage that holds it.
+PAIR_WEIGHT = 1.0
 # pgvector holds no more elements in a sparse vector.
 MOST_TERMS = 16_000
 
@@ -34,12 +37,30 @@ def passage_weights(counts: Mapping[int, int]) -> dict[int, float]:
     return {term: count * (K1 + 1) / (count + damping) for term, count in kept}
 
 
+def weights_of(text: str) -> dict[int, float]:
+    """Return a passage's weights: of its terms as above, of the pairs where its Chinese words meet 1 each.
+
+    How often a pair occurs, and in how long a passage, told nothing more: docs/decisions/terms.md.
+    """
+    weights = passage_weights(count_terms(text))
+    pairs = islice(map(term_id, border_pairs(text)), MOST_TERMS - len(weights))
+    return dict.fromkeys(pairs, PAIR_WEIGHT) | weights
+
+
+def wanted(found: Iterable[str]) -> dict[int, float]:
+    """Return how much each term of a query counts, by its id: its importance, as often as it is said."""
+    counts: dict[int, float] = defaultdict(float)
+    for term in found:
+        counts[term_id(term)] += importance(term)
+    return counts
+
+
 def inverse_document_frequency(size: int, document_frequency: int) -> float:
     """Return ln(1 + (N − df + 0.5) / (df + 0.5)) for `size` passages of which `document_frequency` hold the term."""
     return math.log(1 + (size - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
-def query_weights(counts: Mapping[int, int], size: int, frequencies: Mapping[int, int]) -> dict[int, float]:
+def query_weights(counts: Mapping[int, float], size: int, frequencies: Mapping[int, int]) -> dict[int, float]:
     """Return count·idf per term id of a query, without the terms that no passage holds."""
     return {
         term: count * inverse_document_frequency(size, frequencies[term])

@@ -37,11 +37,15 @@ class Engine(Protocol):
     def stats(self, knowledge_base_ids: Sequence[int]) -> IndexStats:
         """Return the size of the knowledge bases' index."""
 
-    async def search_fulltext(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
-        """Return the k best (chunk id, BM25 score), best first."""
+    async def search_fulltext(
+        self, text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    ) -> Hits:
+        """Return the k best (chunk id, BM25 score), best first; of some documents alone where these are named."""
 
-    async def search_vectors(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
-        """Return the k nearest (chunk id, cosine similarity), nearest first."""
+    async def search_vectors(
+        self, text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    ) -> Hits:
+        """Return the k nearest (chunk id, cosine similarity), nearest first; likewise."""
 
 
 class PostgresEngine:
@@ -61,11 +65,15 @@ class PostgresEngine:
         counts = VectorCount.objects.filter(knowledge_base_id__in=knowledge_base_ids, space__active=True)
         return IndexStats(chunks or 0, counts.aggregate(all=Sum("vectors"))["all"] or 0)
 
-    async def search_fulltext(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_fulltext(
+        self, text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    ) -> Hits:
         """Return the k best (chunk id, BM25 score), best first."""
-        return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k)
+        return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k, document_ids)
 
-    async def search_vectors(self, text: str, knowledge_base_ids: Sequence[int], k: int) -> Hits:
+    async def search_vectors(
+        self, text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    ) -> Hits:
         """Return the k nearest (chunk id, cosine similarity); no connection is held while the model works.
 
         When the space goes meanwhile, another one has taken its place, and is asked.
@@ -76,7 +84,7 @@ class PostgresEngine:
                 space = await in_database(spaces.active_space)
             vector = await spaces.with_model(spaces.embed_query, space, text)
             try:
-                return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k)
+                return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k, document_ids)
             except vectors.SpaceChanged:
                 if spaces.is_on_trial():
                     raise

@@ -5,7 +5,6 @@ those that hold several terms at once. What that leaves out can score at most th
 terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -14,7 +13,7 @@ from django.db import connection
 from pgvector import SparseVector
 
 from retrieval.engine import bm25
-from retrieval.engine.analysis import pieces, term_id, terms
+from retrieval.engine.analysis import border_pairs, pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
 
 # The rarest terms are taken while their passages are no more than this.
@@ -34,9 +33,10 @@ WHERE knowledge_base_id = ANY(%(bases)s) AND term = ANY(%(terms)s) AND document_
 # Ordered by the score that is shown: by its negative, it would be computed twice for each passage.
 _SCORE = f"""
 SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
-FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
+FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery {{only}}
 ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
+_OF_DOCUMENTS = "AND document_id = ANY(%(documents)s)"
 _LIKELY = f"""
 SELECT weights::text FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
@@ -67,11 +67,12 @@ class Term:
     weight: float
     frequency: int
     lexemes: tuple[str, ...]
+    highest_weight: float = bm25.HIGHEST_WEIGHT  # in a passage
 
     @property
     def highest_score(self) -> float:
-        """What no passage reaches by this term alone."""
-        return self.weight * bm25.HIGHEST_WEIGHT
+        """The most that the term can give a passage."""
+        return self.weight * self.highest_weight
 
     @property
     def query(self) -> str:
@@ -79,23 +80,29 @@ class Term:
         return "(" + "|".join(f"'{lexeme}'" for lexeme in self.lexemes) + ")"
 
 
-def search(text: str, knowledge_base_ids: Sequence[int], k: int) -> list[tuple[int, float]]:
+def search(
+    text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+) -> list[tuple[int, float]]:
     """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
 
-    N and the document frequencies are those of the searched bases together. Chinese that was cut into words of which
-    no passage holds one is searched for by the other words in it, too.
+    N and the document frequencies are those of the searched bases together, also where only some of their documents
+    are asked: a word that stands all through one of them may be rare in the others. Chinese that was cut into words
+    of which no passage holds one is searched for by the other words in it, too.
     """
     found = terms(text)
     if not found or not knowledge_base_ids:
         return []
-    known = _statistics(knowledge_base_ids, found)
+    pairs = border_pairs(text)
+    known = _statistics(knowledge_base_ids, [*found, *pairs])
     unknown = {term for term in found if term_id(term) not in known.frequencies}
     if others := pieces(text, unknown) - set(found):
         found += sorted(others)
-        known = _statistics(knowledge_base_ids, found)
-    query_terms, weights = _query(found, known)
-    if not query_terms:
-        return []
+        known = _statistics(knowledge_base_ids, [*found, *pairs])
+    if all(term_id(term) not in known.frequencies for term in found):
+        return []  # pairs tell which passage is the best, not that there is one
+    query_terms, weights = _query(found, known, pairs)
+    if document_ids:
+        return _score(_any(query_terms), weights, k, document_ids)
     for count in range(_together(query_terms, known.size), 1, -1):
         hits = _score("&".join(term.query for term in query_terms[:count]), weights, k)
         if len(hits) == k:
@@ -169,18 +176,22 @@ def _statistics(knowledge_base_ids: Sequence[int], wanted: Sequence[str]) -> _St
     return known
 
 
-def _query(found: Sequence[str], known: _Statistics) -> tuple[list[Term], str]:
-    """Return some terms that passages hold, the rarest first, and all their weights as a `sparsevec`."""
-    weights = bm25.query_weights(Counter(map(term_id, found)), known.size, known.frequencies)
-    query_terms = sorted(
-        (Term(weight, known.frequencies[term], tuple(known.lexemes[term])) for term, weight in weights.items()),
-        key=lambda term: (term.frequency, -term.weight),
+def _query(found: Sequence[str], known: _Statistics, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
+    """Return some terms that passages hold, those that tell most first, and all their weights as a `sparsevec`."""
+    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, known.frequencies)
+    highest = dict.fromkeys(map(term_id, pairs), bm25.PAIR_WEIGHT) | dict.fromkeys(
+        map(term_id, found), bm25.HIGHEST_WEIGHT
     )
+    query_terms = [
+        Term(weight, known.frequencies[term], tuple(known.lexemes[term]), highest[term])
+        for term, weight in weights.items()
+    ]
+    query_terms.sort(key=lambda term: -term.highest_score)
     return query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS)
 
 
 def _together(query_terms: Sequence[Term], size: int) -> int:
-    """Return how many of the terms, rarest first, few enough passages hold together; 1 where the rarest is rare.
+    """Return how many of the terms, in their order, few enough passages hold together; 1 where the first is rare.
 
     That is estimated as if passages held terms by chance; since terms keep company, more do.
     """
@@ -193,7 +204,7 @@ def _together(query_terms: Sequence[Term], size: int) -> int:
 
 
 def _rarest(query_terms: Sequence[Term]) -> int:
-    """Return how many of the terms, rarest first, give at most `CANDIDATES` passages; at least one."""
+    """Return how many of the terms, in their order, give at most `CANDIDATES` passages; at least one."""
     total = 0
     for index, term in enumerate(query_terms):
         total += term.frequency
@@ -250,7 +261,13 @@ class _Alternatives:
         return "|".join(found)
 
 
-def _score(query: str, weights: str, k: int) -> list[tuple[int, float]]:
+def _score(query: str, weights: str, k: int, document_ids: Sequence[int] = ()) -> list[tuple[int, float]]:
+    parameters: dict[str, str | int | list[int]] = {
+        "query": query,
+        "weights": weights,
+        "k": k,
+        "documents": list(document_ids),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_SCORE, {"query": query, "weights": weights, "k": k})
+        cursor.execute(_SCORE.format(only=_OF_DOCUMENTS if document_ids else ""), parameters)
         return [(chunk_id, float(score)) for chunk_id, score in cursor.fetchall()]

@@ -16,7 +16,7 @@ from django.db import connection, transaction
 
 from knowledge.models import Chunk
 from retrieval.engine import bm25, vectors
-from retrieval.models import TERM_DIMENSIONS
+from retrieval.models import TERM_DIMENSIONS, CorpusSize
 
 # Chunks per transaction: enough to spread its cost, few enough that other workers wait less than a second.
 BATCH = 500
@@ -71,6 +71,31 @@ ON CONFLICT (knowledge_base_id) DO UPDATE SET chunks = known.chunks + EXCLUDED.c
 
 _SHRINK = "UPDATE retrieval_corpussize SET chunks = chunks - %s WHERE knowledge_base_id = %s"
 
+_OUTDATED = """
+SELECT chunk_id FROM retrieval_indexentry WHERE knowledge_base_id = %s AND chunk_id > %s ORDER BY chunk_id LIMIT %s
+"""
+
+_LOCK_ROWS = "SELECT chunk_id FROM retrieval_indexentry WHERE chunk_id = ANY(%s) ORDER BY chunk_id FOR UPDATE"
+
+# What each row held is read beside what it holds then: only what is new to it is counted.
+_RENEW = f"""
+WITH before AS MATERIALIZED (SELECT chunk_id, terms FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunk_ids)s)),
+after AS (
+    UPDATE retrieval_indexentry AS entry
+    SET terms = array_to_tsvector(ARRAY(SELECT entry.knowledge_base_id || ':' || term
+                                        FROM unnest(string_to_array(new.terms, ' ')) AS term)),
+        weights = new.weights::sparsevec({TERM_DIMENSIONS})
+    FROM unnest(%(chunk_ids)s::bigint[], %(terms)s::text[], %(weights)s::text[]) AS new (chunk_id, terms, weights)
+    WHERE entry.chunk_id = new.chunk_id
+    RETURNING entry.terms
+)
+SELECT split_part(lexeme, ':', 2)::bigint AS term, sum(change)::int FROM (
+    SELECT unnest(tsvector_to_array(terms)) AS lexeme, -1 AS change FROM before
+    UNION ALL SELECT unnest(tsvector_to_array(terms)), 1 FROM after
+) AS changes GROUP BY 1 HAVING sum(change) > 0
+"""
+_RENEWING = 0x7261677369746541  # any number that no other use of advisory locks takes
+
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
@@ -98,8 +123,7 @@ def index(rows: Iterable[IndexRow]) -> int:
     remaining = iter(rows)
     indexed = 0
     while batch := list(islice(remaining, BATCH)):
-        counts = {row.chunk_id: bm25.count_terms(row.text) for row in batch}  # outside the transaction: it takes long
-        weights = {chunk_id: bm25.passage_weights(count) for chunk_id, count in counts.items()}
+        weights = {row.chunk_id: bm25.weights_of(row.text) for row in batch}  # outside the transaction: it takes long
         parameters: list[list[int] | list[str]] = [
             list(weights),
             [" ".join(map(str, weight)) for weight in weights.values()],
@@ -143,3 +167,40 @@ def delete(document_ids: Sequence[int]) -> int:
             cursor.execute(_LOWER, [list(frequencies), list(frequencies.values()), knowledge_base_id])
             cursor.execute(_SHRINK, [chunks[knowledge_base_id], knowledge_base_id])
     return sum(chunks.values())
+
+
+def renew() -> int:
+    """Analyse anew what was indexed before the analysis learned a new kind of term, and return how many chunks it were.
+
+    Vectors stay, and all is found meanwhile. One process at a time does it, a batch per transaction; cut off anywhere,
+    it goes on where it was. Terms are only added: an analysis that drops some has to lower their frequencies, too.
+    """
+    renewed = 0
+    while (batch := _renew_batch()) is not None:
+        renewed += batch
+    return renewed
+
+
+def _renew_batch() -> int | None:
+    """Renew the next chunks of a base and return how many, or None when nothing is left or another process does it."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_RENEWING])
+        base = CorpusSize.objects.filter(analysed_to__isnull=False).order_by("pk").first()
+        if not cursor.fetchone()[0] or base is None:
+            return None
+        cursor.execute(_OUTDATED, [base.pk, base.analysed_to, BATCH])
+        rows = [IndexRow.of(chunk) for chunk in Chunk.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])]
+        weights = {row.chunk_id: bm25.weights_of(row.text) for row in rows}
+        cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in rows})])
+        cursor.execute(_LOCK_ROWS, [list(weights)])
+        kept = {chunk_id: weights[chunk_id] for (chunk_id,) in cursor.fetchall()}
+        parameters = {
+            "chunk_ids": list(kept),
+            "terms": [" ".join(map(str, weight)) for weight in kept.values()],
+            "weights": [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in kept.values()],
+        }
+        cursor.execute(_RENEW, parameters)
+        frequencies = dict(cursor.fetchall())
+        cursor.execute(_RAISE, [base.pk, list(frequencies), list(frequencies.values())])
+        CorpusSize.objects.filter(pk=base.pk).update(analysed_to=max(weights, default=None))
+        return len(kept)

@@ -58,8 +58,11 @@ WHERE space.id = %s GROUP BY space.id
 # that it is computed once.
 _EXACT = """
 SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similarity FROM {table}
-WHERE knowledge_base_id = ANY(%(bases)s)
+WHERE knowledge_base_id = ANY(%(bases)s) {only}
 ORDER BY similarity DESC, chunk_id LIMIT %(k)s
+"""
+_OF_DOCUMENTS = """
+AND chunk_id IN (SELECT chunk_id FROM retrieval_indexentry WHERE document_id = ANY(%(documents)s))
 """
 _GRAPH = """
 SELECT chunk_id, 1 - distance FROM (
@@ -115,11 +118,16 @@ def decrement_counts(document_ids: Sequence[int]) -> None:
 
 
 def search(
-    space: EmbeddingSpace, vector: NDArray[np.float32], knowledge_base_ids: Sequence[int], k: int
+    space: EmbeddingSpace,
+    vector: NDArray[np.float32],
+    knowledge_base_ids: Sequence[int],
+    k: int,
+    document_ids: Sequence[int] = (),
 ) -> list[tuple[int, float]]:
     """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
 
-    Raises `SpaceChanged` when the space is gone.
+    Where documents are named, all vectors of these are compared, and of these alone. Raises `SpaceChanged` when the
+    space is gone.
     """
     if not knowledge_base_ids:
         return []
@@ -133,8 +141,8 @@ def search(
             wanted, total = int(row[0]), int(row[1])
             if not wanted:
                 return []
-            asked = _Question(space, literal(vector), list(knowledge_base_ids), k)
-            if is_exact(wanted, total, k):
+            asked = _Question(space, literal(vector), list(knowledge_base_ids), k, list(document_ids))
+            if document_ids or is_exact(wanted, total, k):
                 return asked.compare()
             if wanted == total:
                 return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
@@ -164,10 +172,12 @@ class _Question:
     vector: str
     bases: list[int]
     k: int
+    documents: list[int]
 
     def compare(self, *, after_a_walk: bool = False) -> list[tuple[int, float]]:
-        """Compare all vectors of the bases."""
-        return self._ask(_EXACT, dict.fromkeys(_PLANNING) if after_a_walk else {}, self.k)
+        """Compare all vectors of the bases, or of the documents."""
+        options = dict.fromkeys(_PLANNING) if after_a_walk else {}
+        return self._ask(_EXACT, options, self.k, only=_OF_DOCUMENTS if self.documents else "")
 
     def walk(self, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
         """Walk the graph until `limit` hits are found, or about `most` vectors were met."""
@@ -182,7 +192,9 @@ class _Question:
         self, statement: str, options: Mapping[str, str | None], limit: int, only: str = ""
     ) -> list[tuple[int, float]]:
         """Run a statement with options of the server that hold for this transaction, None for the default."""
-        parameters: dict[str, str | int | list[int]] = {"vector": self.vector, "bases": self.bases, "k": limit}
+        parameters: dict[str, str | int | list[int]] = {
+            "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit
+        }  # fmt: skip
         with connection.cursor() as cursor:
             if options:
                 calls = ", ".join(["set_config(%s, %s, true)"] * len(options))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.engine import analysis
-from retrieval.engine.analysis import pieces, term_id, terms
+from retrieval.engine.analysis import border_pairs, importance, pieces, term_id, terms
 
 # Text, the query that must find it by at least one term of its own, and whole terms that must be there.
 CASES = [
@@ -195,3 +195,14 @@ def test_words_without_an_end_are_read_in_passing(unit: str) -> None:
 def test_addresses_are_found_behind_marks_and_chinese() -> None:
     for text in ("...ann@example.com", "<ann@example.com>", "邮箱：ann@example.com", "--ann@example.com"):
         assert "example.com" in terms(text), text
+
+
+def test_border_pairs_are_where_chinese_words_meet() -> None:
+    assert border_pairs("数据库优化统计, 数据库优化") == ["库 优", "化 统"]
+    assert border_pairs("数据库") == []
+    assert border_pairs("query planner 18") == []
+
+
+@pytest.mark.parametrize(("term", "expected"), [("数据库", 1.0), ("桶", 0.7), ("漆 桶", 0.3), ("c", 1.0)])
+def test_characters_and_pairs_count_less_than_words(term: str, expected: float) -> None:
+    assert importance(term) == expected

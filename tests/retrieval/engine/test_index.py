@@ -8,12 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django_q.models import OrmQ
+from django_q.signals import post_spawn
 
 from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
+from retrieval import tasks
 from retrieval.engine import bm25, fulltext, index
-from retrieval.engine.analysis import pieces, terms
+from retrieval.engine.analysis import border_pairs, importance, pieces, terms
 from retrieval.engine.engine import engine
 from retrieval.engine.index import IndexRow
 from retrieval.indexer import Indexer
@@ -37,13 +40,19 @@ def reference(corpus: dict[int, str], query: str, k: int) -> list[tuple[int, flo
     asked = terms(query)
     asked += sorted(pieces(query, set(asked) - held) - set(asked))
     scores: dict[int, float] = {}
+    for pair in border_pairs(query):
+        holders = [key for key, text in corpus.items() if pair in border_pairs(text)]
+        for key in holders:
+            scores[key] = scores.get(key, 0.0) + 0.3 * bm25.inverse_document_frequency(len(corpus), len(holders))
+    if not held & set(asked):
+        return []
     for term, count in Counter(asked).items():
         holders = [key for key, document in documents.items() if term in document]
         idf = bm25.inverse_document_frequency(len(corpus), len(holders))
         for key in holders:
             tf, length = documents[key][term], sum(documents[key].values())
             norm = bm25.K1 * (1 - bm25.B + bm25.B * length / bm25.AVERAGE_LENGTH)
-            scores[key] = scores.get(key, 0.0) + count * idf * tf * (bm25.K1 + 1) / (tf + norm)
+            scores[key] = scores.get(key, 0.0) + count * importance(term) * idf * tf * (bm25.K1 + 1) / (tf + norm)
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
 
 
@@ -57,7 +66,7 @@ def assert_same(found: list[tuple[int, float]], expected: list[tuple[int, float]
 
 def assert_counts_are_right(base: KnowledgeBase, corpus: dict[int, str]) -> None:
     """The stored frequencies are those of the corpus, and no others."""
-    expected = Counter(term for text in corpus.values() for term in bm25.count_terms(text))
+    expected = Counter(term for text in corpus.values() for term in bm25.weights_of(text))
     stored = TermFrequency.objects.filter(knowledge_base=base, document_frequency__gt=0)
     assert dict(stored.values_list("term", "document_frequency")) == dict(expected)
     assert engine.stats([base.pk]).chunks == len(corpus)
@@ -111,11 +120,102 @@ def test_several_bases_are_scored_as_one(owner: User) -> None:
         assert_same(found, reference(together, query, 10))
 
 
+@pytest.mark.parametrize("candidates", [1, fulltext.CANDIDATES])
+def test_single_documents_are_asked_with_the_same_scores(
+    owner: User, candidates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
+    rng = random.Random(11)
+    base, other = (factories.make_knowledge_base(owner) for _ in range(2))
+    mine = [add_document(base, [text_of(rng, ENGLISH + CHINESE) for _ in range(12)]) for _ in range(4)]
+    elsewhere, _corpus = add_document(other, [text_of(rng, ENGLISH) for _ in range(5)])
+    asked = [mine[1][0].pk, mine[3][0].pk, elsewhere.pk]
+    for query in ("index vacuum 数据库优化", "café TL-SE2109 lock 索引", "restore"):
+        everything = reference({pk: text for _, corpus in mine for pk, text in corpus.items()}, query, 1000)
+        expected = [hit for hit in everything if hit[0] in mine[1][1] | mine[3][1]]
+        assert_same(fulltext.search(query, [base.pk], 10, asked), expected[:10])
+
+
 def test_chinese_that_the_passages_cut_another_way_is_found(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     _document, corpus = add_document(base, ["点击油漆桶图标。", "单元格的样式。", "这个桶里有水。"])
     found = fulltext.search("怎样用油漆桶", [base.pk], 10)
     assert [corpus[chunk_id] for chunk_id, _score in found] == ["点击油漆桶图标。", "这个桶里有水。"]
+
+
+def test_words_that_follow_each_other_rank_above_the_same_words_apart(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    _document, corpus = add_document(base, ["桶里没有油漆了。", "点击油漆桶。"])
+    found = fulltext.search("油漆桶", [base.pk], 10)
+    assert [corpus[chunk_id] for chunk_id, _score in found] == ["点击油漆桶。", "桶里没有油漆了。"]
+
+
+def test_pairs_alone_find_nothing(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    add_document(base, ["仓库优秀"])
+    assert border_pairs("仓库优秀") == border_pairs("数据库优化") == ["库 优"]
+    assert fulltext.search("数据库优化", [base.pk], 10) == []
+
+
+def test_what_was_indexed_without_pairs_gets_them(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BATCH", 2)
+    older, newer = (factories.make_knowledge_base(owner) for _ in range(2))
+    passages = ["桶里没有油漆了。", "点击油漆桶。", "a tin of paint", "油漆桶在哪里？", "桶"]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(bm25, "border_pairs", lambda _text: [])
+        document, corpus = add_document(older, passages)
+        _other, second = add_document(newer, passages[1:3])
+    CorpusSize.objects.update(analysed_to=0)
+    later = factories.make_chunk(document, "油漆桶，新的。")  # by the present version, before it comes to the rest
+    assert index.index([IndexRow.of(later)]) == 1
+    assert index.renew() == len(passages) + 1 + 2
+    corpus[later.pk] = later.content
+    assert_counts_are_right(older, corpus)
+    assert_counts_are_right(newer, second)
+    assert_same(fulltext.search("油漆桶", [older.pk], 10), reference(corpus, "油漆桶", 10))
+    assert not CorpusSize.objects.filter(analysed_to__isnull=False).exists()
+    assert index.renew() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_starts_has_what_an_earlier_version_indexed_renewed(owner: User) -> None:
+    add_document(factories.make_knowledge_base(owner), ["用油漆桶"])
+    post_spawn.send(sender="djangoq", proc_name="worker")
+    assert not [task for task in OrmQ.objects.all() if task.func() == "retrieval.tasks.renew_index"]
+    CorpusSize.objects.update(analysed_to=0)
+    post_spawn.send(sender="djangoq", proc_name="worker")
+    assert [task for task in OrmQ.objects.all() if task.func() == "retrieval.tasks.renew_index"]
+    assert tasks.renew_index() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_renewal_goes_on_where_it_was_cut_off_and_one_does_it(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BATCH", 2)
+    base = factories.make_knowledge_base(owner)
+    add_document(base, ["用油漆桶"] * 5)
+    CorpusSize.objects.update(analysed_to=0)
+    analysed: list[str] = []
+    weights_of = bm25.weights_of
+
+    def cut_off(text: str) -> dict[int, float]:
+        if len(analysed) == 3:
+            raise InterruptedError
+        analysed.append(text)
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(renew_elsewhere).result() == 0
+        return weights_of(text)
+
+    def renew_elsewhere() -> int:
+        try:
+            return index.renew()
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(bm25, "weights_of", cut_off)
+    with pytest.raises(InterruptedError):
+        index.renew()
+    monkeypatch.setattr(bm25, "weights_of", weights_of)
+    assert index.renew() == 3
 
 
 def test_indexing_again_changes_nothing(owner: User) -> None:

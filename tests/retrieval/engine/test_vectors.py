@@ -83,6 +83,17 @@ def assert_both_bases_are_searched(owner: User, space: EmbeddingSpace) -> None:
     assert [score for _, score in both] == pytest.approx(sorted(rows @ query, reverse=True)[:5], abs=2e-3)
 
 
+def test_single_documents_are_compared_whole(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    rows = random_rows(60, 5)
+    ids = [fill(each, space, rows[at : at + 20]) for at, each in ((0, base), (20, base), (40, other))]
+    asked = [Chunk.objects.get(pk=ids[place][0]).document_id for place in (1, 2)]
+    query = random_rows(1, 6)[0]
+    found = vectors.search(space, query, [base.pk], 30, asked)
+    assert [chunk_id for chunk_id, _ in found] == nearest(rows[20:40], query, ids[1], 20)
+    assert walked == []
+
+
 def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
     owner: User, space: EmbeddingSpace, walked: list[int]
 ) -> None:
@@ -110,7 +121,7 @@ def test_few_are_compared_one_by_one_and_many_are_not() -> None:
 def test_the_graph_is_used(owner: User, space: EmbeddingSpace, only: str) -> None:
     base = factories.make_knowledge_base(owner)
     fill(base, space, random_rows(20, 3))
-    question = vectors._Question(space, vectors.literal(random_rows(1, 4)[0]), [base.pk], 5)
+    question = vectors._Question(space, vectors.literal(random_rows(1, 4)[0]), [base.pk], 5, [])
     question.walk(5, 100, filtered=bool(only))  # leaves its options behind, in this transaction
     assert space.index_name in plan(vectors._GRAPH, question, only)
     question.compare(after_a_walk=True)

@@ -1,0 +1,22 @@
+from django.db import migrations, models
+
+
+def analyse_anew(apps, schema_editor):
+    """Have the workers give what is indexed its pairs of Chinese characters."""
+    apps.get_model("retrieval", "CorpusSize").objects.update(analysed_to=0)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ("retrieval", "0006_embedding_models"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="corpussize",
+            name="analysed_to",
+            field=models.BigIntegerField(blank=True, null=True),
+        ),
+        migrations.RunPython(analyse_anew, migrations.RunPython.noop),
+    ]
