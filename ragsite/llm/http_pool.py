@@ -7,11 +7,9 @@ profile takes effect with the next request.
 
 import asyncio
 import contextvars
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 
 import anyio  # noqa: F401
 import httpcore  # noqa: F401 - httpx would import these at the first question, and hold up the event loop
@@ -90,7 +88,7 @@ def new_client(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = 
         headers=http.headers(endpoint),
         transport=transport,
         trust_env=http.trusts_environment(endpoint),
-        verify=_certificates() if http.is_secure(endpoint) else False,
+        verify=http.verify(endpoint),
         # Places, not sockets, bound what runs at once: waiting for a socket would look like a server that is down.
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=KEEP),
     )
@@ -152,9 +150,3 @@ def _here() -> _Loop:
             _loops.pop(ended, None)
         _loops[loop] = _Loop()
     return _loops[loop]
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Return one context for all clients: reading the certificates takes a tenth of a second."""
-    return httpx.create_ssl_context()

@@ -70,6 +70,7 @@ class OpenAIEmbedder:
             timeout=http.timeout(endpoint),
             transport=transport,
             trust_env=http.trusts_environment(endpoint),
+            verify=http.verify(endpoint),
         )
 
     @property

@@ -16,6 +16,8 @@ _DECODER = json.JSONDecoder()
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*\d+|[%％])?\s*")
 # A reply of nothing but brackets would be tried at every one of them.
 _MAX_TRIES = 2000
+# Characters that are passed over where brackets open without end.
+_NO_REPLY = 500
 # Characters that are repaired: repairing takes time that grows with their square, and no plan is longer.
 _MAX_REPAIRED = 2500
 _TRUE = {"true", "yes", "y", "1", "是", "对", "真"}
@@ -32,8 +34,11 @@ def values(text: str) -> Iterator[Any]:
             return
         try:
             value, position = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except ValueError:
             position = start + 1
+            continue
+        except RecursionError:  # no reply is nested so deep; it takes a millisecond to see at each of its brackets
+            position = start + _NO_REPLY
             continue
         yield value
 

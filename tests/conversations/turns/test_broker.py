@@ -304,9 +304,10 @@ async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
 
 @pytest.mark.parametrize("count", range(1, len(LOST) + 1))
 async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
-    session: ChatSession, layers: Layers, redis_server: RedisServer, count: int
+    session: ChatSession, layers: Layers, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """The sweep, which heard nothing, ended the answer before those who did."""
+    monkeypatch.setattr(broker, "PATIENCE", 0.2)
     lost = LOST[:count]
     message = await half_an_answer(session)
     listener = broker.listen(message.pk)

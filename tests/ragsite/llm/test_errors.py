@@ -1,5 +1,6 @@
 """Errors that a person can act on."""
 
+import ssl
 import time
 from email.utils import formatdate
 
@@ -162,4 +163,6 @@ def test_certificates_are_checked_wherever_there_is_tls() -> None:
         ("HTTPS://llm.example", True),
         ("http://127.0.0.1/v1", False),
     ):
-        assert http.is_secure(Endpoint(base)) is secure
+        verify = http.verify(Endpoint(base))
+        assert isinstance(verify, ssl.SSLContext) is secure
+        assert not isinstance(verify, ssl.SSLContext) or verify.verify_mode is ssl.CERT_REQUIRED

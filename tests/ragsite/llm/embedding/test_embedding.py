@@ -1,6 +1,7 @@
 """Embedders: the bundled model in this process, and an endpoint."""
 
 import json
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from ragsite.llm import http
 from ragsite.llm.embedding import embedding, local
 from ragsite.llm.embedding import remote as remote_embedding
 from ragsite.llm.embedding.embedding import EmbeddingModel, LocalEmbedder, OpenAIEmbedder, get_embedder
@@ -157,6 +159,16 @@ class TestOpenAI:
         embedder = OpenAIEmbedder(Endpoint(provider.base_url, "my-key", "embedder"), pause=0.001)
         yield embedder
         embedder.close()
+
+    def test_certificates_are_read_once_for_all_and_always_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        secure, plain = Endpoint("https://fake.invalid/v1"), Endpoint("http://fake.invalid/v1")
+        certificates = http.verify(secure)
+        monkeypatch.setattr(ssl, "create_default_context", pytest.fail)
+        for endpoint, verify in ((secure, ssl.CERT_REQUIRED), (plain, ssl.CERT_NONE)):
+            embedder = OpenAIEmbedder(endpoint)
+            used: ssl.SSLContext = embedder._client._transport._pool._ssl_context  # type: ignore[attr-defined]
+            assert used.verify_mode is verify and (used is certificates) is (endpoint is secure)
+            embedder.close()
 
     def test_over_a_socket_in_batches(self, provider: FakeProvider, embedder: OpenAIEmbedder) -> None:
         # The fake answers in reverse: the index fields tell the order.
