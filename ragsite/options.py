@@ -156,12 +156,17 @@ RETRIEVER_TOP_K = env.integer(
 )
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
 RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, (1, None), _("the constant of reciprocal rank fusion"))
-# How much a vector ranking counts beside one by words, times the share of the query that the model understands. With
-# the first hits reordered, 1.5 instead of 1 ranks questions unlike their documents better (MTRAG fiqa, nDCG@10 .262 to
-# .275 and .319 to .333) and others alike (SciFact .735 to .732, p .5); without, SciFact is better off with 1.
-VECTOR_WEIGHT = env.decimal("VECTOR_WEIGHT", 1.5, (0.0, 100.0), _("weight of the vector side against the word side"))
 ENABLE_REORDER = env.boolean(
     "ENABLE_REORDER", True, _("put the first hits in order by features such as coverage and neighbouring words")
+)
+# How much a vector ranking counts beside one by words, times the square of the share of the query that the model
+# understands. Of 1, 1.5, 2 and 3, neither words nor vectors alone rank better on any set by 2 where the first hits are
+# reordered, and by 1 where they aren't: docs/decisions/fusion.md.
+VECTOR_WEIGHT = env.decimal(
+    "VECTOR_WEIGHT",
+    2.0 if ENABLE_REORDER else 1.0,
+    (0.0, 100.0),
+    _("weight of the vector side against the word side; 1 unless set where `ENABLE_REORDER` is off"),
 )
 REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, (2, 1000), _("how many first hits are put in order so"))
 MERGE_NEIGHBOURS = env.boolean(

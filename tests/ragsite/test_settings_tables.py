@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,13 @@ def test_what_is_out_of_bounds_stops_the_start(name: str, value: str, takes: str
     )
     assert done.returncode == 1
     assert f"ImproperlyConfigured: {name} {takes}." in done.stderr
+
+
+@pytest.mark.parametrize(("given", "weight"), [({}, 2.0), ({"ENABLE_REORDER": "0"}, 1.0)])
+def test_vectors_weigh_less_where_hits_are_not_reordered(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], weight: float
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(env, "options", {})
+    assert runpy.run_path(str(ROOT / "ragsite" / "options.py"))["VECTOR_WEIGHT"] == weight
