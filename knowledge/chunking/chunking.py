@@ -105,6 +105,11 @@ class _Unit:
     list_item: bool = False
     last: bool = False  # of its block
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it has a word; a heading has none of its own, and some books number each paragraph on a line."""
+        return not self.text.startswith(MARK) and any(map(str.isalpha, self.text))
+
 
 class _Chunker:
     """Walks the elements, keeping the path of headings and the running text not yet emitted."""
@@ -112,7 +117,8 @@ class _Chunker:
     def __init__(self, size: int, overlap: int, measure: Measure) -> None:
         self.size, self.overlap, self.measure = size, overlap, measure
         self.path: list[tuple[int, str]] = []
-        self.bare: Heading | None = None  # a heading that nothing has followed yet
+        self.bare: Heading | None = None  # a heading that no words have followed yet
+        self.bare_at = 0  # its place among the units
         self.page: int | None = None
         self.units: list[_Unit] = []
         self.total = 0  # tokens of the units
@@ -130,7 +136,7 @@ class _Chunker:
                 while self.path and self.path[-1][0] >= element.level:
                     self.path.pop()
                 self.path.append((element.level, _line(element.text)))
-                self.bare = replace(element, page=self.page)
+                self.bare, self.bare_at = replace(element, page=self.page), len(self.units)
             elif isinstance(element, Table):
                 yield from self._table(element)
             elif isinstance(element, Picture):
@@ -164,14 +170,15 @@ class _Chunker:
         yield from self._flush()
 
     def _close_section(self) -> Iterator[ChunkDraft]:
-        """Emit what the section still holds; a heading with nothing under it goes with the text of the next section."""
+        """Emit what the section still holds; a heading without words under it goes with the next section's text."""
         if self.bare is not None:
             text = _line(self.bare.text)
             self.blocks += 1
-            self.units.append(_Unit(MARK + text, self.measure(text), self.blocks, self.bare.page, last=True))
-            self.total += self.units[-1].tokens
+            heading = _Unit(MARK + text, self.measure(text), self.blocks, self.bare.page, last=True)
+            self.units.insert(self.bare_at, heading)
+            self.total += heading.tokens
             self.bare = None
-        if self.total > self.size or not all(unit.text.startswith(MARK) for unit in self.units):
+        if self.total > self.size or any(unit.says_something for unit in self.units):
             yield from self._flush()
         self.said = []
 
@@ -189,7 +196,8 @@ class _Chunker:
     def _text(self, units: list[_Unit]) -> Iterator[ChunkDraft]:
         if not units:
             return
-        self.bare = None
+        if any(unit.says_something for unit in units):
+            self.bare = None
         units[-1].last = True
         for unit in units:
             self.units.append(unit)

@@ -110,6 +110,17 @@ def test_a_heading_with_nothing_under_it_goes_with_the_next_text_or_at_the_end_w
     assert alone.content == "#### A\n\n#### B"
 
 
+def test_a_heading_with_but_a_number_under_it_goes_with_the_next_text() -> None:
+    press = Paragraph(text=sentences_of(3, 10))
+    found = chunks(
+        Heading(text="About"), Paragraph(text="3"), Heading(text="Use"), Paragraph(text="4"), press,
+        Heading(text="Sum"), Paragraph(text="42"),
+    )  # fmt: skip
+    assert found[0].heading_path == ["Use"]
+    assert found[0].content.startswith("#### About\n\n3\n\n4\n\n")
+    assert found[-1].content.endswith("#### Sum\n\n42")  # nothing is lost
+
+
 def test_no_chunk_ends_with_the_heading_of_what_follows() -> None:
     sections = [part for name in "abcdefgh" for part in (Heading(text=name, level=2), Paragraph(text="One two three."))]
     found = chunks(Heading(text="All", level=1), Paragraph(text="Start."), *sections, size=10)
