@@ -57,6 +57,8 @@ class ChatSession(models.Model):
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase", blank=True, related_name="+", verbose_name=_("knowledge bases")
     )
+    # Where there are some, they are what is asked, and there are no knowledge bases above.
+    documents = models.ManyToManyField("knowledge.Document", blank=True, related_name="+", verbose_name=_("documents"))
     last_activity_at = models.DateTimeField(_("last activity"))
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

@@ -19,10 +19,12 @@ TITLE_LENGTH = 200
 
 
 @transaction.atomic
-def create_session(user: Any, title: str = "", knowledge_base_ids: Iterable[int] = ()) -> ChatSession:
+def create_session(
+    user: Any, title: str = "", knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()
+) -> ChatSession:
     """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
 
-    Knowledge bases that the user may not read are left out.
+    What it asks is as `set_scope` has it.
     """
     title = _cleaned(title)[:TITLE_LENGTH]
     automatic = not title
@@ -36,7 +38,7 @@ def create_session(user: Any, title: str = "", knowledge_base_ids: Iterable[int]
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    set_knowledge_bases(user, session, knowledge_base_ids)
+    set_scope(user, session, knowledge_base_ids, document_ids)
     return session
 
 
@@ -61,9 +63,25 @@ def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
     return session
 
 
-def set_knowledge_bases(user: Any, session: ChatSession, ids: Iterable[int]) -> None:
-    """Ask only these knowledge bases; none means all that the user may read."""
-    session.knowledge_bases.set(knowledge_access.readable(user).filter(pk__in=list(ids)))
+@transaction.atomic
+def set_scope(
+    user: Any, session: ChatSession, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()
+) -> None:
+    """Ask only these knowledge bases or else only these documents; none means all that the user may read.
+
+    What the user may not read is left out. Where there are knowledge bases, documents are not looked at.
+    """
+    bases = list(knowledge_access.readable(user).filter(pk__in=list(knowledge_base_ids)))
+    documents = knowledge_access.readable_documents(user).filter(pk__in=[] if bases else list(document_ids))
+    session.knowledge_bases.set(bases)
+    session.documents.set(documents)
+
+
+def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
+    """Return a session without turns that asks this, see `set_scope`: an unused one of the user's, or a fresh one."""
+    session = access.sessions(user).filter(turns=None, title_is_automatic=True).first() or create_session(user)
+    set_scope(user, session, knowledge_base_ids, document_ids)
+    return session
 
 
 @transaction.atomic

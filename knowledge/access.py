@@ -36,6 +36,14 @@ def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
     return found
 
 
+def readable_document_ids(user: Actor, ids: Collection[int]) -> list[int]:
+    """Return ids of documents, sorted; raises `Http404` where one is of none that the user may read."""
+    found = sorted(readable_documents(user).filter(pk__in=ids).values_list("pk", flat=True))
+    if found != sorted(set(ids)):
+        raise Http404(_("There is no such document, or it is not shared with you."))
+    return found
+
+
 def editable(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases whose documents the user may add and remove."""
     if not _is_person(user):

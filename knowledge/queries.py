@@ -220,18 +220,20 @@ def seconds_silent(document: Document) -> int | None:
     return round(silent.total_seconds()) if silent > SILENT_AFTER else None
 
 
-def languages_of(knowledge_base_ids: Collection[int]) -> Mapping[str, int]:
+def languages_of(knowledge_base_ids: Collection[int], document_ids: Collection[int] = ()) -> Mapping[str, int]:
     """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
 
-    Only those count that can be searched and whose language is known. Who may read the bases is for the caller to
-    check.
+    Of the documents that are named, or of all; only those that can be searched and whose language is known. Who may
+    read them is for the caller to check.
     """
-    key = _LANGUAGES_KEY + sha256(repr(sorted(knowledge_base_ids)).encode()).hexdigest()
+    key = _LANGUAGES_KEY + sha256(repr((sorted(knowledge_base_ids), sorted(document_ids))).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
     if found is None:
         searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")
-        in_bases = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
-        found = dict(in_bases.values_list("language").annotate(Count("pk")))
+        asked = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
+        if document_ids:
+            asked = asked.filter(pk__in=document_ids)
+        found = dict(asked.values_list("language").annotate(Count("pk")))
         cache.set(key, found, 60)
     return found
 

@@ -46,7 +46,10 @@ class SearchView(APIView):
             bases = sorted(access.readable(request.user).values_list("pk", flat=True))
         else:
             bases = access.readable_ids(request.user, named)
-        sought = form.to_request(tuple(bases))
+        documents = access.readable_document_ids(request.user, wanted.get("documents", []))
+        if "documents" in wanted and not documents:
+            bases = []
+        sought = form.to_request(tuple(bases), tuple(documents))
         try:
             result = async_to_sync(search)(sought)
         except SearchOverloaded as error:

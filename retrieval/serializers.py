@@ -16,6 +16,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
 
     query = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
     knowledge_bases = IdsField(required=False, help_text="All, when left out.")
+    documents = IdsField(required=False, help_text="Of these, only what is in the knowledge bases. All, when left out.")
     k = IntegerField(min_value=1, max_value=100, required=False)
     mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
     vector_threshold = FloatField(
@@ -37,11 +38,13 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
     )
 
-    def to_request(self, knowledge_base_ids: tuple[int, ...]) -> SearchRequest:
-        """Return the search that is asked for, in knowledge bases that the caller may read."""
+    def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...] = ()) -> SearchRequest:
+        """Return the search that is asked for, in knowledge bases and documents that the caller may read."""
         wanted = dict(self.validated_data)
         query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
         wanted.pop("knowledge_bases", None)
+        wanted["document_ids"] = document_ids
+        wanted.pop("documents", None)
         k = wanted.pop("k", settings.FUSED_K)
         options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
         return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **wanted)

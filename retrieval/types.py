@@ -39,10 +39,11 @@ class SearchOverloaded(SearchFailed):
 class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
-    Thresholds are absolute: cosine similarity, BM25 score. `per_document` is the most hits of one document, None for
-    any number; another field that is None takes the setting's value. `ranking_query` is what the passages are to
-    answer, the first query when empty. `fresh` asks for work rather than for a kept result. Equal requests
-    have equal answers until something is indexed or deleted, so a request is the key under which its result is kept.
+    `document_ids` narrow it to these of their documents; none means all. Thresholds are absolute: cosine similarity,
+    BM25 score. `per_document` is the most hits of one document, None for any number; another field that is None takes
+    the setting's value. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks
+    for work rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so
+    a request is the key under which its result is kept.
     """
 
     queries: tuple[Query, ...]
@@ -56,6 +57,7 @@ class SearchRequest:
     reorder: bool | None = None
     rerank: RerankOptions | None = None
     merge_neighbours: bool = False
+    document_ids: tuple[int, ...] = ()
     per_document: int | None = None
     ranking_query: str = ""
     fresh: bool = field(default=False, compare=False)

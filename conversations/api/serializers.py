@@ -38,7 +38,7 @@ class QuestionField(TextField):
 
 
 class SessionSerializer(serializers.ModelSerializer[ChatSession]):
-    """A session as it is listed; no knowledge base means all that its owner may read."""
+    """A session as it is listed; neither knowledge bases nor documents mean all that its owner may read."""
 
     chat_title = serializers.CharField(source="title")
     chat_time = serializers.DateTimeField(source="last_activity_at")
@@ -47,7 +47,7 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
         """Names are those of the chat routes' clients."""
 
         model = ChatSession
-        fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases"]
+        fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents"]
         read_only_fields = fields
 
 
@@ -67,18 +67,31 @@ class SessionDetailSerializer(SessionSerializer):
         return queries.system_prompt(session)
 
 
-class SessionCreateSerializer(serializers.Serializer[Any]):
+class ScopeSerializer(serializers.Serializer[Any]):
+    """What a session asks: knowledge bases, or documents in place of them."""
+
+    knowledge_bases = IdsField(required=False, help_text="With no documents either, all that the caller may read.")
+    documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse both at once: which of them were meant can't be told."""
+        if attrs.get("knowledge_bases") and attrs.get("documents"):
+            raise serializers.ValidationError(
+                {"documents": [_("Name either knowledge bases or documents: a chat asks one or the other.")]}
+            )
+        return attrs
+
+
+class SessionCreateSerializer(ScopeSerializer):
     """A new session; without a title it gets one of its own."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
-    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
 
 
-class SessionUpdateSerializer(serializers.Serializer[Any]):
+class SessionUpdateSerializer(ScopeSerializer):
     """What may be changed of a session; what is left out stays as it is."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False)
-    knowledge_bases = IdsField(required=False, help_text="None are all that the caller may read.")
     pinned = BooleanField(required=False)
 
 

@@ -1,7 +1,7 @@
 """REST endpoints of sessions, messages and what belongs to them."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -31,7 +31,7 @@ from conversations.api.serializers import (
 from conversations.models import ChatSession, Citation
 from conversations.turns import lifecycle, redaction
 from conversations.turns.lifecycle import Started, TurnRefused
-from knowledge.access import readable_ids
+from knowledge.access import readable_document_ids, readable_ids
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
 
@@ -90,7 +90,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
     def get_queryset(self) -> QuerySet[ChatSession]:
         """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
         words = self.request.query_params.get("q", "")
-        return queries.search_sessions(self.request.user, words).prefetch_related("knowledge_bases")
+        return queries.search_sessions(self.request.user, words).prefetch_related("knowledge_bases", "documents")
 
     @extend_schema(parameters=[OpenApiParameter("q", str, description="words of titles, questions or answers")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -102,8 +102,8 @@ class SessionList(generics.ListAPIView[ChatSession]):
         """Make a session."""
         given = SessionCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        bases = readable_ids(request.user, given.validated_data.get("knowledge_bases", []))
-        session = services.create_session(request.user, given.validated_data["chat_title"], bases)
+        bases, documents = _asked(request.user, given.validated_data)
+        session = services.create_session(request.user, given.validated_data["chat_title"], bases, documents)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
         return Response(body, status=status.HTTP_201_CREATED)
 
@@ -118,12 +118,12 @@ class SessionDetail(APIView):
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        """Change the title, what is asked or the pin; what is left out stays as it is."""
         return self._update(request, pk)
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def patch(self, request: Request, pk: int) -> Response:
-        """Change the title, the knowledge bases or the pin; what is left out stays as it is."""
+        """Change the title, what is asked or the pin; what is left out stays as it is."""
         return self._update(request, pk)
 
     @extend_schema(responses={204: None})
@@ -137,14 +137,22 @@ class SessionDetail(APIView):
         given = SessionUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         changes = given.validated_data
-        bases = readable_ids(request.user, changes.get("knowledge_bases", []))
+        bases, documents = _asked(request.user, changes)
         if "chat_title" in changes:
             services.rename_session(session, changes["chat_title"])
-        if "knowledge_bases" in changes:
-            services.set_knowledge_bases(request.user, session, bases)
+        if "knowledge_bases" in changes or "documents" in changes:
+            if "knowledge_bases" not in changes and not documents:
+                bases = list(session.knowledge_bases.values_list("pk", flat=True))
+            services.set_scope(request.user, session, bases, documents)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])
         return done(_("The chat is updated."))
+
+
+def _asked(user: Any, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """Return what a session is to ask: knowledge bases or documents; raises `Http404` where one can't be read."""
+    bases = readable_ids(user, given.get("knowledge_bases", []))
+    return bases, readable_document_ids(user, given.get("documents", []))
 
 
 class MessageDetail(APIView):

@@ -33,6 +33,8 @@ HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
 # A passage that holds so much of a question which says so much speaks of it, however far it is in meaning: tables are
 # near to nothing. Of 220 questions about something else, asked of a large collection, it is so with none.
 FULLY_COVERED, SPECIFIC = 0.9, 1.3
+# Of a table less will do: its columns are headed by other words than people ask with ("Date of death", "die").
+MOSTLY_COVERED = 0.75
 # The share of a query that must be in languages which the embedding model knows for its similarities to tell something.
 UNDERSTOOD = 0.8
 
@@ -42,16 +44,17 @@ class Evidence:
     """What tells of a question and the first passages, the best of them where not said otherwise.
 
     `similarity` is the cosine of the nearest passage, None where the embedding model doesn't know the question's
-    language; `covered` the share of the question's weight that one passage holds with its headings, `first` that of
-    the first passage, `words` how many of its words, and `specific` how far those of one passage narrow down what was
-    searched, at 1 to about one passage (see `keywords`); `near_thing` how much a sentence that holds a thing of the
-    kind that is asked for covers, beside the sentence that covers most, 1 where no kind is asked for. `missing_names`
-    are names and codes of the question that no passage holds. `size` is how many passages were searched: among more,
-    one that is like anything by chance is more like it.
+    language; `covered` the share of the question's weight that one passage holds with its headings, `by_table` that
+    of a table, `first` that of the first passage, `words` how many of its words, and `specific` how far those of one
+    passage narrow down what was searched, at 1 to about one passage (see `keywords`); `near_thing` how much a sentence
+    that holds a thing of the kind that is asked for covers, beside the sentence that covers most, 1 where no kind is
+    asked for. `missing_names` are names and codes of the question that no passage holds. `size` is how many passages
+    were searched: among more, one that is like anything by chance is more like it.
     """
 
     similarity: float | None
     covered: float
+    by_table: float
     first: float
     words: int
     specific: float
@@ -66,7 +69,8 @@ class Evidence:
         if self.similarity is None:
             return 6.1 * self.covered + 1.6 * self.words - 0.45 * size - 0.4
         told = 24.3 * self.similarity + 3.5 * self.first - 1.3 * bool(self.missing_names) - 0.75 * size - 4.0
-        return max(told, 0.0) if self.covered >= FULLY_COVERED and self.specific >= SPECIFIC else told
+        named = self.covered >= FULLY_COVERED or self.by_table >= MOSTLY_COVERED
+        return max(told, 0.0) if named and self.specific >= SPECIFIC else told
 
     @property
     def answering(self) -> float:
@@ -151,6 +155,7 @@ def _evidence(
     return Evidence(
         similarity=nearest,
         covered=max(shares, default=0.0),
+        by_table=max((share for hit, share in zip(hits, shares, strict=True) if hit.kind == "table"), default=0.0),
         first=shares[0] if shares else 0.0,
         words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
         specific=max(held, default=0.0) / math.log(max(size, 2)),

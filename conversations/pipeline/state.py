@@ -111,6 +111,7 @@ class Found:
     """What the search found, and what it is worth."""
 
     knowledge_base_ids: tuple[int, ...] = ()
+    document_ids: tuple[int, ...] = ()  # where only these of them are asked
     general_knowledge_allowed: bool = True
     search_request: SearchRequest | None = None  # None where there was nothing to search
     rankings: list[Ranking] = field(default_factory=list)

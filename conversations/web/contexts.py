@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
@@ -143,23 +143,34 @@ def model_name() -> str:
 
 
 def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
-    """Return what the line under the composer shows: the knowledge bases asked, and the model."""
-    is_chosen = Exists(session.knowledge_bases.filter(pk=OuterRef("pk")))
-    bases = list(knowledge_access.readable(user).annotate(is_chosen=is_chosen).order_by("name"))
+    """Return what the line under the composer shows: the knowledge bases or documents asked, and the model."""
+    chosen_bases = session.knowledge_bases.all()
+    readable = knowledge_access.readable(user).annotate(
+        is_chosen=Exists(chosen_bases.filter(pk=OuterRef("pk"))),
+        any_chosen=Exists(chosen_bases),
+        any_document=Exists(session.documents.all()),
+    )
+    bases = list(readable.order_by("name"))
     chosen = {base.pk for base in bases if base.is_chosen}
+    chosen_documents = list(session.documents.all()) if any(base.any_document for base in bases) else []
+    ids = {base.pk for base in bases}
+    documents = [document for document in chosen_documents if document.knowledge_base_id in ids]
+    documents.sort(key=lambda document: document.name)
+    names = [document.name for document in documents] or [base.name for base in bases if base.pk in chosen]
+    withdrawn = not names and (bool(chosen_documents) or any(base.any_chosen for base in bases))
     return {
         "session": session,
         "bases": bases,
         "chosen": chosen,
-        "scope": scope_name(bases, chosen),
+        "documents": documents,
+        "scope": _("Nothing that you may read") if withdrawn else scope_name(bases, names),
         "model": model_name(),
         "max_question": settings.MAX_QUESTION_CHARACTERS,
     }
 
 
-def scope_name(bases: Sequence[KnowledgeBase], chosen: set[int]) -> str:
-    """Say which knowledge bases a session asks, in a few words."""
-    names = [base.name for base in bases if base.pk in chosen]
+def scope_name(bases: Sequence[KnowledgeBase], names: Sequence[str]) -> str:
+    """Say in a few words what a session asks: what has these names, or all knowledge bases."""
     if not bases:
         return _("No documents yet")
     if not names:
@@ -169,17 +180,19 @@ def scope_name(bases: Sequence[KnowledgeBase], chosen: set[int]) -> str:
     )
 
 
-def welcome_context(user: Any) -> dict[str, Any]:
-    """Return what an empty session says: how much there is to ask, or where to begin."""
+def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]:
+    """Return what an empty session says: how much there is to ask, of some documents or of all, or where to begin."""
     documents = Document.objects.filter(knowledge_base__in=knowledge_access.readable(user))
     searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
+    if asked:
+        documents = documents.filter(pk__in=[document.pk for document in asked])
     ready = documents.filter(status__in=searchable)
     samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
     bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
     return {
         "document_count": ready.count(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
-        "suggestions": suggestions(user, besides=bases.values()),
+        "suggestions": suggestions(documents, besides=() if asked else bases.values()),
         "ollama": local_models(user),
         "ollama_url": settings.OLLAMA_URL,
     }
@@ -192,13 +205,13 @@ def local_models(user: Any) -> list[str]:
     return async_to_sync(notice_ollama)()
 
 
-def suggestions(user: Any, besides: Collection[int] = ()) -> list[str]:
-    """Return headings of a few documents that the user may read, besides those of some bases: what one could ask."""
-    newest = knowledge_access.readable_documents(user).exclude(knowledge_base__in=besides).order_by("-id")[:50]
+def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:
+    """Return headings of a few documents, besides those of some bases: what one could ask. Of one document several."""
+    newest = list(documents.exclude(knowledge_base__in=besides).order_by("-id")[:50])
     headings = (
-        Chunk.objects.filter(document__in=list(newest), heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
-        .order_by("document_id", "ordinal")
-        .distinct("document_id")
+        Chunk.objects.filter(document__in=newest, heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
+        .order_by("document_id", "heading_path" if len(newest) == 1 else "ordinal")
+        .distinct("document_id", *(["heading_path"] if len(newest) == 1 else []))
         .values_list("heading_path", flat=True)
     )
     found = (_NUMBERING.sub("", path[-1]).strip() for path in headings[:12])

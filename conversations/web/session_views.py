@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from conversations import access, services
 from conversations.models import ChatSession
 from conversations.web import contexts
+from knowledge import access as knowledge_access
 
 
 @login_required
@@ -36,7 +37,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     context = turns | contexts.list_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
     if not turns["answers"]:
-        context |= contexts.welcome_context(request.user)
+        context |= contexts.welcome_context(request.user, context["documents"])
     if (deleted := number(request, "deleted")) is not None:  # a moment ago: it is offered back
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
         context["deleted"] = gone.first()
@@ -47,8 +48,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def new_session(request: HttpRequest) -> HttpResponse:
     """Open a fresh session; an unused one of the user's is taken again."""
-    unused = access.sessions(request.user).filter(turns=None, title_is_automatic=True).first()
-    return redirect("session", pk=(unused or services.create_session(request.user)).pk)
+    return redirect("session", pk=services.empty_session(request.user).pk)
 
 
 @login_required
@@ -112,11 +112,29 @@ def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def choose_knowledge_bases(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask only the chosen knowledge bases from now on; none means all."""
+def ask_document(request: HttpRequest, pk: int) -> HttpResponse:
+    """Lead to a session in which this document alone is asked."""
+    document = knowledge_access.get_document(request.user, pk)
+    return redirect("session", pk=services.empty_session(request.user, document_ids=[document.pk]).pk)
+
+
+@login_required
+@require_POST
+def ask_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
+    """Lead to a session in which this knowledge base alone is asked."""
+    base = knowledge_access.get_knowledge_base(request.user, pk)
+    return redirect("session", pk=services.empty_session(request.user, [base.pk]).pk)
+
+
+@login_required
+@require_POST
+def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask only the chosen knowledge bases from now on, or the documents of before where none is; neither means all."""
     chat_session = access.get_session(request.user, pk)
-    chosen = [int(value) for value in request.POST.getlist("knowledge_base") if _is_id(value)]
-    services.set_knowledge_bases(request.user, chat_session, chosen)
+    bases, documents = (
+        [int(value) for value in request.POST.getlist(name) if _is_id(value)] for name in ("knowledge_base", "document")
+    )
+    services.set_scope(request.user, chat_session, bases, documents)
     if is_htmx(request):
         return render(request, "conversations/_scope.html", contexts.composer_context(request.user, chat_session))
     return redirect("session", pk=pk)

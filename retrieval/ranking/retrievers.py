@@ -101,13 +101,13 @@ async def _ask(
 ) -> Ranking:
     depth = max(settings.RETRIEVER_TOP_K, request.k)
     started = time.perf_counter()
-    bases = request.knowledge_base_ids
+    where = request.knowledge_base_ids, depth, request.document_ids
     answer: Awaitable[Hits]
     if retriever == "bm25":
-        answer = engine.search_fulltext(query.text, bases, depth)
+        answer = engine.search_fulltext(query.text, *where)
         threshold = settings.BM25_THRESHOLD if request.bm25_threshold is None else request.bm25_threshold
     else:
-        answer = engine.search_vectors(query.text, bases, depth)
+        answer = engine.search_vectors(query.text, *where)
         threshold = settings.VECTOR_THRESHOLD if request.vector_threshold is None else request.vector_threshold
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):

@@ -119,3 +119,13 @@ def make_pdf(path: Path, *paragraphs: str) -> Path:
     canvas.save()
     path.write_bytes(buffer.getvalue())
     return path
+
+
+def upload(page: Page, site: Site, *paths: Path) -> None:
+    """Put files into the base of the samples, and wait until they can be searched."""
+    page.goto(f"{site.url}/knowledge/")
+    page.get_by_role("link", name="Samples").first.click()
+    page.set_input_files("#upload-files", paths)
+    for path in paths:
+        row = page.locator("tr.document-row", has_text=path.name)
+        expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, make_pdf, sign_in
+from tests.browser.conftest import ask, make_pdf, sign_in, upload
 from tests.knowledge.pdf_files import scan, text
 from tests.site import Site
 
@@ -14,15 +14,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 WICK = "The wick of the Orrin beacon is trimmed by hand every eleventh night."
 OIL = "The oil of the Orrin beacon is brought by boat in the first week of May."
-
-
-def _upload(page: Page, site: Site, *paths: Path) -> None:
-    page.goto(f"{site.url}/knowledge/")
-    page.get_by_role("link", name="Samples").first.click()
-    page.set_input_files("#upload-files", paths)
-    for path in paths:
-        row = page.locator("tr.document-row", has_text=path.name)
-        expect(row.locator(".badge.ok", has_text="Ready")).to_be_visible()
 
 
 def _covers(mark: Locator, words: Locator) -> bool:
@@ -36,7 +27,7 @@ def _covers(mark: Locator, words: Locator) -> bool:
 
 def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
-    _upload(page, site, make_pdf(tmp_path / "orrin.pdf", OIL, WICK, "Nothing else is kept there."))
+    upload(page, site, make_pdf(tmp_path / "orrin.pdf", OIL, WICK, "Nothing else is kept there."))
     page.goto(site.url)
     page.wait_for_load_state("load")
     ask(page, "How often is the wick of the Orrin beacon trimmed?")
@@ -75,7 +66,7 @@ def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path:
 
 def test_words_of_a_scan_are_selected_and_found(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
-    _upload(page, site, scan(tmp_path / "tarran.pdf", lambda canvas: text(canvas, 72, 90, "Tarran buoy log", size=22)))
+    upload(page, site, scan(tmp_path / "tarran.pdf", lambda canvas: text(canvas, 72, 90, "Tarran buoy log", size=22)))
     page.get_by_role("link", name="Tarran").first.click()
     reader = page.locator(".pdf-reader[data-live]")
     words = reader.locator(".textLayer span", has_text="Tarran buoy log")

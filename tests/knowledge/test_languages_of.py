@@ -33,6 +33,14 @@ async def test_documents_are_counted_by_language_in_these_bases_alone(owner: Use
     assert await in_database(languages_of, [third.pk]) == await in_database(languages_of, []) == {}
 
 
+async def test_of_chosen_documents_only_these_are_counted(owner: User) -> None:
+    base = await in_database(factories.make_knowledge_base, owner)
+    await in_database(make, base, "en", "zh", "zh")
+    chosen = [document.pk async for document in base.documents.filter(language="zh")]
+    assert await in_database(languages_of, [base.pk]) == {"en": 1, "zh": 2}
+    assert await in_database(languages_of, [base.pk], chosen) == {"zh": 2}
+
+
 async def test_they_are_looked_up_once_a_minute(owner: User) -> None:
     base, other = [await in_database(factories.make_knowledge_base, owner, name) for name in "ab"]
     await in_database(make, base, "en")

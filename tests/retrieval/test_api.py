@@ -60,6 +60,21 @@ def test_a_stranger_finds_nothing_and_named_bases_are_not_found(
     assert post(as_owner, query="gigabit", knowledge_bases=[]).json()["hits"] == []
 
 
+def test_single_documents_are_searched(base: KnowledgeBase, as_owner: Client, as_stranger: Client) -> None:
+    other = factories.make_document(base, "other.pdf")
+    factories.make_chunk(other, "Eight gigabit ports, too.")
+    indexing.index_document(other.pk)
+    hits = post(as_owner, query="gigabit ports", documents=[other.pk]).json()["hits"]
+    assert {hit["document_id"] for hit in hits} == {other.pk}
+    elsewhere = factories.make_knowledge_base(base.owner)
+    within = post(as_owner, query="gigabit", knowledge_bases=[elsewhere.pk], documents=[other.pk])
+    assert within.json()["hits"] == []
+    assert post(as_owner, query="gigabit", documents=[]).json()["hits"] == []
+    refused = post(as_stranger, query="gigabit", documents=[other.pk])
+    assert refused.status_code == 404
+    assert refused.json()["detail"] == "There is no such document, or it is not shared with you."
+
+
 def test_a_colleague_searches_what_is_shared(base: KnowledgeBase, colleague: User, as_colleague: Client) -> None:
     assert post(as_colleague, query="gigabit").json()["hits"] == []
     factories.share(base, colleague)

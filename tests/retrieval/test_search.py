@@ -231,9 +231,9 @@ async def test_vectors_vote_by_the_square_of_the_share_of_the_query_that_they_un
         return vector.weight, vector.understood
 
     mixed = "gigabit switch 有几个端口"  # two words that the model knows, two and a half that it doesn't
-    assert vote(await search(request(base, mixed))) == pytest.approx((1.5 * (2 / 4.5) ** 2, 2 / 4.5))
+    assert vote(await search(request(base, mixed))) == pytest.approx((2.0 * (2 / 4.5) ** 2, 2 / 4.5))
     assert vote(await search(request(base, mixed, vector_weight=0.5))) == pytest.approx(((2 / 4.5) ** 2 / 2, 2 / 4.5))
-    assert vote(await search(request(base, "gigabit switch"))) == (1.5, 1.0)
+    assert vote(await search(request(base, "gigabit switch"))) == (2.0, 1.0)
     assert vote(await search(request(base, mixed, mode="vector"))) == (1.0, 1.0)
 
 
@@ -245,9 +245,9 @@ async def test_vectors_are_asked_in_a_language_that_they_do_not_know_only_where_
         found = [ranking for ranking in (await search(asked)).rankings if ranking.type == "vector"]
         return [(bool(ranking.hits), ranking.weight) for ranking in found]
 
-    assert await vectors("蒙娜丽莎") == [(True, 1.5)]
-    assert await vectors("蒙娜丽莎", "月亮") == [(True, 1.5), (True, 1.5)]
-    assert await vectors("蒙娜丽莎", "gigabit switch") == [(False, 0.0), (True, 1.5)]
+    assert await vectors("蒙娜丽莎") == [(True, 2.0)]
+    assert await vectors("蒙娜丽莎", "月亮") == [(True, 2.0), (True, 2.0)]
+    assert await vectors("蒙娜丽莎", "gigabit switch") == [(False, 0.0), (True, 2.0)]
 
 
 async def test_the_constant_of_the_fusion_is_taken_from_the_request(base: KnowledgeBase) -> None:

@@ -43,28 +43,31 @@ class Search(Node):
     reads = ("plan.queries",)
     may_read = ("plan.ranking_query",)
     writes = (
-        "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids",
+        "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
         "found.general_knowledge_allowed",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `rankings`, `knowledge_base_ids` and `general_knowledge_allowed`."""
+        """Fill `rankings`, and what was asked: `knowledge_base_ids`, `document_ids`, `general_knowledge_allowed`."""
         began = time.perf_counter()
         request, plan, found = state.request, state.plan, state.found
         for step in STEPS:
             await ctx.emit(_step(step, "processing"))
-        ids, general = await in_database(searchable, request.user_id, request.session_id)
-        found.knowledge_base_ids, found.general_knowledge_allowed = ids, general
+        scope = await in_database(searchable, request.user_id, request.session_id)
+        ids = found.knowledge_base_ids = scope.knowledge_base_ids
+        found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         cached = False
         if ids:
             ranking_query, top_n = plan.ranking_query or request.question, request.top_n
+            many_documents = is_broad(ranking_query) and not scope.document_ids
             found.search_request = SearchRequest(
                 queries=tuple(plan.queries),
                 knowledge_base_ids=tuple(sorted(ids)),
                 k=top_n or settings.FUSED_K,
                 rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
                 merge_neighbours=settings.MERGE_NEIGHBOURS,
-                per_document=(settings.BROAD_MAX_HITS_PER_DOCUMENT or None) if is_broad(ranking_query) else None,
+                per_document=(settings.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
+                document_ids=scope.document_ids,
                 ranking_query=ranking_query,
             )
             # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
@@ -87,7 +90,7 @@ class Search(Node):
             }
             for ranking in found.rankings
         ]
-        ctx.note(knowledge_bases=list(ids), cached=cached, rankings=rankings)
+        ctx.note(knowledge_bases=list(ids), documents=list(scope.document_ids), cached=cached, rankings=rankings)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """List what each retriever found for each query."""

@@ -37,6 +37,7 @@ WHY: dict[str, Any] = {
     "greeting": gettext_lazy("a greeting"),
     "no searchable word": gettext_lazy("it names nothing to search for"),
     "no object": gettext_lazy("it does not name what it asks about"),
+    "about the documents": gettext_lazy("it is about what is asked as a whole"),
     "stands alone": gettext_lazy("it stands alone"),
     "pronoun": gettext_lazy("it points at what came before"),
     "continuation": gettext_lazy("it goes on from what came before"),

@@ -42,12 +42,13 @@ class Known:
     """What the documents hold of a conversation's words: in how many passages each stands, and which stand together.
 
     `passages` are the first for the question with the words before it: of each, those terms of both that it holds.
-    `languages` are those of the documents.
+    `languages` are those of the documents. `titles` are those of the documents that alone are asked.
     """
 
     frequencies: Frequencies
     passages: Sequence[Set[str]] = ()
     languages: frozenset[str] = frozenset()
+    titles: tuple[str, ...] = ()
 
 
 def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:

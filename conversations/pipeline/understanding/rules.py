@@ -81,6 +81,9 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     named = content_terms(text)
     earlier = spoken_of(history)
     if not earlier:
+        if known.titles and (not named or lacks_object(text)):  # "What is this about?": it's what is asked
+            full = " ".join([text, *known.titles])
+            return Understanding("retrieve_vector", ((full, 1.0),), "about the documents", full, known.titles)
         if named and lacks_object(text):
             return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)

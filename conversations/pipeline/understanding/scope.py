@@ -1,10 +1,11 @@
-"""What a turn may be answered from: the knowledge bases of its session, and what they hold of its words."""
+"""What a turn may be answered from, by the choice of its session, and what that holds of its words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Exists, OuterRef, Q
 
 from conversations.models import ChatSession
 from conversations.pipeline.state import State
@@ -12,6 +13,7 @@ from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
 from knowledge import access
+from knowledge.models import Document
 from knowledge.queries import languages_of
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
@@ -41,20 +43,44 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
     return Known(frequencies, held_together(text, frequencies) if text else ())
 
 
-def searchable(user_id: int, session_id: int) -> tuple[tuple[int, ...], bool]:
-    """Return the bases to search, and whether all of them allow general knowledge.
+# Titles of chosen documents that a question which names nothing is asked with: more would drown it.
+TITLES = 3
 
-    The session's choice is narrowed to what its user may read now; no choice means everything readable.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a turn may search: knowledge bases, of these only some documents where any are named."""
+
+    knowledge_base_ids: tuple[int, ...]
+    document_ids: tuple[int, ...]
+    general_knowledge_allowed: bool  # by all of the bases
+
+
+def searchable(user_id: int, session_id: int) -> Scope:
+    """Return what a session asks, narrowed to what its user may read now; no choice means everything readable."""
     chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
+    documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
+    theirs = Document.objects.filter(pk__in=documents.values("document_id"))
     bases = access.readable(User(pk=user_id)).filter(
         Exists(User.objects.filter(pk=user_id, is_active=True)),
         ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
+        ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
     )
-    rows = list(bases.values_list("pk", "answer_from_general_knowledge"))
-    return tuple(pk for pk, _allowed in rows), all(allowed for _pk, allowed in rows)
+    asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
+    rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
+    return Scope(
+        tuple(pk for pk, _allowed, _ids in rows),
+        tuple(pk for _pk, _allowed, ids in rows for pk in ids),
+        all(allowed for _pk, allowed, _ids in rows),
+    )
 
 
 def _of_session(user_id: int, session_id: int, question: str, earlier: Sequence[str]) -> Known:
-    ids, _general = searchable(user_id, session_id)
-    return replace(look_up(question, earlier, ids), languages=frozenset(languages_of(ids)))
+    scope = searchable(user_id, session_id)
+    languages = languages_of(scope.knowledge_base_ids, scope.document_ids)
+    asked = Document.objects.filter(pk__in=scope.document_ids[:TITLES]) if scope.document_ids else ()
+    return replace(
+        look_up(question, earlier, scope.knowledge_base_ids),
+        languages=frozenset(languages),
+        titles=tuple(document.name for document in asked),
+    )

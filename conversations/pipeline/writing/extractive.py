@@ -215,7 +215,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thi
         def adds(others: Set[str], number: int = number, held: float = held) -> float:
             return coverage(asked, own[number] | others) - held
 
-        if text.strip():
+        if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
             found.append(
                 _Unit(
                     position, number, text.strip(), own[number], paragraph, held,

@@ -31,9 +31,11 @@ def nothing_found(state: State) -> str:
     """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
     with translation.override(reply_language(state)):
         if not state.found.knowledge_base_ids:
-            return _("There is nothing to search yet: add documents to a knowledge base first.") + "\n\n"
+            return _("There is nothing to search: add documents, or change below what is asked.") + "\n\n"
         if state.found.unsearched:
             return _("What can be searched by this question holds nothing on it.") + " " + _unsearched(state) + "\n\n"
+        if state.found.document_ids:
+            return _("What is asked here holds nothing on this. To ask all your documents, change it below.") + "\n\n"
         return _("Your documents hold nothing on this.") + "\n\n"
 
 

@@ -21,7 +21,8 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.errors import Unreachable
-from retrieval.engine import spaces
+from retrieval.engine import indexing, spaces
+from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import chat, clarify, plan
 from tests.fakes.llm import FakeLLM
@@ -109,8 +110,24 @@ class TestNoHits:
         self, owner: User, as_owner: Client, session: ChatSession, code: str, question: str, interface: str
     ) -> None:
         message = await asked(owner, session, as_owner, question, interface)
-        words = "There is nothing to search yet: add documents to a knowledge base first."
+        words = "There is nothing to search: add documents, or change below what is asked."
         assert message.content == in_language(code, words) and language_of(message.content) == code
+
+    @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
+    async def test_one_document_is_asked_alone(
+        self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, code: str, question: str,
+        interface: str,
+    ) -> None:  # fmt: skip
+        other = await in_database(factories.make_document, handbook, "other.md")
+        await in_database(factories.make_chunk, other, "The TL-SE2109 stands in the cellar.")
+        await in_database(indexing.index_document, other.pk)
+        await session.documents.aset([other])
+        message = await asked(owner, session, as_owner, PORTS, interface)
+        assert [citation.document_id async for citation in message.citations.all()] == [other.pk]
+        assert (await detail(message, "search"))["documents"] == [other.pk]
+        message = await asked(owner, session, as_owner, question, interface)
+        words = "What is asked here holds nothing on this. To ask all your documents, change it below."
+        assert message.content == in_language(code, words)
 
     async def test_a_chat_would_not_say_where_it_knows_it_from(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM

@@ -32,7 +32,15 @@ def test_sessions_are_listed_newest_activity_first(owner: User, as_owner: Client
     body = as_owner.get(SESSIONS).json()
     assert [item["id"] for item in body["results"]] == [new.pk, old.pk]
     assert body["count"] == 2
-    assert set(body["results"][0]) == {"id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases"}
+    assert set(body["results"][0]) == {
+        "id",
+        "chat_title",
+        "chat_time",
+        "created_at",
+        "pinned",
+        "knowledge_bases",
+        "documents",
+    }
 
 
 def test_pinned_sessions_come_first(owner: User, as_owner: Client) -> None:
@@ -46,12 +54,12 @@ def test_the_list_costs_the_same_for_any_number(
 ) -> None:
     for number in range(3):
         make_session(owner, f"Chat {number}")
-    # session, user, count, sessions, their knowledge bases
-    with django_assert_num_queries(5):
+    # session, user, count, sessions, their knowledge bases and documents
+    with django_assert_num_queries(6):
         as_owner.get(SESSIONS)
     for number in range(10):
         make_session(owner, f"More {number}")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         as_owner.get(SESSIONS)
 
 
@@ -180,3 +188,23 @@ def test_a_browser_session_needs_csrf(owner: User) -> None:
     client.force_login(owner)
     assert client.post(SESSIONS, {}, content_type="application/json").status_code == 403
     assert not ChatSession.objects.exists()
+
+
+def test_a_session_asks_documents_or_knowledge_bases(owner: User, as_owner: Client, stranger: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    document, theirs = factories.make_document(base), factories.make_document(factories.make_knowledge_base(stranger))
+
+    def change(**data: object) -> tuple[int, list[int], list[int]]:
+        code = as_owner.patch(address, data, content_type="application/json").status_code
+        shown = as_owner.get(address).json()
+        return code, shown["knowledge_bases"], shown["documents"]
+
+    made = as_owner.post(SESSIONS, {"documents": [document.pk]}, content_type="application/json").json()
+    address = f"{SESSIONS}/{made['session_id']}"
+    assert change(chat_title="About it") == (200, [], [document.pk])
+    assert change(documents=[theirs.pk]) == (404, [], [document.pk])
+    assert change(documents=[document.pk], knowledge_bases=[base.pk]) == (400, [], [document.pk])
+    assert change(knowledge_bases=[base.pk]) == (200, [base.pk], [])
+    assert change(documents=[]) == (200, [base.pk], [])
+    assert change(documents=[document.pk]) == (200, [], [document.pk])
+    assert change(knowledge_bases=[]) == (200, [], [])

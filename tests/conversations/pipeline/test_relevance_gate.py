@@ -1,6 +1,7 @@
 """What an answer from some passages would be: answered, nearest or nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
@@ -64,6 +65,16 @@ def test_a_passage_that_holds_the_whole_question_speaks_of_it_however_far_in_mea
     assert judged("How much is a spare fan of a steel case?", [row], 0.1, 50_000).state == "answered"
     assert judged("How much is a spare lamp of a steel case?", [row], 0.1, 50_000).state == "nothing"
     assert judged("Is there a fan?", [row], 0.1, 50_000).state == "nothing"  # one word is there by chance
+
+
+def test_a_table_that_holds_most_of_the_question_speaks_of_it() -> None:
+    row = "Name | Age | Date of death\nDavid Bowie | 69 | 2016-01-10\nCarrie Fisher | 60 | 2016-12-27"
+    table, rare = replace(hit(row), kind="table"), {"david": 20, "bowi": 5}
+    die = Frequencies(10_000, rare | {"die": 500})
+    assert judge("When did David Bowie die?", [table], die, 0.26).state == "answered"
+    assert judge("When did David Bowie die?", [hit(row)], die, 0.26).state == "nothing"
+    albums = Frequencies(10_000, rare | {"album": 9, "record": 90})
+    assert judge("Which albums did David Bowie record?", [table], albums, 0.26).state == "nothing"
 
 
 def test_thresholds_are_settings(settings: Settings) -> None:

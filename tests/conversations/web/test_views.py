@@ -240,11 +240,63 @@ def test_searching_finds_words_of_messages(as_owner: Client, owner: User, sessio
 def test_choosing_knowledge_bases(as_owner: Client, owner: User, stranger: User, session: ChatSession) -> None:
     mine, theirs = factories.make_knowledge_base(owner, "Mine"), factories.make_knowledge_base(stranger, "Theirs")
     factories.make_knowledge_base(owner, "Second")
-    address = reverse("choose-knowledge-bases", args=[session.pk])
+    address = reverse("choose-scope", args=[session.pk])
     response = as_owner.post(address, {"knowledge_base": [mine.pk, theirs.pk]}, headers=HTMX)
     assert '<span class="truncate" id="scope-name">Mine</span>' in html(response)
     assert list(session.knowledge_bases.all()) == [mine]
     assert "All knowledge bases" in html(as_owner.post(address, {}, headers=HTMX))
+
+
+def test_a_document_is_asked_alone(as_owner: Client, as_stranger: Client, owner: User) -> None:
+    base = factories.make_knowledge_base(owner, "Mine")
+    document = factories.make_document(base, "leave.md")
+    factories.make_chunk(document, "Thirty days.", heading_path=["Rules", "Long leave"])
+    ask = reverse("ask-document", args=[document.pk])
+    assert f'action="{ask}"' in html(as_owner.get(reverse("document", args=[document.pk])))
+    page = html(as_owner.post(ask, follow=True))
+    about = ChatSession.objects.get(owner=owner)
+    assert list(about.documents.all()) == [document]
+    assert '<span class="truncate" id="scope-name">leave.md</span>' in page
+    assert "Ask about “leave.md”" in page
+    assert "Long leave" in page
+    assert as_stranger.post(ask).status_code == 404
+    # It is taken again as long as it is unused, whatever it is to ask.
+    asked = as_owner.post(reverse("ask-knowledge-base", args=[base.pk]))
+    assert asked["Location"] == reverse("session", args=[about.pk])
+    assert (list(about.knowledge_bases.all()), list(about.documents.all())) == ([base], [])
+    assert as_owner.post(reverse("new-session"))["Location"] == reverse("session", args=[about.pk])
+    assert not about.knowledge_bases.exists()
+
+
+def test_changing_what_a_chat_about_a_document_asks(as_owner: Client, owner: User, session: ChatSession) -> None:
+    base = factories.make_knowledge_base(owner, "Mine")
+    factories.make_knowledge_base(owner, "Second")
+    first, second = (factories.make_document(base, name) for name in ("a.md", "b.md"))
+    services.set_scope(owner, session, document_ids=[first.pk, second.pk])
+    page = reverse("session", args=[session.pk])
+    assert "a.md and 1 more" in html(as_owner.get(page))
+    address = reverse("choose-scope", args=[session.pk])
+    assert 'id="scope-name">b.md<' in html(as_owner.post(address, {"document": [second.pk]}, headers=HTMX))
+    both = {"document": [second.pk], "knowledge_base": [base.pk]}
+    changed = html(as_owner.post(address, both, headers=HTMX))
+    assert 'id="scope-name">Mine<' in changed
+    assert 'name="document"' not in changed
+    assert not session.documents.exists()
+    assert "All knowledge bases" in html(as_owner.post(address, {}, headers=HTMX))
+
+
+def test_what_is_withdrawn_is_not_told_as_everything(
+    as_owner: Client, owner: User, stranger: User, session: ChatSession
+) -> None:
+    factories.make_knowledge_base(owner, "Mine")
+    theirs = factories.make_knowledge_base(stranger, "Theirs")
+    for withdrawn in ({"documents": factories.make_document(theirs, "secret.md")}, {"knowledge_bases": theirs}):
+        session.documents.clear()
+        for name, value in withdrawn.items():
+            getattr(session, name).add(value)
+        page = html(as_owner.get(reverse("session", args=[session.pk])))
+        assert 'id="scope-name">Nothing that you may read<' in page
+        assert "secret.md" not in page
 
 
 def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn: Turn, chunk: Chunk) -> None:
@@ -373,7 +425,7 @@ def test_strangers_find_nothing(
         ],
         "post": [
             *(reverse(name, args=[session.pk]) for name in ("rename-session", "pin-session", "delete-session")),
-            *(reverse(name, args=[session.pk]) for name in ("choose-knowledge-bases", "ask", "stop")),
+            *(reverse(name, args=[session.pk]) for name in ("choose-scope", "ask", "stop")),
             *(reverse(name, args=[message.pk]) for name in ("regenerate", "continue", "feedback")),
             reverse("edit-question", args=[turn.pk]),
         ],
@@ -414,7 +466,7 @@ def test_noise_in_addresses_and_forms_harms_nothing(
     assert as_owner.get(reverse("search-sessions"), {"q": f"leave {noise}", "current": noise}).status_code == 200
     assert as_owner.get(reverse("export-markdown", args=[session.pk]), {"turn": noise}).status_code == 200
     for name, form in (
-        ("choose-knowledge-bases", {"knowledge_base": noise}),
+        ("choose-scope", {"knowledge_base": noise}),
         ("rename-session", {"title": f"Named {noise}"}),
         ("share", {"parent_turn_id": noise}),
     ):

@@ -61,6 +61,15 @@ async def test_a_broad_question_takes_few_hits_of_one_document(
     assert len(await selection()) == hits
 
 
+async def test_a_broad_question_to_one_document_takes_all_its_hits(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Settings
+) -> None:
+    settings.MERGE_NEIGHBOURS, settings.BROAD_MAX_HITS_PER_DOCUMENT = False, 1
+    await session.documents.aset([document async for document in handbook.documents.all()])
+    await run_turn(owner, session, "Compare the switch and the warranty of the kit.")
+    assert len(await selection()) > 1
+
+
 async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from conversations.history import PastTurn
 from conversations.models import ChatSession, Turn
 from conversations.pipeline.state import Past, Request, State
-from conversations.pipeline.understanding.scope import known_words, searchable
+from conversations.pipeline.understanding.scope import Scope, known_words, searchable
 from conversations.web.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
@@ -97,26 +97,52 @@ def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
     owner: User, colleague: User, session: ChatSession
 ) -> None:
     theirs, own = factories.make_knowledge_base(colleague, "Theirs"), factories.make_knowledge_base(owner, "Own")
-    assert searchable(owner.pk, session.pk) == ((own.pk,), True)
+    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (), True)
     session.knowledge_bases.add(theirs)
-    assert searchable(owner.pk, session.pk)[0] == ()
+    assert searchable(owner.pk, session.pk).knowledge_base_ids == ()
     session.knowledge_bases.add(own)
-    assert searchable(owner.pk, session.pk)[0] == (own.pk,)
+    assert searchable(owner.pk, session.pk).knowledge_base_ids == (own.pk,)
+
+
+def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_read(
+    owner: User, colleague: User, session: ChatSession
+) -> None:
+    theirs, own, other = (
+        factories.make_knowledge_base(user, name) for user, name in ((colleague, "T"), (owner, "O"), (owner, "P"))
+    )
+    hidden, first, second, _third = (factories.make_document(base) for base in (theirs, own, own, other))
+    session.documents.add(hidden)
+    assert searchable(owner.pk, session.pk) == Scope((), (), True)
+    session.documents.add(second, first)
+    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (first.pk, second.pk), True)
+    first.delete()
+    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (second.pk,), True)
+
+
+async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, session: ChatSession) -> None:
+    base = await in_database(factories.make_knowledge_base, owner)
+    documents = [await in_database(factories.make_document, base, f"{name}.md") for name in "abcde"]
+    state = State(Request(owner.pk, session.pk, "What is this about?"))
+    assert (await known_words(state)).titles == ()
+    await session.documents.aset(documents[1:2])
+    assert (await known_words(state)).titles == ("b.md",)
+    await session.documents.aset(documents)
+    assert len((await known_words(state)).titles) == 3  # more would drown the question
 
 
 def test_who_was_shut_out_searches_nothing(owner: User, session: ChatSession) -> None:
     factories.make_knowledge_base(owner)
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    assert searchable(owner.pk, session.pk)[0] == ()
+    assert searchable(owner.pk, session.pk).knowledge_base_ids == ()
 
 
 def test_one_base_is_enough_to_keep_from_general_knowledge(owner: User, session: ChatSession) -> None:
     generous, strict = (
         factories.make_knowledge_base(owner, answer_from_general_knowledge=allowed) for allowed in (True, False)
     )
-    assert searchable(owner.pk, session.pk) == ((generous.pk, strict.pk), False)
+    assert searchable(owner.pk, session.pk) == Scope((generous.pk, strict.pk), (), False)
     session.knowledge_bases.add(generous)
-    assert searchable(owner.pk, session.pk) == ((generous.pk,), True)
+    assert searchable(owner.pk, session.pk) == Scope((generous.pk,), (), True)
 
 
 def test_frequencies_are_those_of_the_bases_together(owner: User) -> None:

@@ -146,6 +146,15 @@ def test_a_first_question_is_searched_as_it_stands() -> None:
     assert asked("How long does a reset take?").queries == (("How long does a reset take?", 1.0),)
 
 
+@pytest.mark.parametrize("question", ["What is this about?", "How long does it take?", "这是讲什么的？", "多少钱？"])
+def test_where_a_document_is_asked_it_is_the_object(question: str) -> None:
+    known = Known(frequencies(question), titles=("Long leave",))
+    full = f"{question} Long leave"
+    assert understand(question, [], known).queries == ((full, 1.0),)
+    assert understand(question, [], known).ranking_query == full
+    assert understand("How long is parental leave?", [], known).queries == (("How long is parental leave?", 1.0),)
+
+
 @pytest.mark.parametrize("question", ["How long does it take?", "And in 2023?", "多少钱？", "怎么取消它？"])
 def test_a_question_without_an_object_is_asked_back_unless_something_came_before(question: str) -> None:
     assert asked(question) == Understanding("clarify", ((question, 1.0),), "no object", question)

@@ -153,6 +153,13 @@ def test_headings_inside_a_passage_are_not_quoted() -> None:
     assert not any(sentence.startswith("#") for sentence in quote.sentences)
 
 
+def test_a_number_by_itself_is_not_quoted() -> None:
+    quote = extract(
+        "What is this about?", [hit("159\n\nThe brackets hold the number.\n\n160", heading="About")]
+    ).quotes[0]
+    assert [sentence.strip() for sentence in quote.sentences] == ["The brackets hold the number."]
+
+
 def test_a_row_that_answers_comes_alone_and_a_list_with_its_rows() -> None:
     table = hit(
         "Model | Warranty", kind="table", columns=["Model", "Warranty"],

@@ -1,0 +1,32 @@
+"""Asking one document alone, from its page, and all again."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, sign_in, upload
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_a_document_is_asked_alone_and_then_all_are(page: Page, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "velm.md").write_text("# The Velm tower\n\nThe lamp of the tower is lit an hour before sunset.\n")
+    sign_in(page, site)
+    upload(page, site, tmp_path / "velm.md")
+    page.get_by_role("link", name="The Velm tower").click()
+    page.get_by_role("button", name="Ask about this document").click()
+    expect(page.locator("#question")).to_be_focused()
+    expect(page.locator("#scope-name")).to_have_text("The Velm tower")
+
+    ask(page, "How long does a firmware update take?")
+    answer = page.locator("section.answer").last
+    expect(answer.locator(".outcome")).to_have_text("Nothing found on this")
+    answer.get_by_text("Ask elsewhere").click()
+    page.get_by_role("checkbox", name="Samples").check()
+    expect(page.locator("#scope-name")).to_have_text("Samples")
+    expect(page.get_by_role("checkbox", name="The Velm tower")).to_have_count(0)
+    page.keyboard.press("Escape")
+    ask(page, "How long does a firmware update take?")
+    expect(page.locator("section.answer").last.locator("a[data-citation]").first).to_be_visible()
