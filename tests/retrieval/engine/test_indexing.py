@@ -12,6 +12,7 @@ from knowledge import services
 from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Document, KnowledgeBase
+from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.errors import Unreachable
 from retrieval.engine import fulltext, indexing, spaces, vectors
 from retrieval.engine.engine import engine
@@ -157,15 +158,14 @@ def test_windows_with_their_vectors(base: KnowledgeBase) -> None:
 
 def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00") -> list[int]:
     """Have the model's calls counted, by their texts; a text with the word `refuse` in it is refused."""
-    embedder = spaces.embedder_of(spaces.active_space())
-    embed = embedder.embed_documents
+    embed = LocalEmbedder.embed_documents
     counts: list[int] = []
 
-    def counting(texts: Sequence[str]) -> NDArray[np.float32]:
+    def counting(self: LocalEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
         if any(refuse in text for text in texts):
             raise Unreachable(where="http://models")
         counts.append(len(texts))
-        return embed(texts)
+        return embed(self, texts)
 
-    monkeypatch.setattr(embedder, "embed_documents", counting)
+    monkeypatch.setattr(LocalEmbedder, "embed_documents", counting)
     return counts
