@@ -6,6 +6,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
+from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest
@@ -45,9 +46,10 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         wanted.pop("knowledge_bases", None)
         wanted["document_ids"] = document_ids
         wanted.pop("documents", None)
-        k = wanted.pop("k", settings.FUSED_K)
-        options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
-        return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **wanted)
+        k = wanted.pop("k", config.FUSED_K)
+        options = RerankOptions.from_name(rerank, top_k=k) if rerank else RerankOptions.from_settings(top_k=k)
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **given)
 
 
 class AnswerStateField(serializers.ChoiceField):

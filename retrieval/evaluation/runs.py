@@ -21,6 +21,7 @@ from knowledge.access import Actor
 from knowledge.ingestion.claims import heartbeat
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
+from ragsite.site_settings.config import refresh
 from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
@@ -175,6 +176,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     if not asked:
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
     with heartbeat(_Held(run.pk)):
+        refresh()
         outcomes = async_to_sync(ask_all)(run, asked, progress)
     # The words of the corpus passages among what was missed, which are known by their documents.
     missed = [missed for outcome in outcomes for missed in outcome.missed]
