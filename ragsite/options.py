@@ -85,11 +85,13 @@ DATABASE_THREADS = env.integer(
     "database threads of a web process, each with a connection; requests that are answered at once have up to 32 more",
 )
 
-env.section("Documents", shown=False)
-MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), "largest file", live="site")
-MAX_DOCUMENT_PAGES = env.integer("RAGSITE_MAX_DOCUMENT_PAGES", 5000, (1, None), "most pages of a document", live="site")
+env.section(_("Documents"), shown=False)
+MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), _("largest file, in MB"), live="site")
+MAX_DOCUMENT_PAGES = env.integer(
+    "RAGSITE_MAX_DOCUMENT_PAGES", 5000, (1, None), _("most pages of a document"), live="site"
+)
 MAX_TABLE_ROWS = env.integer(
-    "RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), "most rows of a sheet or table file", live="site"
+    "RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), _("most rows of a sheet or table file"), live="site"
 )
 INGEST_WORKERS = env.integer(
     "RAGSITE_INGEST_WORKERS", 1, (1, 64), "documents read side by side; for small files each keeps one more place"
@@ -101,8 +103,10 @@ OCR = env.choice(
     "RAGSITE_OCR",
     "auto",
     ("off", "auto", "always"),
-    "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or `off`; "
-    "it comes after the other words are searchable, and takes some seconds a page",
+    _(
+        "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or "
+        "`off`; it comes after the other words are searchable, and takes some seconds a page"
+    ),
     live="site",
 )
 OCR_ENGINE = env.choice(
@@ -118,7 +122,7 @@ OCR_MAX_PAGES = env.integer(
     "RAGSITE_OCR_MAX_PAGES",
     400,
     (1, None),
-    "scanned pages of a document that are read; one with more keeps the rest unread",
+    _("scanned pages of a document that are read; one with more keeps the rest unread"),
     live="site",
 )
 
