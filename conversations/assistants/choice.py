@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.contrib.auth.models import Permission, User
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, JSONField, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.assistants.configuration import Configuration, ConfigurationError, read_settings
 from conversations.models import Assistant, AssistantVersion, ChatSession, ModelProfile, PromptTemplate
 from conversations.prompts import active
 from conversations.prompts.endpoints import WRITING
@@ -26,6 +28,19 @@ class Chosen:
 
     version: AssistantVersion | None = None
     configuration: Configuration = field(default_factory=Configuration)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An assistant as people choose it, with what an empty chat says: its greeting and suggested questions."""
+
+    id: int
+    name: str
+    description: str
+    is_default: bool
+    greeting: str
+    questions: list[str]
+    profile_id: int | None  # of the model that writes, where it has one of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +68,11 @@ def for_turn(user: Any, session: ChatSession, asked: Choices) -> Chosen:
     that is not offered to them.
     """
     chosen = _version(user, session, asked)
-    overrides = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
-    setup = setup_of(chosen.configuration, overrides)
+    asked_for = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
+    try:
+        setup = setup_of(chosen.configuration, read_settings(asked_for))
+    except ConfigurationError as error:
+        raise TurnRefused("bad_choice", str(error)) from error
     profiles = dict(setup.profiles)
     if asked.model:
         profile = _named(asked.model, setup, WRITING[0])
@@ -70,15 +88,55 @@ def for_turn(user: Any, session: ChatSession, asked: Choices) -> Chosen:
 def offered_models(setup: active.Setup, purpose: str = WRITING[0]) -> dict[str, ModelProfile | None]:
     """Return the models that people may choose, by their names, that of the setup first; it has no profile of its own
     where the environment names it."""
-    own = setup.profiles.get(purpose)
-    found: dict[str, ModelProfile | None] = {}
-    if own is not None:
-        found[own.model] = own
-    elif (endpoint := default_endpoint()) is not None and endpoint.model:
-        found[endpoint.model] = None
-    for profile in ModelProfile.objects.filter(offered=True).exclude(purpose__in=("rerank", "embedding")):
+    found = {own: setup.profiles.get(purpose)} if (own := own_model(setup, purpose)) else {}
+    for profile in offered_profiles():
         found.setdefault(profile.model, profile)
     return found
+
+
+def offered_profiles() -> QuerySet[ModelProfile]:
+    """Return the profiles of models that chat, and that people may choose."""
+    return ModelProfile.objects.filter(offered=True).exclude(purpose__in=("rerank", "embedding")).order_by("model")
+
+
+def own_model(setup: active.Setup, purpose: str = WRITING[0]) -> str:
+    """Return the name of the model of a purpose where nobody chooses one; empty where that is none, or not named."""
+    profile, endpoint = setup.profiles.get(purpose), default_endpoint()
+    return profile.model if profile is not None else endpoint.model if endpoint is not None else ""
+
+
+def set_assistant(user: Any, session: ChatSession, pk: int | None) -> None:
+    """Have an assistant answer in a session from now on, None for the default; raises `Http404`."""
+    session.assistant = get_usable(user, pk) if pk is not None else None
+    session.save(update_fields=["assistant"])
+
+
+def set_model(session: ChatSession, name: str) -> None:
+    """Have a model write in a session from now on, empty for the one of its assistant or the site.
+
+    Raises `TurnRefused` for one that is not offered.
+    """
+    session.model = _named(name, active.site_setup(), WRITING[0]) if name else None
+    session.save(update_fields=["model"])
+
+
+def listed(user: Any) -> list[Listed]:
+    """Return the assistants that a person may choose, the default first."""
+    newest = AssistantVersion.objects.filter(assistant=OuterRef("pk")).order_by("-number").values("configuration")[:1]
+    rows = usable(user).annotate(said=Coalesce(Subquery(newest), Value({}, JSONField())))
+    names = "pk", "name", "description", "is_default", "said"
+    return [
+        Listed(
+            pk,
+            name,
+            description,
+            default,
+            said.get("greeting", ""),
+            said.get("questions", []),
+            said.get("models", {}).get("answer"),
+        )
+        for pk, name, description, default, said in rows.values_list(*names)
+    ]
 
 
 def _named(model: str, setup: active.Setup, purpose: str) -> ModelProfile | None:
@@ -122,10 +180,15 @@ def _version(user: Any, session: ChatSession, asked: Choices) -> Chosen:
 def usable(user: Any) -> QuerySet[Assistant]:
     """Return the assistants that a person may use, the default first; those who make them may use all."""
     enabled = Assistant.objects.filter(enabled=True)
-    if user.has_perm("conversations.change_assistant"):
+    if user.is_superuser:
         return enabled
-    groups = user.groups.values("pk")
-    return enabled.filter(Q(everyone=True) | Q(people=user.pk) | Q(groups__in=groups)).distinct()
+    makes = Permission.objects.filter(content_type__app_label="conversations", codename="change_assistant")
+    return enabled.filter(
+        Q(everyone=True)
+        | Exists(User.objects.filter(pk=user.pk, assistants=OuterRef("pk")))
+        | Exists(User.objects.filter(pk=user.pk, groups__assistants=OuterRef("pk")))
+        | Exists(makes.filter(Q(user=user.pk) | Q(group__user=user.pk)))
+    )
 
 
 def get_usable(user: Any, pk: int) -> Assistant:

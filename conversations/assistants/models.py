@@ -18,8 +18,10 @@ class Assistant(models.Model):
         _("default"), default=False, help_text=_("It answers where nobody has chosen another; everyone may use it.")
     )
     everyone = models.BooleanField(_("everyone may use it"), default=True)
-    groups = models.ManyToManyField("auth.Group", blank=True, related_name="+", verbose_name=_("groups"))
-    people = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+", verbose_name=_("people"))
+    groups = models.ManyToManyField("auth.Group", blank=True, related_name="assistants", verbose_name=_("groups"))
+    people = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, blank=True, related_name="assistants", verbose_name=_("people")
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

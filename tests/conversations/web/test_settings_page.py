@@ -53,9 +53,9 @@ def test_staff_see_every_setting_with_its_value_and_its_default(as_viewer: Clien
     settings.ANSWER_TOP_K, settings.VECTOR_THRESHOLD = 7, 0.0
     rows = rows_of(as_viewer.get(reverse("pipeline-settings")).content.decode())
     assert list(rows) == NAMES
-    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer |"
+    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer|"
     assert rows["VECTOR_THRESHOLD"].startswith("0 not the default| off|")
-    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion |"
+    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion|"
     assert rows["ENABLE_RERANK"].startswith("false| false|")
     assert rows["RERANK_BLEND"].startswith("fused:0.3,endpoint:0.7| fused:0.3,endpoint:0.7|")
 
