@@ -266,6 +266,8 @@ SPECTACULAR_SETTINGS = {
         "DocumentStatus": "knowledge.models.Document.Status",
         "EvaluationRunStatus": "retrieval.models.EvaluationRun.Status",
         "MessageStatus": "conversations.models.Message.Status",
+        "AnswerMode": ["documents", "general", "chat"],
+        "SearchMode": ["hybrid", "vector", "fulltext"],
     },
 }
 

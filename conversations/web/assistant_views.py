@@ -154,9 +154,14 @@ def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
             choice.set_model(session, request.POST["model"])
     except TurnRefused as refused:
         return refusal(refused.message)
-    if is_htmx(request):
-        return render(request, "conversations/_scope.html", contexts.composer_context(request.user, session))
-    return redirect("session", pk=pk)
+    if not is_htmx(request):
+        return redirect("session", pk=pk)
+    context = contexts.composer_context(request.user, session)
+    line = render(request, "conversations/_scope.html", context)
+    if not session.turns.exists():  # what an empty chat says is the assistant's, too
+        welcome = context | contexts.welcome_context(request.user, context["documents"]) | {"oob": True}
+        line.content += render(request, "conversations/_welcome.html", welcome).content
+    return line
 
 
 def _require_curator(request: HttpRequest) -> None:
