@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
 from knowledge.ingestion.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
-from retrieval.engine import spaces, vectors
-from retrieval.engine.engine import engine
+from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, IndexEntry
 
@@ -39,7 +38,7 @@ def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> N
             go_on()
             yield IndexRow.of(chunk)
 
-    engine.index(rows())
+    index.index(rows())
 
 
 def index_document(document_id: int) -> None:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
-from retrieval.engine import languages, spaces
-from retrieval.engine.engine import Hits, engine
+from retrieval.engine import engine, languages, spaces
+from retrieval.engine.engine import Hits
 from retrieval.engine.limits import gate
 from retrieval.ranking.fusion import Query, Ranking, Retriever
 from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest

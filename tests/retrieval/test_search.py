@@ -13,8 +13,7 @@ from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
 from retrieval import search as entrance
-from retrieval.engine import indexing, spaces
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, indexing, spaces
 from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.search import (
     Hit,
