@@ -5,6 +5,7 @@ those that hold several terms at once. What that leaves out can score at most th
 terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -93,12 +94,12 @@ def search(
     if not found or not knowledge_base_ids:
         return []
     pairs = border_pairs(text)
-    known = _statistics(knowledge_base_ids, [*found, *pairs])
-    unknown = {term for term in found if term_id(term) not in known.frequencies}
+    known = frequencies([*found, *pairs], knowledge_base_ids)
+    unknown = {term for term in found if not known.holding[term]}
     if others := pieces(text, unknown) - set(found):
         found += sorted(others)
-        known = _statistics(knowledge_base_ids, [*found, *pairs])
-    if all(term_id(term) not in known.frequencies for term in found):
+        known = frequencies([*found, *pairs], knowledge_base_ids)
+    if not any(known.holding[term] for term in found):
         return []  # pairs tell which passage is the best, not that there is one
     query_terms, weights = _query(found, known, pairs)
     if document_ids:
@@ -124,12 +125,7 @@ def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVecto
 
     Only passages that hold one of the rarest terms are looked at, nearly always the best. Asks the database once.
     """
-    held = [term for term in found if known.lexemes.get(term)]
-    statistics = _Statistics(known.size)
-    for term in held:
-        statistics.lexemes[term_id(term)] = list(known.lexemes[term])
-        statistics.frequencies[term_id(term)] = known.holding[term]
-    query_terms, weights = _query(held, statistics)
+    query_terms, weights = _query([term for term in found if known.lexemes.get(term)], known)
     if not query_terms:
         return []
     together = _together(query_terms, known.size)
@@ -144,48 +140,34 @@ def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> F
     """Return in how many passages of the knowledge bases each of some terms occurs. Asks the database once."""
     if not wanted or not knowledge_base_ids:
         return Frequencies(0, {})
-    known = _statistics(knowledge_base_ids, list(wanted))
+    size = 0
+    counts: Counter[int] = Counter()
+    lexemes: dict[int, list[str]] = defaultdict(list)
     ids = {term: term_id(term) for term in wanted}
+    with connection.cursor() as cursor:
+        cursor.execute(_STATISTICS, {"bases": list(knowledge_base_ids), "terms": [*{*ids.values()}]})
+        for key, knowledge_base_id, count in cursor.fetchall():
+            if key is None:
+                size = count
+                continue
+            counts[key] += count
+            lexemes[key].append(f"{knowledge_base_id}:{key}")
     return Frequencies(
-        known.size,
-        {term: known.frequencies.get(key, 0) for term, key in ids.items()},
-        {term: tuple(known.lexemes.get(key, ())) for term, key in ids.items()},
+        size,
+        {term: counts[key] for term, key in ids.items()},
+        {term: tuple(lexemes[key]) for term, key in ids.items()},
     )
 
 
-@dataclass(slots=True)
-class _Statistics:
-    """N, and of the terms (by their ids) that passages hold: their lexemes, one per base, and document frequencies."""
-
-    size: int = 0
-    lexemes: dict[int, list[str]] = field(default_factory=dict)
-    frequencies: dict[int, int] = field(default_factory=dict)
-
-
-def _statistics(knowledge_base_ids: Sequence[int], wanted: Sequence[str]) -> _Statistics:
-    known = _Statistics()
-    ids = {"bases": list(knowledge_base_ids), "terms": [*{term_id(term) for term in wanted}]}
-    with connection.cursor() as cursor:
-        cursor.execute(_STATISTICS, ids)
-        for term, knowledge_base_id, count in cursor.fetchall():
-            if term is None:
-                known.size = count
-                continue
-            known.lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
-            known.frequencies[term] = known.frequencies.get(term, 0) + count
-    return known
-
-
-def _query(found: Sequence[str], known: _Statistics, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
+def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
     """Return some terms that passages hold, those that tell most first, and all their weights as a `sparsevec`."""
-    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, known.frequencies)
+    held = {term_id(term): (count, known.lexemes.get(term, ())) for term, count in known.holding.items()}
+    counts = {key: count for key, (count, _lexemes) in held.items()}
+    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, counts)
     highest = dict.fromkeys(map(term_id, pairs), bm25.PAIR_WEIGHT) | dict.fromkeys(
         map(term_id, found), bm25.HIGHEST_WEIGHT
     )
-    query_terms = [
-        Term(weight, known.frequencies[term], tuple(known.lexemes[term]), highest[term])
-        for term, weight in weights.items()
-    ]
+    query_terms = [Term(weight, *held[key], highest[key]) for key, weight in weights.items()]
     query_terms.sort(key=lambda term: -term.highest_score)
     return query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS)
 
