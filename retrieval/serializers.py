@@ -38,16 +38,15 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
     )
 
-    def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...] = ()) -> SearchRequest:
+    def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...]) -> SearchRequest:
         """Return the search that is asked for, in knowledge bases and documents that the caller may read."""
-        wanted = dict(self.validated_data)
-        query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
-        wanted.pop("knowledge_bases", None)
-        wanted["document_ids"] = document_ids
-        wanted.pop("documents", None)
-        k = wanted.pop("k", settings.FUSED_K)
+        places = ("knowledge_bases", "documents")
+        wanted = {name: value for name, value in self.validated_data.items() if name not in places}
+        query, rerank, k = wanted.pop("query"), wanted.pop("rerank", None), wanted.pop("k", settings.FUSED_K)
         options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
-        return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **wanted)
+        return SearchRequest(
+            (Query(query),), knowledge_base_ids, k, rerank=options, document_ids=document_ids, **wanted
+        )
 
 
 class AnswerStateField(serializers.ChoiceField):

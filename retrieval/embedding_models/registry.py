@@ -222,7 +222,7 @@ def remove(model: RegisteredModel) -> None:
     if model.jobs.filter(status__in=ModelJob.UNFINISHED).exists():
         raise NotPossible(_("Something is being done with “{name}”; stop that first.").format(name=model.name))
     try:
-        reembedding.drop(list(EmbeddingSpace.objects.filter(provider=model.provider, model=model.name)))
+        reembedding.drop(EmbeddingSpace.objects.filter(provider=model.provider, model=model.name))
     except AlreadyRunning:
         raise NotPossible(_("Another change of model is under way; wait for it.")) from None
     except Busy:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any
 
 from django.db import connection
 from pgvector import SparseVector
@@ -244,12 +245,7 @@ class _Alternatives:
 
 
 def _score(query: str, weights: str, k: int, document_ids: Sequence[int] = ()) -> list[tuple[int, float]]:
-    parameters: dict[str, str | int | list[int]] = {
-        "query": query,
-        "weights": weights,
-        "k": k,
-        "documents": list(document_ids),
-    }
+    parameters: dict[str, Any] = {"query": query, "weights": weights, "k": k, "documents": list(document_ids)}
     with connection.cursor() as cursor:
         cursor.execute(_SCORE.format(only=_OF_DOCUMENTS if document_ids else ""), parameters)
         return [(chunk_id, float(score)) for chunk_id, score in cursor.fetchall()]
