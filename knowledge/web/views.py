@@ -145,15 +145,23 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("“{name}” was deleted.").format(name=base.name))
         return redirect("knowledge")
     count = base.documents.count()
+    consequence = ngettext(
+        "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
+        "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
+        count,
+    )
+    back = reverse("knowledge-base", args=[base.pk])
+    return confirm(request, base.name, consequence.format(count=count), back)
+
+
+def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: str = "") -> HttpResponse:
+    """Ask before something is deleted, in a dialog, or on a page without scripts; `row` is what htmx then takes out."""
     context = {
-        "title": _("Delete “{name}”?").format(name=base.name),
-        "consequence": ngettext(
-            "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
-            "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
-            count,
-        ).format(count=count),
+        "title": _("Delete “{name}”?").format(name=name),
+        "consequence": consequence,
         "action": request.path,
-        "back": reverse("knowledge-base", args=[base.pk]),
+        "row": row,
+        "back": back,
     }
     return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
 
