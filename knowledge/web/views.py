@@ -54,7 +54,13 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "words": words,
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
-        "upload_rules": _upload_rules(),
+        # What the page's script refuses by its name, in words; `{kind}` is where the extension goes.
+        "upload_rules": {
+            "extensions": registry.extensions(),
+            "missing": {name: explain(error.key, **error.params) for name, error in registry.missing().items()},
+            "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
+            "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
+        },
     }
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
@@ -164,16 +170,6 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
         "back": back,
     }
     return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
-
-
-def _upload_rules() -> dict[str, Any]:
-    """What the page's script refuses by its name, in words; `{kind}` is where the extension goes."""
-    return {
-        "extensions": registry.extensions(),
-        "missing": {extension: explain(error.key, **error.params) for extension, error in registry.missing().items()},
-        "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
-        "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
-    }
 
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
