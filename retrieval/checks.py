@@ -19,20 +19,12 @@ from retrieval.ranking.rerank_options import METHODS
 def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """Look up the functions of `RERANKERS`, one for each method that asks a model."""
     problems: list[CheckMessage] = []
-    for method in METHODS:
-        if method in ("off", "blend"):
-            continue
-        path = settings.RERANKERS.get(method, "")
+    for method in (method for method in METHODS if method not in ("off", "blend")):
         try:
-            import_string(path)
+            import_string(settings.RERANKERS.get(method, ""))
         except ImportError as error:
-            problems.append(
-                Error(
-                    f"The reranker {method!r} can't be imported: {error}",
-                    hint="Mend the setting RERANKERS.",
-                    id="retrieval.E001",
-                )
-            )
+            message = f"The reranker {method!r} can't be imported: {error}"
+            problems.append(Error(message, hint="Mend the setting RERANKERS.", id="retrieval.E001"))
     return problems
 
 

@@ -30,6 +30,6 @@ class Indexer:
 
     def remove(self, document_ids: list[int]) -> None:
         """Take documents out of the index."""
-        from retrieval.engine.engine import engine
+        from retrieval.engine import index
 
-        engine.delete(document_ids)
+        index.delete(document_ids)

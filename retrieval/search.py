@@ -15,25 +15,22 @@ from knowledge.models import Chunk
 from ragsite.site_settings.config import config
 from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
-from retrieval.ranking.fusion import FusedChunk, Query, Ranking, Source
+from retrieval.ranking.fusion import FusedChunk, Query, Ranking
 from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
 from retrieval.ranking.rerank_options import RerankOptions
-from retrieval.ranking.retrievers import in_database_within_timeout, retrieve
-from retrieval.types import Hit, Mode, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
+from retrieval.ranking.retrievers import in_database_within_timeout, ms_since, retrieve
+from retrieval.types import Hit, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
 
 __all__ = [
-    "FusedChunk",
     "Hit",
-    "Mode",
     "Query",
     "Ranking",
     "SearchFailed",
     "SearchOverloaded",
     "SearchRequest",
     "SearchResult",
-    "Source",
     "Stage",
     "describe",
     "fuse",
@@ -46,6 +43,14 @@ __all__ = [
     "search",
     "selected",
 ]
+
+
+# What `describe` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
+_SHOWN = (
+    "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "ordinal",
+    "picture__alt", "picture__width", "picture__height",
+    "document__knowledge_base_id", "document__original_filename", "document__title", "document__folder",
+)  # fmt: skip
 
 
 async def search(request: SearchRequest) -> SearchResult:
@@ -71,12 +76,12 @@ async def _kept_or(work: Work, request: SearchRequest) -> SearchResult:
         return await work(request)
     state = await in_database_within_timeout(index_state, request.knowledge_base_ids)
     result = await answered_once(request, state, work)
-    return replace(result, took_ms=_ms_since(started))
+    return replace(result, took_ms=ms_since(started))
 
 
 async def _rankings(request: SearchRequest) -> SearchResult:
     started = time.perf_counter()
-    return SearchResult([], await retrieve(request), _ms_since(started), [])
+    return SearchResult([], await retrieve(request), ms_since(started), [])
 
 
 async def _search(request: SearchRequest) -> SearchResult:
@@ -84,16 +89,16 @@ async def _search(request: SearchRequest) -> SearchResult:
     rankings = await retrieve(request)
     began = time.perf_counter()
     fused = fuse(rankings, pool_size(request), request.rrf_constant)
-    stages = [Stage("fuse", _ms_since(began), [(chunk.chunk_id, chunk.score) for chunk in fused])]
+    stages = [Stage("fuse", ms_since(began), [(chunk.chunk_id, chunk.score) for chunk in fused])]
     began = time.perf_counter()
     hits = await describe(fused)
-    stages.append(Stage("describe", _ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
+    stages.append(Stage("describe", ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
     hits, ordered = await reordered(request, hits, rankings)
     hits, judged = await reranked(request, hits)
     hits, chosen = selected(request, hits)
     stages += [*ordered, *judged, *chosen]
     notes = [ranking.note for ranking in rankings] + [stage.note for stage in stages]
-    return SearchResult(hits, rankings, _ms_since(started), list(dict.fromkeys(filter(None, notes))), stages)
+    return SearchResult(hits, rankings, ms_since(started), list(dict.fromkeys(filter(None, notes))), stages)
 
 
 def pool_size(request: SearchRequest) -> int:
@@ -123,7 +128,8 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     """
     if not fused:
         return []
-    chunks = await in_database_within_timeout(_load, [chunk.chunk_id for chunk in fused])
+    shown = Chunk.objects.select_related("document", "picture").only(*_SHOWN)
+    chunks = await in_database_within_timeout(shown.in_bulk, [chunk.chunk_id for chunk in fused])
     return [
         Hit(
             chunk_id=chunk.pk,
@@ -157,7 +163,7 @@ async def reordered(
     first, rest = hits[: request.reorder_top_n], hits[request.reorder_top_n :]
     # In a thread, for it takes milliseconds of work, during which others want to be served.
     ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
-    stage = Stage("reorder", _ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
+    stage = Stage("reorder", ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(hit for hit, _worth in ranked), *rest], [stage]
 
 
@@ -187,23 +193,7 @@ def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[S
         taken = min(taken + request.k - len(kept), len(hits))
     stages = []
     if request.merge_neighbours:
-        stages.append(Stage("neighbours", _ms_since(began), [(hit.chunk_id, hit.score) for hit in merged]))
+        stages.append(Stage("neighbours", ms_since(began), [(hit.chunk_id, hit.score) for hit in merged]))
     if request.per_document is not None:
-        stages.append(Stage("documents", _ms_since(began), [(hit.chunk_id, hit.score) for hit in kept]))
+        stages.append(Stage("documents", ms_since(began), [(hit.chunk_id, hit.score) for hit in kept]))
     return kept, stages
-
-
-# What `describe` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
-_SHOWN = (
-    "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "ordinal",
-    "picture__alt", "picture__width", "picture__height",
-    "document__knowledge_base_id", "document__original_filename", "document__title", "document__folder",
-)  # fmt: skip
-
-
-def _load(chunk_ids: list[int]) -> dict[int, Chunk]:
-    return Chunk.objects.select_related("document", "picture").only(*_SHOWN).in_bulk(chunk_ids)
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 2)

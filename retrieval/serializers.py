@@ -39,7 +39,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
     )
 
-    def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...] = ()) -> SearchRequest:
+    def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...]) -> SearchRequest:
         """Return the search that is asked for, in knowledge bases and documents that the caller may read."""
         wanted = dict(self.validated_data)
         query, rerank = wanted.pop("query"), wanted.pop("rerank", None)

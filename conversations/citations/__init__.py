@@ -5,8 +5,3 @@ source word for word. Of `rules`, `derived` tells which numbers may be worked ou
 has elsewhere only and what it has in their place, `polarity` and `antonyms` what turns a sentence into its opposite,
 and `substitutions` what stands in another's place. `verdict` judges by them; `verifiers` are who may judge.
 """
-
-from conversations.citations.claims import Claim, claims
-from conversations.citations.verdict import Verdict, check, check_claim
-
-__all__ = ["Claim", "Verdict", "check", "check_claim", "claims"]

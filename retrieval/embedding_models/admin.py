@@ -8,13 +8,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ragsite.admin_base import ModelAdmin
+from ragsite.llm.embedding import model_files
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm, LanguagesForm
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
@@ -24,7 +24,6 @@ from retrieval.evaluation.metrics import FIGURES
 
 Kind = ModelJob.Kind
 _JOBS_SHOWN = 10
-_ENDINGS = (".gz", ".tgz", ".tar", ".zip")
 
 
 @admin.register(RegisteredModel)
@@ -37,9 +36,8 @@ class RegisteredModelAdmin(ModelAdmin):
             raise PermissionDenied
         jobs.fail_stalled()
         known_models = registry.all_models()
-        last: dict[int, ModelJob] = {}
-        for job in ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id"):
-            last[job.model_id] = job
+        newest = ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id")
+        last = {job.model_id: job for job in newest}
         rows = [
             {"known": each, "job": last.get(each.model.pk), **self._possible(request, each, last.get(each.model.pk))}
             for each in known_models
@@ -70,6 +68,8 @@ class RegisteredModelAdmin(ModelAdmin):
         found = list(model.jobs.select_related("started_by")[:_JOBS_SHOWN])
         tried = next((job for job in found if job.kind == Kind.TRY and job.details.get("results")), None)
         known = _known(model)
+        took = tried.details if tried else {}
+        seconds = took["seconds"] / took["passages"] * registry.passages() if took.get("passages") else None
         context = self._context(request) | {
             "title": model.name,
             "model": model,
@@ -82,7 +82,8 @@ class RegisteredModelAdmin(ModelAdmin):
             "figures": FIGURES,
             "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
             "languages": LanguagesForm(initial={"languages": ",".join(model.languages) or "all"}),
-            "estimate": _estimate(tried, registry.passages()),
+            # The minutes that computing all vectors would take, by the pace of the trial.
+            "estimate": None if seconds is None else max(1, round(seconds / 60)),
             "may_delete": self.has_delete_permission(request, model),
             **self._possible(request, known, found[0] if found else None),
         }
@@ -144,11 +145,6 @@ class RegisteredModelAdmin(ModelAdmin):
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:retrieval_registeredmodel_changelist"))
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[RegisteredModel]:
-        """Leave the keys where they are."""
-        found: QuerySet[RegisteredModel] = super().get_queryset(request)
-        return found.select_related("added_by")
-
     def _do(self, request: HttpRequest, model: RegisteredModel) -> HttpResponse:
         action = request.POST.get("action", "")
         try:
@@ -191,9 +187,7 @@ class RegisteredModelAdmin(ModelAdmin):
             )
             return jobs.start(model, Kind.ADD, user, {"dimension": data["dimension"]})
         archive = data["archive"]
-        name = data["name"] or Path(archive.name).name
-        while not data["name"] and name.lower().endswith(_ENDINGS):
-            name = name.rpartition(".")[0]
+        name = data["name"] or model_files.name_of(Path(archive.name).name)
         model = registry.register(name, registry.Source.FILES, known=form.known(), user_id=user)
         kept = Path(settings.DATA_DIR) / "models" / "uploads" / uuid.uuid4().hex
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -235,12 +229,3 @@ def _known(model: RegisteredModel) -> Known:
 
 def _page_of(model: RegisteredModel) -> str:
     return reverse("admin:retrieval_registeredmodel_change", args=[model.pk])
-
-
-def _estimate(tried: ModelJob | None, passages: int) -> int | None:
-    """Return the minutes that computing all vectors would take, by the pace of a trial; None without one."""
-    if tried is None or not tried.details.get("passages"):
-        return None
-    seconds: float = tried.details["seconds"]
-    computed: int = tried.details["passages"]
-    return max(1, round(seconds / computed * passages / 60))

@@ -5,9 +5,11 @@ those that hold several terms at once. What that leaves out can score at most th
 terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any
 
 from django.db import connection
 from pgvector import SparseVector
@@ -93,12 +95,12 @@ def search(
     if not found or not knowledge_base_ids:
         return []
     pairs = border_pairs(text)
-    known = _statistics(knowledge_base_ids, [*found, *pairs])
-    unknown = {term for term in found if term_id(term) not in known.frequencies}
+    known = frequencies([*found, *pairs], knowledge_base_ids)
+    unknown = {term for term in found if not known.holding[term]}
     if others := pieces(text, unknown) - set(found):
         found += sorted(others)
-        known = _statistics(knowledge_base_ids, [*found, *pairs])
-    if all(term_id(term) not in known.frequencies for term in found):
+        known = frequencies([*found, *pairs], knowledge_base_ids)
+    if not any(known.holding[term] for term in found):
         return []  # pairs tell which passage is the best, not that there is one
     query_terms, weights = _query(found, known, pairs)
     if document_ids:
@@ -124,12 +126,7 @@ def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVecto
 
     Only passages that hold one of the rarest terms are looked at, nearly always the best. Asks the database once.
     """
-    held = [term for term in found if known.lexemes.get(term)]
-    statistics = _Statistics(known.size)
-    for term in held:
-        statistics.lexemes[term_id(term)] = list(known.lexemes[term])
-        statistics.frequencies[term_id(term)] = known.holding[term]
-    query_terms, weights = _query(held, statistics)
+    query_terms, weights = _query([term for term in found if known.lexemes.get(term)], known)
     if not query_terms:
         return []
     together = _together(query_terms, known.size)
@@ -144,48 +141,34 @@ def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> F
     """Return in how many passages of the knowledge bases each of some terms occurs. Asks the database once."""
     if not wanted or not knowledge_base_ids:
         return Frequencies(0, {})
-    known = _statistics(knowledge_base_ids, list(wanted))
+    size = 0
+    counts: Counter[int] = Counter()
+    lexemes: dict[int, list[str]] = defaultdict(list)
     ids = {term: term_id(term) for term in wanted}
+    with connection.cursor() as cursor:
+        cursor.execute(_STATISTICS, {"bases": list(knowledge_base_ids), "terms": [*{*ids.values()}]})
+        for key, knowledge_base_id, count in cursor.fetchall():
+            if key is None:
+                size = count
+                continue
+            counts[key] += count
+            lexemes[key].append(f"{knowledge_base_id}:{key}")
     return Frequencies(
-        known.size,
-        {term: known.frequencies.get(key, 0) for term, key in ids.items()},
-        {term: tuple(known.lexemes.get(key, ())) for term, key in ids.items()},
+        size,
+        {term: counts[key] for term, key in ids.items()},
+        {term: tuple(lexemes[key]) for term, key in ids.items()},
     )
 
 
-@dataclass(slots=True)
-class _Statistics:
-    """N, and of the terms (by their ids) that passages hold: their lexemes, one per base, and document frequencies."""
-
-    size: int = 0
-    lexemes: dict[int, list[str]] = field(default_factory=dict)
-    frequencies: dict[int, int] = field(default_factory=dict)
-
-
-def _statistics(knowledge_base_ids: Sequence[int], wanted: Sequence[str]) -> _Statistics:
-    known = _Statistics()
-    ids = {"bases": list(knowledge_base_ids), "terms": [*{term_id(term) for term in wanted}]}
-    with connection.cursor() as cursor:
-        cursor.execute(_STATISTICS, ids)
-        for term, knowledge_base_id, count in cursor.fetchall():
-            if term is None:
-                known.size = count
-                continue
-            known.lexemes.setdefault(term, []).append(f"{knowledge_base_id}:{term}")
-            known.frequencies[term] = known.frequencies.get(term, 0) + count
-    return known
-
-
-def _query(found: Sequence[str], known: _Statistics, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
+def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
     """Return some terms that passages hold, those that tell most first, and all their weights as a `sparsevec`."""
-    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, known.frequencies)
+    held = {term_id(term): (count, known.lexemes.get(term, ())) for term, count in known.holding.items()}
+    counts = {key: count for key, (count, _lexemes) in held.items()}
+    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, counts)
     highest = dict.fromkeys(map(term_id, pairs), bm25.PAIR_WEIGHT) | dict.fromkeys(
         map(term_id, found), bm25.HIGHEST_WEIGHT
     )
-    query_terms = [
-        Term(weight, known.frequencies[term], tuple(known.lexemes[term]), highest[term])
-        for term, weight in weights.items()
-    ]
+    query_terms = [Term(weight, *held[key], highest[key]) for key, weight in weights.items()]
     query_terms.sort(key=lambda term: -term.highest_score)
     return query_terms, bm25.sparse_literal(weights, TERM_DIMENSIONS)
 
@@ -215,10 +198,32 @@ def _rarest(query_terms: Sequence[Term]) -> int:
 
 def could_reach(rest: Sequence[Term], needed: float) -> str:
     """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
+    ordered = sorted(rest, key=lambda term: -term.highest_score)
+    left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
+    count = 0
+
+    def alternatives(start: int, missing: float) -> str:
+        """Return the smallest groups of terms from `start` that together could exceed a score; of too many only some.
+
+        Their common beginnings are drawn together: the query is evaluated for each passage that holds any of the terms.
+        """
+        nonlocal count
+        found = []
+        for index in range(start, len(ordered)):
+            if left[index] <= missing or count > MOST_ALTERNATIVES:
+                break  # not even all the rest would do
+            term = ordered[index]
+            if term.highest_score > missing:
+                count += 1
+                found.append(term.query)
+            else:
+                further = alternatives(index + 1, missing - term.highest_score)
+                found += [f"{term.query}&({further})"] if further else []
+        return "|".join(found)
+
     if needed > 0:
-        alternatives = _Alternatives(sorted(rest, key=lambda term: -term.highest_score))
-        query = alternatives.query(0, needed)
-        if alternatives.count <= MOST_ALTERNATIVES:
+        query = alternatives(0, needed)
+        if count <= MOST_ALTERNATIVES:
             return query
     # A passage must hold one of the rarest terms, since the others can't exceed what is needed.
     remaining = sum(term.highest_score for term in rest)
@@ -235,39 +240,8 @@ def _any(terms: Iterable[Term]) -> str:
     return "|".join(term.query for term in terms)
 
 
-class _Alternatives:
-    """The smallest groups of terms that together could exceed a score, as a query with their common beginnings drawn
-    together: it is evaluated for each passage that holds any of the terms.
-    """
-
-    def __init__(self, ordered: Sequence[Term]) -> None:
-        self.ordered = ordered
-        self.left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
-        self.count = 0
-
-    def query(self, start: int, missing: float) -> str:
-        """Return the query for the terms from `start`; of too many alternatives only some."""
-        found = []
-        for index in range(start, len(self.ordered)):
-            if self.left[index] <= missing or self.count > MOST_ALTERNATIVES:
-                break  # not even all the rest would do
-            term = self.ordered[index]
-            if term.highest_score > missing:
-                self.count += 1
-                found.append(term.query)
-            else:
-                further = self.query(index + 1, missing - term.highest_score)
-                found += [f"{term.query}&({further})"] if further else []
-        return "|".join(found)
-
-
 def _score(query: str, weights: str, k: int, document_ids: Sequence[int] = ()) -> list[tuple[int, float]]:
-    parameters: dict[str, str | int | list[int]] = {
-        "query": query,
-        "weights": weights,
-        "k": k,
-        "documents": list(document_ids),
-    }
+    parameters: dict[str, Any] = {"query": query, "weights": weights, "k": k, "documents": list(document_ids)}
     with connection.cursor() as cursor:
         cursor.execute(_SCORE.format(only=_OF_DOCUMENTS if document_ids else ""), parameters)
         return [(chunk_id, float(score)) for chunk_id, score in cursor.fetchall()]

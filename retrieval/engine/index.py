@@ -123,16 +123,12 @@ def index(rows: Iterable[IndexRow]) -> int:
     remaining = iter(rows)
     indexed = 0
     while batch := list(islice(remaining, BATCH)):
-        weights = {row.chunk_id: bm25.weights_of(row.text) for row in batch}  # outside the transaction: it takes long
-        parameters: list[list[int] | list[str]] = [
-            list(weights),
-            [" ".join(map(str, weight)) for weight in weights.values()],
-            [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()],
-        ]
+        weights = {row.chunk_id: bm25.weights_of(row.text) for row in batch}
+        columns = _columns(weights)  # outside the transaction: it takes long
         with transaction.atomic(), connection.cursor() as cursor:
             # A deletion of a document waits for this, and this for it.
             cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in batch})])
-            cursor.execute(_INSERT, parameters)
+            cursor.execute(_INSERT, columns)
             inserted: dict[int, list[int]] = defaultdict(list)
             for chunk_id, knowledge_base_id in cursor.fetchall():
                 inserted[knowledge_base_id].append(chunk_id)
@@ -141,6 +137,12 @@ def index(rows: Iterable[IndexRow]) -> int:
                 _add(knowledge_base_id, frequencies, len(chunk_ids))
         indexed += sum(map(len, inserted.values()))
     return indexed
+
+
+def _columns(weights: Mapping[int, Mapping[int, float]]) -> tuple[list[int], list[str], list[str]]:
+    """Return chunks, by their ids, as the statements take them: ids, terms, weights."""
+    literals = [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in weights.values()]
+    return list(weights), [" ".join(map(str, weight)) for weight in weights.values()], literals
 
 
 def _add(knowledge_base_id: int, frequencies: Mapping[int, int], chunks: int) -> None:
@@ -194,12 +196,7 @@ def _renew_batch() -> int | None:
         cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in rows})])
         cursor.execute(_LOCK_ROWS, [list(weights)])
         kept = {chunk_id: weights[chunk_id] for (chunk_id,) in cursor.fetchall()}
-        parameters = {
-            "chunk_ids": list(kept),
-            "terms": [" ".join(map(str, weight)) for weight in kept.values()],
-            "weights": [bm25.sparse_literal(weight, TERM_DIMENSIONS) for weight in kept.values()],
-        }
-        cursor.execute(_RENEW, parameters)
+        cursor.execute(_RENEW, dict(zip(("chunk_ids", "terms", "weights"), _columns(kept), strict=True)))
         frequencies = dict(cursor.fetchall())
         cursor.execute(_RAISE, [base.pk, list(frequencies), list(frequencies.values())])
         CorpusSize.objects.filter(pk=base.pk).update(analysed_to=max(weights, default=None))

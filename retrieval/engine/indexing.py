@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from django.conf import settings
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
 from knowledge.ingestion.ingestion import finish, guarded, pause, report
 from knowledge.models import Chunk
-from retrieval.engine import spaces, vectors
-from retrieval.engine.engine import engine
+from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, IndexEntry
 
@@ -39,7 +37,7 @@ def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> N
             go_on()
             yield IndexRow.of(chunk)
 
-    engine.index(rows())
+    index.index(rows())
 
 
 def index_document(document_id: int) -> None:
@@ -79,13 +77,17 @@ def embed_claimed(claims: Iterable[Claim | None]) -> None:
 
     Windows of chunks are computed on all cores, ahead of their storing and across the ends of documents.
     """
-    with _Pipeline() as pipeline:
+    executor = ThreadPoolExecutor(_threads(), thread_name_prefix="embedding")
+    try:
+        pipeline = _Pipeline(executor)
         for held in claims:
             if held is None:
-                pipeline.flush()
+                pipeline.settle()
             else:
                 pipeline.add(held)
-        pipeline.flush()
+        pipeline.settle()
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
 @dataclass(slots=True)
@@ -109,16 +111,9 @@ class _Window:
 class _Pipeline:
     """Windows being computed, oldest first. A document's failure ends its own windows and no other's."""
 
-    def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(_threads(), thread_name_prefix="embedding")
-        self._most = 2 * _threads()
+    def __init__(self, executor: ThreadPoolExecutor) -> None:
+        self._executor = executor
         self._windows: deque[_Window] = deque()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._executor.shutdown(cancel_futures=True)
 
     def add(self, held: Claim) -> None:
         """Take up a document; returns when most of its windows are under way."""
@@ -138,34 +133,30 @@ class _Pipeline:
                 left = len(chunk_ids) - end
                 last = end == len(turn) or (time.monotonic() > until and waiting_to_be_indexed().exists())
                 self._windows.append(_Window(held, space, window, computed, left, total, last))
-                self._settle(self._most)
+                self.settle(2 * _threads())
                 if last or held.lost.is_set():
                     break
 
-    def flush(self) -> None:
-        """Store whatever is being computed."""
-        self._settle(0)
-
-    def _settle(self, most: int) -> None:
-        """Store the oldest windows until there are no more than `most`."""
+    def settle(self, most: int = 0) -> None:
+        """Store the oldest windows until no more than `most` are being computed."""
         while len(self._windows) > most:
             window = self._windows.popleft()
-            if window.held.lost.is_set():
+            held = window.held
+            if held.lost.is_set():
                 window.vectors.cancel()
-            else:
-                with guarded(window.held):
-                    held = window.held
-                    try:
-                        vectors.insert_into_active(window.space, window.chunk_ids, window.vectors.result())
-                    except vectors.SpaceChanged:
-                        pause(held, 0)  # until its next turn, in the new space
-                        continue
-                    if not window.last:
-                        report(held, window.percent)
-                    elif window.left:
-                        pause(held, window.percent)
-                    else:
-                        finish(held)
+                continue
+            with guarded(held):
+                try:
+                    vectors.insert_into_active(window.space, window.chunk_ids, window.vectors.result())
+                except vectors.SpaceChanged:
+                    pause(held, 0)  # until its next turn, in the new space
+                    continue
+                if not window.last:
+                    report(held, window.percent)
+                elif window.left:
+                    pause(held, window.percent)
+                else:
+                    finish(held)
 
 
 def _threads() -> int:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
@@ -81,21 +82,19 @@ def tried(model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Pr
         yield space
 
 
-def drop(chosen: Sequence[EmbeddingSpace]) -> None:
-    """Drop spaces that are not searched, with their vectors. Raises `AlreadyRunning` or `Busy`."""
-    with _alone():
-        for space in EmbeddingSpace.objects.filter(active=False, pk__in=[each.pk for each in chosen]):
-            partitions.drop(space)
-
-
-def drop_others() -> list[str]:
-    """Drop every space but the active one, and return their names. Raises `AlreadyRunning` or `Busy`."""
+def drop(chosen: QuerySet[EmbeddingSpace]) -> list[str]:
+    """Drop those that are not searched, with their vectors; return their names. Raises `AlreadyRunning` or `Busy`."""
     dropped = []
     with _alone():
-        for space in EmbeddingSpace.objects.filter(active=False).order_by("pk"):
+        for space in chosen.filter(active=False).order_by("pk"):
             partitions.drop(space)
             dropped.append(str(space))
     return dropped
+
+
+def drop_others() -> list[str]:
+    """Drop every space but the active one; see `drop`."""
+    return drop(EmbeddingSpace.objects.all())
 
 
 def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = None) -> None:

@@ -15,34 +15,12 @@ from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 
-# What the pages show, all of it for reading.
-_RUNS_OF_SET = ("created_at", "status", "label", "figures", "question_count")
-_QUESTION = ("evaluation_set", "key", "text", "right_passages", "created_at")
-_RUN = (
-    "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
-    "started_by", "created_at", "finished_at",
-)  # fmt: skip
-_RESULT = (
-    "run",
-    "key",
-    "text",
-    "ndcg_10",
-    "recall_5",
-    "recall_10",
-    "mrr_10",
-    "answer_state",
-    "took_ms",
-    "found",
-    "not_found",
-)
-
 
 class RunInline(RecordInline):
     """The runs of a set, on its page."""
 
     model = EvaluationRun
-    fields = _RUNS_OF_SET
-    readonly_fields = _RUNS_OF_SET
+    fields = readonly_fields = ("created_at", "status", "label", "figures", "question_count")
     ordering = ["-created_at", "-id"]
 
     @admin.display(description=_("settings"))
@@ -84,25 +62,21 @@ class EvaluationSetAdmin(ModelAdmin):
         return format_html('<a href="{}?evaluation_set__id__exact={}">{}</a>', url, evaluation_set.pk, count)
 
 
+@admin.display(description=_("question"), ordering="text")
+def short_text(row: EvaluationQuestion | EvaluationResult) -> str:
+    """Return the beginning of the question."""
+    return shortened(row.text)
+
+
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(RecordAdmin):
     """Questions with what answers them."""
 
-    list_display = ["short_text", "evaluation_set", "answers", "created_at"]
+    list_display = [short_text, "evaluation_set", "answers", "created_at"]
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
-    fields = _QUESTION
-    readonly_fields = _QUESTION
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the link from a set."""
-        return lookup == "evaluation_set__id__exact" or super().lookup_allowed(lookup, value, request)
-
-    @admin.display(description=_("question"), ordering="text")
-    def short_text(self, question: EvaluationQuestion) -> str:
-        """Return the beginning of the question."""
-        return shortened(question.text)
+    fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
 
     @admin.display(description=_("right passages"))
     def answers(self, question: EvaluationQuestion) -> int:
@@ -136,8 +110,10 @@ class EvaluationRunAdmin(RecordAdmin):
     search_fields = ["evaluation_set__name"]
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
-    fields = _RUN
-    readonly_fields = _RUN
+    fields = [
+        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
+        "started_by", "created_at", "finished_at",
+    ]  # fmt: skip
 
     @admin.display(description=_("settings"))
     def label(self, run: EvaluationRun) -> str:
@@ -170,23 +146,16 @@ class EvaluationRunAdmin(RecordAdmin):
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = ["short_text", "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
+    list_display = [short_text, "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]
     show_full_result_count = False
-    fields = _RESULT
-    readonly_fields = _RESULT
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the link from a run."""
-        return lookup == "run__id__exact" or super().lookup_allowed(lookup, value, request)
-
-    @admin.display(description=_("question"), ordering="text")
-    def short_text(self, result: EvaluationResult) -> str:
-        """Return the beginning of the question."""
-        return shortened(result.text)
+    fields = [
+        "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "found",
+        "not_found",
+    ]  # fmt: skip
 
     @admin.display(description=_("hits"))
     def found(self, result: EvaluationResult) -> SafeString:

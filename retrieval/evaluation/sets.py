@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
+from knowledge.services import Refused
 from retrieval.evaluation.loading.references import Reference, settle
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
@@ -23,17 +24,11 @@ _SHOWN_ERRORS = 5
 _BATCH = 500
 
 
-class SetRefused(Exception):
-    """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
+class SetRefused(Refused):
+    """What can't be done with a set as asked.
 
-    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long,
-    too_large, busy.
+    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long, too_large, busy.
     """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
@@ -84,11 +79,6 @@ def rename_set(evaluation_set: EvaluationSet, name: str) -> EvaluationSet:
     return evaluation_set
 
 
-def delete_set(evaluation_set: EvaluationSet) -> None:
-    """Remove a set with its questions and runs; a run that is working ends without a result."""
-    evaluation_set.delete()
-
-
 def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> int:
     """Add questions, change those whose key or text is there already, and return how many are new.
 
@@ -109,10 +99,33 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
         for draft in drafts
     ]
     with changing(evaluation_set.pk):
-        questions = _Questions(evaluation_set)
+        there = list(evaluation_set.questions.all())
+        by_key = {question.key: question for question in there}
+        by_text = {question.text: question for question in there}
+        new: list[EvaluationQuestion] = []
+        changed: dict[int, EvaluationQuestion] = {}
         for draft in settled:
-            questions.put(draft)
-        return questions.save()
+            question = by_key.get(draft.key) if draft.key else by_text.get(draft.text)
+            if question is None:
+                key = draft.key or uuid.uuid4().hex
+                question = EvaluationQuestion(evaluation_set=evaluation_set, key=key, text=draft.text)
+                by_key[key] = by_text[draft.text] = question
+                new.append(question)
+            before = (question.text, question.relevant)
+            # One without a key adds to what is known; a file's question is as the file has it.
+            known = [] if draft.key else map(Reference.from_dict, question.relevant)
+            question.text = draft.text
+            # Of the same passage the last grade counts.
+            references = {replace(reference, grade=0): reference for reference in (*known, *draft.relevant)}
+            question.relevant = [reference.to_dict() for reference in references.values()]
+            if question.pk and before != (question.text, question.relevant):
+                changed[question.pk] = question
+        if len(by_key) > MOST_QUESTIONS:
+            message = _("A set takes at most {limit} questions.")
+            raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
+        EvaluationQuestion.objects.bulk_create(new, batch_size=_BATCH)
+        EvaluationQuestion.objects.bulk_update(changed.values(), ["text", "relevant"], batch_size=_BATCH)
+    return len(new)
 
 
 @contextmanager
@@ -168,54 +181,13 @@ def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
     return bool(deleted)
 
 
-def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
-    """Return a set's questions, in order."""
-    return [
-        QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
-        for question in evaluation_set.questions.order_by("pk")
-    ]
-
-
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
     """Yield a set's questions as JSON lines that `parse_questions` takes; it takes none without an answer."""
-    return write_questions(draft for draft in drafts_of(evaluation_set) if draft.relevant)
-
-
-class _Questions:
-    """A set's questions while some are added: what is there by key and by text, and what has to be written."""
-
-    def __init__(self, evaluation_set: EvaluationSet) -> None:
-        self._set = evaluation_set
-        there = list(evaluation_set.questions.all())
-        self._by_key = {question.key: question for question in there}
-        self._by_text = {question.text: question for question in there}
-        self._new: list[EvaluationQuestion] = []
-        self._changed: dict[int, EvaluationQuestion] = {}
-
-    def put(self, draft: QuestionDraft) -> None:
-        question = self._by_key.get(draft.key) if draft.key else self._by_text.get(draft.text)
-        if question is None:
-            question = EvaluationQuestion(evaluation_set=self._set, key=draft.key or uuid.uuid4().hex, text=draft.text)
-            self._by_key[question.key] = self._by_text[question.text] = question
-            self._new.append(question)
-        before = (question.text, question.relevant)
-        # One without a key adds to what is known; a file's question is as the file has it.
-        known = [] if draft.key else question.relevant
-        question.text = draft.text
-        # Of the same passage the last grade counts.
-        references = {replace(reference, grade=0): reference for reference in map(Reference.from_dict, known)}
-        references |= {replace(reference, grade=0): reference for reference in draft.relevant}
-        question.relevant = [reference.to_dict() for reference in references.values()]
-        if question.pk and before != (question.text, question.relevant):
-            self._changed[question.pk] = question
-
-    def save(self) -> int:
-        if len(self._by_key) > MOST_QUESTIONS:
-            message = _("A set takes at most {limit} questions.")
-            raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
-        EvaluationQuestion.objects.bulk_create(self._new, batch_size=_BATCH)
-        EvaluationQuestion.objects.bulk_update(self._changed.values(), ["text", "relevant"], batch_size=_BATCH)
-        return len(self._new)
+    return write_questions(
+        QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
+        for question in evaluation_set.questions.order_by("pk")
+        if question.relevant
+    )
 
 
 def _unknown(shown: Sequence[str]) -> SetRefused:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
-from retrieval.engine import languages, spaces
-from retrieval.engine.engine import Hits, engine
+from retrieval.engine import engine, languages, spaces
+from retrieval.engine.engine import Hits
 from retrieval.engine.limits import gate
 from retrieval.ranking.fusion import Query, Ranking, Retriever
 from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest
@@ -127,7 +127,7 @@ async def _ask(
             failure = _("The search by words failed; the hits are those of the search by meaning.")
         else:
             failure = _("The search by meaning failed; the hits are those of the search by words.")
-        return Ranking(retriever, query, 0.0, [], _ms_since(started), failure, failed=True)
+        return Ranking(retriever, query, 0.0, [], ms_since(started), failure, failed=True)
     if threshold is not None:
         hits = [hit for hit in hits if hit[1] >= threshold]
     weight = query.weight
@@ -137,8 +137,9 @@ async def _ask(
     else:
         # Words are found in any language, and a retriever alone has nobody to yield to.
         understood, unknown = 1.0, frozenset()
-    return Ranking(retriever, query, weight, hits, _ms_since(started), understood=understood, unknown=unknown)
+    return Ranking(retriever, query, weight, hits, ms_since(started), understood=understood, unknown=unknown)
 
 
-def _ms_since(started: float) -> float:
+def ms_since(started: float) -> float:
+    """Return the milliseconds since a moment of `time.perf_counter`."""
     return round((time.perf_counter() - started) * 1000, 2)

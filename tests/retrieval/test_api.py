@@ -8,8 +8,7 @@ from django.test import Client
 
 from knowledge.models import KnowledgeBase
 from retrieval import api
-from retrieval.engine import indexing
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, indexing
 from retrieval.search import SearchOverloaded
 from tests import factories
 

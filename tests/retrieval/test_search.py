@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
+from django.db.models import QuerySet
 
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
 from retrieval import search as entrance
-from retrieval.engine import indexing, spaces
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, indexing, spaces
 from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.search import (
     Hit,
@@ -256,14 +256,14 @@ async def test_the_constant_of_the_fusion_is_taken_from_the_request(base: Knowle
         assert result.hits[0].score == pytest.approx(1 / (constant + 1))
 
 
-@pytest.mark.parametrize("part", ["index_state", "_load"])
+@pytest.mark.parametrize(("place", "part"), [(entrance, "index_state"), (QuerySet, "in_bulk")])
 async def test_a_database_that_does_not_answer_is_told_in_words(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, part: str
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, place: object, part: str
 ) -> None:
     def fail(*args: object) -> None:
         raise OperationalError("the server closed the connection unexpectedly")
 
-    monkeypatch.setattr(entrance, part, fail)
+    monkeypatch.setattr(place, part, fail)
     with pytest.raises(SearchFailed, match="database"):
         await search(request(base, "gigabit switch"))
 

@@ -17,8 +17,7 @@ from knowledge.ingestion import corpora
 from knowledge.ingestion.corpora import Passage
 from knowledge.models import KnowledgeBase
 from ragsite.llm.embedding.embedding import Embedder
-from retrieval.engine import spaces, vectors
-from retrieval.engine.engine import engine
+from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 
 # Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
@@ -51,7 +50,7 @@ def load(
             computed = batch.vectors.result()
             with transaction.atomic():
                 chunks = corpora.add(knowledge_base, user, batch.missing)
-                engine.index(map(IndexRow.of, chunks))
+                index.index(map(IndexRow.of, chunks))
                 vectors.insert_into_active(space, [chunk.pk for chunk in chunks], computed)
         loaded.added += len(batch.missing)
         loaded.here += batch.size - len(batch.missing)

@@ -14,7 +14,7 @@ from conversations.events import StepEvent
 from conversations.models import ChatSession, Citation, Message, TraceStep
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval.engine.engine import engine
+from retrieval.engine import engine
 from tests import factories
 from tests.conversations.conftest import index_document, run_turn
 

@@ -17,11 +17,11 @@ from knowledge.models import Chunk, Document, KnowledgeBase
 from retrieval import tasks
 from retrieval.engine import bm25, fulltext, index
 from retrieval.engine.analysis import border_pairs, importance, pieces, terms
-from retrieval.engine.engine import engine
 from retrieval.engine.index import IndexRow
 from retrieval.indexer import Indexer
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
+from tests.retrieval.counts import counted
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,7 @@ def assert_counts_are_right(base: KnowledgeBase, corpus: dict[int, str]) -> None
     expected = Counter(term for text in corpus.values() for term in bm25.weights_of(text))
     stored = TermFrequency.objects.filter(knowledge_base=base, document_frequency__gt=0)
     assert dict(stored.values_list("term", "document_frequency")) == dict(expected)
-    assert engine.stats([base.pk]).chunks == len(corpus)
+    assert counted(base)[0] == len(corpus)
     assert IndexEntry.objects.filter(knowledge_base=base).count() == len(corpus)
 
 
@@ -247,7 +247,7 @@ def test_chunks_that_are_gone_are_passed_over(owner: User) -> None:
 def test_an_empty_passage_is_counted_but_never_found(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     add_document(base, ["…", "the of and", "words"])
-    assert engine.stats([base.pk]).chunks == 3
+    assert counted(base)[0] == 3
     assert len(fulltext.search("the words of …", [base.pk], 10)) == 1
 
 
@@ -264,12 +264,10 @@ def test_the_indexer_indexes_and_removes(owner: User) -> None:
     for text in ("a cat purrs", "a dog barks"):
         factories.make_chunk(document, text)
     Indexer().index_words(document.pk, go_on=lambda: None)
-    stats = engine.stats([base.pk])
-    assert (stats.chunks, stats.vectors) == (2, 0)
+    assert counted(base) == (2, 0)
     assert len(fulltext.search("cat", [base.pk], 5)) == 1
     Indexer().index_meaning([_claim(document), None])
-    stats = engine.stats([base.pk])
-    assert (stats.chunks, stats.vectors) == (2, 2)
+    assert counted(base) == (2, 2)
     document.refresh_from_db()
     assert document.status == "ready"
     Indexer().remove([document.pk])

@@ -15,8 +15,8 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.errors import Unreachable
 from retrieval.engine import fulltext, indexing, spaces, vectors
-from retrieval.engine.engine import engine
 from tests import factories
+from tests.retrieval.counts import counted
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +65,7 @@ def test_documents_become_ready_in_one_stream(base: KnowledgeBase) -> None:
     documents = [waiting(base, passages) for passages in (1, 5, 0, 2)]
     indexing.embed_claimed(claim(document) for document in documents)
     assert [state(document) for document in documents] == [("ready", 0)] * 4
-    assert engine.stats([base.pk]).vectors == 8
+    assert counted(base)[1] == 8
 
 
 def test_vectors_that_are_there_are_not_computed_again(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,7 @@ from pytest_django import Settings
 
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.llm.embedding.embedding import EmbeddingModel
-from retrieval.engine import indexing, partitions, reembedding, spaces, vectors
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, indexing, partitions, reembedding, spaces, vectors
 from retrieval.models import EmbeddingSpace, Vector, VectorCount
 from tests import factories
 from tests.fakes.provider import FakeProvider

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
-from retrieval.engine import indexing, result_cache
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, index, indexing, result_cache
 from retrieval.engine.result_cache import ResultCache, answered_once, index_state
 from retrieval.search import Query, Ranking, SearchFailed, SearchRequest, SearchResult, Stage, rankings_of, search
 from tests import factories
@@ -209,7 +208,7 @@ def test_each_write_makes_another_state_of_its_base_alone(base: KnowledgeBase, o
     states.append(index_state([base.pk]))
     indexing.index_document(document.pk)
     states.append(index_state([base.pk]))
-    engine.delete([document.pk])
+    index.delete([document.pk])
     states.append(index_state([base.pk]))
     assert len(set(states)) == 4
     assert index_state([base.pk]) == states[-1]

@@ -15,8 +15,10 @@ from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.errors import TimedOut
 from retrieval.engine import bm25, vectors
 from retrieval.evaluation.loading import loading
-from retrieval.models import CorpusSize, EvaluationSet, IndexEntry, TermFrequency
+from retrieval.evaluation.models import EvaluationSet
+from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
+from tests.retrieval.counts import counted
 from tests.retrieval.evaluation.conftest import PASSAGES, Benchmark, write_lines
 
 pytestmark = pytest.mark.django_db
@@ -37,11 +39,8 @@ def test_each_passage_becomes_a_ready_document_of_one_chunk(benchmark: Benchmark
 
 def test_all_passages_have_words_and_vectors(benchmark: Benchmark) -> None:
     benchmark.load(questions=False)
-    from retrieval.engine.engine import engine
-
     base = KnowledgeBase.objects.get(name="Small")
-    stats = engine.stats([base.pk])
-    assert (stats.chunks, stats.vectors) == (4, 4)
+    assert counted(base) == (4, 4)
     assert CorpusSize.objects.get(pk=base.pk).chunks == 4
     # "cat" is in one passage, twice: as its title and in its text.
     (term,) = bm25.count_terms("cats")

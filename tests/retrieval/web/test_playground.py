@@ -10,8 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.models import KnowledgeBase
 from ragsite.llm.errors import TimedOut
-from retrieval.engine import result_cache, spaces
-from retrieval.engine.engine import engine
+from retrieval.engine import engine, result_cache, spaces
 from retrieval.types import Hit, SearchResult, Source, Stage
 from retrieval.web.forms import SideForm
 from retrieval.web.playground import Agreement, Side, compare
