@@ -227,11 +227,11 @@ class _Reader:
             return None
 
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
-        edges = {
-            id(line)
-            for line in edge_lines(page.text.lines, page.text.height)
-            if is_running(line, page.number, around, (page.styles or self._styles).body)
-        }
+        edges: set[int] = set()
+        for line in edge_lines(page.text.lines, page.text.height):
+            alone = sum(abs(other.middle - line.middle) < line.size / 2 for other in page.text.lines) == 1
+            if is_running(line, page.number, around, (page.styles or self._styles).body, alone):
+                edges.add(id(line))
         edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]
         if page.scanned and page.styles is None and self._context.ocr == "later":

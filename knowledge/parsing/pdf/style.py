@@ -160,14 +160,15 @@ def _keys(line: Line, page: int, numbered: bool = True) -> list[tuple[str, int]]
     return [(variant, place + step) for variant in variants for step in (0, 1)]
 
 
-def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float) -> bool:
+def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float, alone: bool = True) -> bool:
     """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`.
 
-    Lines larger than the `body` size in points must be equal to the letter: "Chapter 3" on page 3 is no page number.
+    A number that is `alone` at its height is a page's; one beside other text may be a table's. Lines larger than the
+    `body` size in points must be equal to the letter: "Chapter 3" on page 3 is no page number.
     """
     if not others:
         return False
-    if _PAGE_NUMBER.match(line.text):
+    if alone and _PAGE_NUMBER.match(line.text):
         return True
     needed = 2 if len(others) >= 4 else 1
     keys = _keys(line, page, numbered=line.size <= LARGER * body)

@@ -6,8 +6,11 @@ found from the gaps that the words leave.
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from statistics import median_high, median_low
 
 from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
@@ -16,6 +19,7 @@ from knowledge.parsing.pdf.text import Box, Line, Word, line_of
 SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
 MAX_COLUMNS, MAX_ROWS = 60, 400
+MAX_TRIES = 400  # lower right corners tried for a cell
 LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
 LOOSE_CELL = 24  # characters of its cells at most, on average
 MIN_FILLED = 0.3  # share of cells with text, below which a grid is a drawing or a form's frame
@@ -38,7 +42,10 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
     if not 3 <= len(edges) <= MAX_EDGES:
         return []
     words = [word for line in lines for word in line.words]
-    found = filter(None, (_from_grid(group, words) or _from_rules(group, words) for group in _groups(_merged(edges))))
+    edges = _without_underlines(edges, lines)
+    found = [
+        table for group in _groups(_merged(edges)) for table in _from_grid(group, words) or _from_rules(group, words)
+    ]
     kept: list[Found] = []  # those that don't lie within a larger one
     for table in sorted(found, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
         x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
@@ -50,6 +57,20 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
 def inside(line: Line, box: Box) -> bool:
     """Whether the line's middle lies in the box."""
     return box[0] - 1 <= (line.x0 + line.x1) / 2 <= box[2] + 1 and box[1] - 1 <= line.middle <= box[3] + 1
+
+
+def _without_underlines(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Edge]:
+    """Leave out what stands under words or strikes them out: from where one begins to where one of its line ends."""
+
+    def is_under(edge: Edge, line: Line) -> bool:
+        high = line.y1 - line.y0
+        return (
+            line.y0 + 0.3 * high < edge.at < line.y1 + 0.1 * high
+            and any(abs(word.x0 - edge.start) < 1 for word in line.words)
+            and any(-1 < edge.end - word.x1 < 0.4 * word.size for word in line.words)  # it may end with a space
+        )
+
+    return [edge for edge in edges if not (edge.horizontal and any(is_under(edge, line) for line in lines))]
 
 
 def _merged(edges: Sequence[Edge]) -> list[Edge]:
@@ -103,33 +124,84 @@ def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
     return list(groups.values())
 
 
-def _axis(edges: Iterable[Edge], low: float, high: float) -> list[float]:
-    """Return the distinct positions, with the outer ones `low` and `high` added where no line is drawn there."""
-    positions: list[float] = []
-    for at in sorted([edge.at for edge in edges] + [low, high]):
-        if not positions or at - positions[-1] > SNAP:
-            positions.append(at)
-    return positions
-
-
-def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
+def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
+    """Read the tables whose cells the lines close; a table's sides may be open."""
     level = [edge for edge in edges if edge.horizontal]
     upright = [edge for edge in edges if not edge.horizontal]
     if len(level) < 2 or not upright or len(level) + len(upright) < 5:
+        return []
+    upright, level = upright + _sides(level, upright), level + _sides(upright, level)
+    if len({e.at for e in upright}) > MAX_COLUMNS + 1 or len({e.at for e in level}) > MAX_ROWS + 1:
+        return []
+    return list(filter(None, (_of_cells(cells, words) for cells in _touching(_closed(level, upright)))))
+
+
+def _sides(edges: Sequence[Edge], across: Sequence[Edge]) -> list[Edge]:
+    """Return the lines that would close open sides: where most of `edges` end, and the outermost."""
+    starts, ends = [edge.start for edge in edges], [edge.end for edge in edges]
+    low, high = min(edge.start for edge in across), max(edge.end for edge in across)
+    places = sorted({min(starts), median_low(starts), median_high(ends), max(ends)})
+    drawn = [edge.at for edge in across]
+    return [
+        Edge(not edges[0].horizontal, at, low, high) for at in places if all(abs(other - at) > SNAP for other in drawn)
+    ]
+
+
+def _closed(level: Sequence[Edge], upright: Sequence[Edge]) -> list[Box]:
+    """Return the smallest boxes that lines close, one for each upper left corner."""
+    across: defaultdict[float, list[Edge]] = defaultdict(list)  # y → the lines there
+    down: defaultdict[float, list[Edge]] = defaultdict(list)
+    for edge in level:
+        across[edge.at].append(edge)
+    for edge in upright:
+        down[edge.at].append(edge)
+
+    def joined(edges: Sequence[Edge], start: float, end: float) -> bool:
+        return any(edge.start - SNAP <= start and end <= edge.end + SNAP for edge in edges)
+
+    boxes: list[Box] = []
+    xs, ys = sorted(down), sorted(across)
+    corners = {(x, y) for x in xs for y in ys if joined(down[x], y, y) and joined(across[y], x, x)}
+    for top, y in enumerate(ys):
+        for left, x in enumerate(xs):
+            if (x, y) not in corners:
+                continue
+            right = [x1 for x1 in xs[left + 1 :] if (x1, y) in corners and joined(across[y], x, x1)]
+            below = (y1 for y1 in ys[top + 1 :] if (x, y1) in corners and joined(down[x], y, y1))
+            tries = islice(((x1, y1) for y1 in below for x1 in right if (x1, y1) in corners), MAX_TRIES)
+            ends = ((x1, y1) for x1, y1 in tries if joined(down[x1], y, y1) and joined(across[y1], x, x1))
+            boxes += [(x, y, *end) for end in islice(ends, 1)]
+    return boxes
+
+
+def _touching(boxes: Sequence[Box]) -> list[list[Box]]:
+    """Group boxes that have corners in common."""
+    groups: list[list[Box]] = []
+    at: dict[tuple[float, float], list[Box]] = {}  # corner → its group
+    for box in boxes:
+        group = [box]
+        for corner in ((x, y) for x in box[::2] for y in box[1::2]):
+            other = at.setdefault(corner, group)
+            if other is not group:
+                small, group = sorted((group, other), key=len)
+                group += small
+                at.update(((x, y), group) for b in small for x in b[::2] for y in b[1::2])
+                small.clear()
+        groups.append(group)
+    return list({id(group): group for group in groups if group}.values())
+
+
+def _of_cells(cells: Sequence[Box], words: Sequence[Word]) -> Found | None:
+    xs = sorted({x for cell in cells for x in cell[::2]})
+    ys = sorted({y for cell in cells for y in cell[1::2]})
+    if len(cells) < 4 or len(xs) < 3 or len(ys) < 3:
         return None
-    xs = _axis(upright, min(e.start for e in level), max(e.end for e in level))
-    ys = _axis(level, min(e.start for e in upright), max(e.end for e in upright))
-    if not (2 <= len(xs) - 1 <= MAX_COLUMNS and 2 <= len(ys) - 1 <= MAX_ROWS):
-        return None
-    # For each place of the grid the cell that covers it: places without a line between them are one cell.
+    # For each place of the grid the cell that covers it.
     owners = [[(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
-    for row in range(len(ys) - 1):
-        for column in range(len(xs) - 1):
-            middle_x, middle_y = (xs[column] + xs[column + 1]) / 2, (ys[row] + ys[row + 1]) / 2
-            if column and not _has(upright, xs[column], middle_y):
-                owners[row][column] = owners[row][column - 1]
-            if row and not _has(level, ys[row], middle_x):
-                owners[row][column] = owners[row - 1][column]
+    for x0, y0, x1, y1 in cells:
+        top, left = ys.index(y0), xs.index(x0)
+        for row in range(top, ys.index(y1)):
+            owners[row][left : xs.index(x1)] = [(top, left)] * (xs.index(x1) - left)
     contents: dict[Cell, list[Word]] = {}
     for word in words:
         middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
@@ -138,16 +210,10 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
             contents.setdefault(owners[row][column], []).append(word)
     texts = {cell: cell_text(inside) for cell, inside in contents.items()}
     bold = {cell for cell, inside in contents.items() if all(word.bold for word in inside)}
-    if len({owner for row in owners for owner in row}) < 4:
-        return None
     return _table((xs[0], ys[0], xs[-1], ys[-1]), owners, texts, bold)
 
 
 Cell = tuple[int, int]  # row and column of a cell's upper left corner
-
-
-def _has(edges: list[Edge], at: float, middle: float) -> bool:
-    return any(abs(edge.at - at) <= SNAP and edge.start - 1 <= middle <= edge.end + 1 for edge in edges)
 
 
 def cell_text(words: Iterable[Word]) -> str:
@@ -199,10 +265,10 @@ def is_header(cells: Sequence[str], bold: bool = False) -> bool:
     return len(filled) * 5 >= len(cells) * 3 and not any(_NUMERIC.match(cell) for cell in filled)
 
 
-def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
+def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
     """Read a table between three or more horizontal rules; the gaps between the words give the columns."""
     if len(edges) < 3 or not all(edge.horizontal for edge in edges):
-        return None
+        return []
     ys = sorted(edge.at for edge in edges)
     x0, x1 = min(edge.start for edge in edges) - 4, max(edge.end for edge in edges) + 4
     within = [
@@ -212,7 +278,7 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     below = [row for row in rows if row[0].y0 > ys[1] - 2]
     bounds = _column_bounds(below, x0, x1)
     if len(below) < 2 or not 2 <= len(bounds) - 1 <= MAX_COLUMNS or len(rows) > MAX_ROWS:
-        return None
+        return []
     head = [row for row in rows if row[0].y0 <= ys[1] - 2]
     split = [_split(row, bounds) for row in head]
     columns = tuple(cell_text(word for row in split for word in row[column]) for column in range(len(bounds) - 1))
@@ -228,9 +294,9 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
                 continue
         joined.append(cells)
     body = [tuple(cell_text(cell) for cell in row) for row in joined]
-    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
-        return None
-    return Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))
+    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) <= 0.5 * len(body) * (len(bounds) - 1):
+        return []
+    return [Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))]
 
 
 def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
@@ -249,7 +315,7 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
 
 
 def _is_tabular(row: Row) -> bool:
-    return len(row.cells) >= LOOSE_COLUMNS and not row.mono
+    return len(row.lines) >= LOOSE_COLUMNS and not row.mono
 
 
 def _from_rows(run: Sequence[Row]) -> Found | None:
