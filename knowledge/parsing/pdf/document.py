@@ -229,8 +229,9 @@ class _Reader:
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
         edges: set[int] = set()
         for line in edge_lines(page.text.lines, page.text.height):
-            alone = sum(abs(other.middle - line.middle) < line.size / 2 for other in page.text.lines) == 1
-            if is_running(line, page.number, around, (page.styles or self._styles).body, alone):
+            level = (other for other in page.text.lines if abs(other.middle - line.middle) < line.size / 2)
+            beside = [other for other in level if other is not line]
+            if is_running(line, page.number, around, (page.styles or self._styles).body, beside):
                 edges.add(id(line))
         edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from statistics import median_high, median_low
+from typing import TypeVar
 
 from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
@@ -21,9 +22,13 @@ MAX_EDGES = 4000
 MAX_COLUMNS, MAX_ROWS = 60, 400
 MAX_TRIES = 400  # lower right corners tried for a cell
 LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
+LOOSE_GAP = 0.1  # em between its columns
+WORD_GAP = 0.8  # em between words that makes columns of them
 LOOSE_CELL = 24  # characters of its cells at most, on average
+COLUMN_GAP = 0.6  # em between the columns of a table with rules above and below
 MIN_FILLED = 0.3  # share of cells with text, below which a grid is a drawing or a form's frame
 
+_Piece = TypeVar("_Piece", Word, Line)
 _NUMERIC = re.compile(r"^[\s\d.,:%$€£¥()+\-–—/]*\d[\s\d.,:%$€£¥()+\-–—/]*$")
 
 
@@ -249,7 +254,7 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
         alike = not strong or all(cell in bold for cell in second)
         header = 2 if second and alike and not any(_NUMERIC.match(texts[cell]) for cell in second) else 1
     columns = tuple(
-        join_lines(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
+        " / ".join(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
         for c in kept_columns
     )
     return Found(box, columns if header else (), tuple(rows[header:]), title)
@@ -282,21 +287,26 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
     head = [row for row in rows if row[0].y0 <= ys[1] - 2]
     split = [_split(row, bounds) for row in head]
     columns = tuple(cell_text(word for row in split for word in row[column]) for column in range(len(bounds) - 1))
-    # Rows that go on from the one above are joined: their first cell is empty and they follow closely.
+    joined = _joined(_split(row, bounds) for row in below)
+    body = [tuple(cell_text(cell) for cell in row) for row in joined]
+    filled = [sum(map(bool, row)) for row in body]
+    if len(body) < 2 or sum(filled) < 0.4 * len(body) * (len(bounds) - 1) or max(filled) < 2:
+        return []
+    return [Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))]
+
+
+def _joined(rows: Iterable[list[list[Word]]]) -> list[list[list[Word]]]:
+    """Join rows that go on from the one above: their first cell is empty and they follow closely."""
     joined: list[list[list[Word]]] = []
-    for row in below:
-        cells = _split(row, bounds)
+    for cells in rows:
         flat = [word for cell in cells for word in cell]
-        if joined and not cells[0] and flat:
+        if joined and not cells[0] and flat and joined[-1][0]:
             above = max(word.y1 for cell in joined[-1] for word in cell)
-            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size and joined[-1][0]:
+            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size:
                 joined[-1] = [upper + lower for upper, lower in zip(joined[-1], cells, strict=True)]
                 continue
         joined.append(cells)
-    body = [tuple(cell_text(cell) for cell in row) for row in joined]
-    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) <= 0.5 * len(body) * (len(bounds) - 1):
-        return []
-    return [Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))]
+    return joined
 
 
 def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
@@ -305,7 +315,7 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
     run: list[Row] = []
     for row in [*rows_of(lines), None]:
         follows = row is not None and (not run or row.y0 - run[-1].y1 < 1.5 * row.size)
-        if row is not None and follows and _is_tabular(row):
+        if row is not None and follows and (_is_tabular(row) or (run and _goes_on(run, row))):
             run.append(row)
             continue
         tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
@@ -315,37 +325,65 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
 
 
 def _is_tabular(row: Row) -> bool:
-    return len(row.lines) >= LOOSE_COLUMNS and not row.mono
+    # The lines of a program may be numbered.
+    program = any(line.mono for line in row.lines) and all(line.mono or line.text.isdigit() for line in row.lines)
+    return len(row.lines) >= LOOSE_COLUMNS and not program
+
+
+def _goes_on(run: Sequence[Row], row: Row) -> bool:
+    """Whether a row of few cells is one of the table above: all stand in its columns, and not only in the first."""
+    return row.lines[-1].x0 > run[0].lines[0].x1 and all(
+        any(abs(line.x0 - other.x0) < 2 or abs(line.x1 - other.x1) < 2 for above in run for other in above.lines)
+        for line in row.lines
+    )
 
 
 def _from_rows(run: Sequence[Row]) -> Found | None:
     rows = [[word for line in row.lines for word in line.words] for row in run]
     box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
-    bounds = _column_bounds(rows, box[0] - 1, box[2] + 1)
+    # Pieces of a row are a good way apart, so that their columns may come close; words are not.
+    lines = [row.lines for row in run]
+    x0, x1 = box[0] - 1, box[2] + 1
+    bounds = max(_column_bounds(rows, x0, x1, WORD_GAP), _column_bounds(lines, x0, x1, LOOSE_GAP), key=len)
     if not LOOSE_COLUMNS <= len(bounds) - 1 <= MAX_COLUMNS:
         return None
-    cells = [tuple(cell_text(cell) for cell in _split(row, bounds)) for row in rows]
+    cells = [tuple(map(cell_text, row)) for row in _joined(_split(row, bounds) for row in rows)]
     filled = [cell for row in cells for cell in row if cell]
-    if len(filled) < 0.7 * len(cells) * (len(bounds) - 1) or sum(map(len, filled)) > LOOSE_CELL * len(filled):
+    few = len(cells) < LOOSE_ROWS or len(filled) < 0.7 * len(cells) * (len(bounds) - 1)
+    if few or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
     header = is_header(cells[0], run[0].bold and not run[1].bold)
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 
-def _column_bounds(rows: Sequence[Sequence[Word]], x0: float, x1: float) -> list[float]:
-    """Return the x of the borders between columns: the gaps that no row's words cross."""
+def _column_bounds(rows: Sequence[Sequence[_Piece]], x0: float, x1: float, gap: float = COLUMN_GAP) -> list[float]:
+    """Return the x of the borders between columns: gaps of so many em that no row's words cross.
+
+    What stands alone in a column, above one that is empty there, is that one's name, set left above numbers set right.
+    """
     spans = sorted((word.x0, word.x1) for row in rows for word in row)
     bounds, reach = [x0], x0
     size = max((word.size for row in rows for word in row), default=0)
     for start, end in spans:
-        if start - reach > 0.8 * size and reach > x0:
+        if start - reach > gap * size and reach > x0:
             bounds.append((start + reach) / 2)
         reach = max(reach, end)
-    return [*bounds, x1]
+    bounds.append(x1)
+    cells = [_split(row, bounds) for row in rows]
+    filled = [{number for number, row in enumerate(cells) if row[column]} for column in range(len(bounds) - 1)]
+    column = 1
+    while column < len(filled):
+        left, right = filled[column - 1 : column + 1]
+        if {0} in (left, right) and not left & right:
+            filled[column - 1 : column + 1] = [left | right]
+            del bounds[column]
+        else:
+            column += 1
+    return bounds
 
 
-def _split(row: Sequence[Word], bounds: list[float]) -> list[list[Word]]:
-    cells: list[list[Word]] = [[] for _ in bounds[1:]]
+def _split(row: Sequence[_Piece], bounds: list[float]) -> list[list[_Piece]]:
+    cells: list[list[_Piece]] = [[] for _ in bounds[1:]]
     for word in row:
         cells[min(max(bisect_right(bounds, (word.x0 + word.x1) / 2) - 1, 0), len(cells) - 1)].append(word)
     return cells
