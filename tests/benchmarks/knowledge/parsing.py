@@ -264,7 +264,7 @@ def _ours(elements: Sequence[Element], pages: int, seconds: float) -> Reading:
             for row in (element.columns, *element.rows):
                 page += (word for cell in row for word in words(cell))
         else:
-            page += words(getattr(element, "text", ""))
+            page += words(" ".join(getattr(element, name, "") for name in ("text", "alt", "labels")))
     reading.cells.update(_cells(_grids(element for element in elements if (element.page or 0) <= pages)))
     return reading
 
