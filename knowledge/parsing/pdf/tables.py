@@ -23,6 +23,7 @@ MAX_COLUMNS, MAX_ROWS = 60, 400
 MAX_TRIES = 400  # lower right corners tried for a cell
 LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
 LOOSE_GAP = 0.1  # em between its columns
+ROW_GAP, TURN_GAP = 2.5, 1.5  # em between its rows, and the lines of one
 WORD_GAP = 0.8  # em between words that makes columns of them
 LOOSE_CELL = 24  # characters of its cells at most, on average
 COLUMN_GAP = 0.6  # em between the columns of a table with rules above and below
@@ -314,8 +315,10 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
     found: list[Found] = []
     run: list[Row] = []
     for row in [*rows_of(lines), None]:
-        follows = row is not None and (not run or row.y0 - run[-1].y1 < 1.5 * row.size)
-        if row is not None and follows and (_is_tabular(row) or (run and _goes_on(run, row))):
+        gap = (row.y0 - run[-1].y1) / row.size if row is not None and run else 0.0
+        if row is not None and (
+            (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _goes_on(run, row))
+        ):
             run.append(row)
             continue
         tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
