@@ -345,9 +345,11 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     rows = [[word for line in row.lines for word in line.words] for row in run]
     box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
     # Pieces of a row are a good way apart, so that their columns may come close; words are not.
-    lines = [row.lines for row in run]
+    pieces = [row.lines for row in run]
     x0, x1 = box[0] - 1, box[2] + 1
-    bounds = max(_column_bounds(rows, x0, x1, WORD_GAP), _column_bounds(lines, x0, x1, LOOSE_GAP), key=len)
+    bounds = _column_bounds(pieces, x0, x1, LOOSE_GAP)
+    if len(bounds) - 1 < max(map(len, pieces)):
+        bounds = max(bounds, _column_bounds(rows, x0, x1, WORD_GAP), key=len)
     if not LOOSE_COLUMNS <= len(bounds) - 1 <= MAX_COLUMNS:
         return None
     cells = [tuple(map(cell_text, row)) for row in _joined(_split(row, bounds) for row in rows)]
