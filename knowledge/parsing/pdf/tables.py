@@ -72,8 +72,8 @@ def _without_underlines(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Ed
         high = line.y1 - line.y0
         return (
             line.y0 + 0.3 * high < edge.at < line.y1 + 0.1 * high
-            and any(abs(word.x0 - edge.start) < 1 for word in line.words)
-            and any(-1 < edge.end - word.x1 < 0.4 * word.size for word in line.words)  # it may end with a space
+            and any(abs(word.x0 - edge.start) < 1.5 for word in line.words)
+            and any(-1.5 < edge.end - word.x1 < 0.4 * word.size for word in line.words)  # it may end with a space
         )
 
     return [edge for edge in edges if not (edge.horizontal and any(is_under(edge, line) for line in lines))]
@@ -290,8 +290,7 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
     columns = tuple(cell_text(word for row in split for word in row[column]) for column in range(len(bounds) - 1))
     joined = _joined(_split(row, bounds) for row in below)
     body = [tuple(cell_text(cell) for cell in row) for row in joined]
-    filled = [sum(map(bool, row)) for row in body]
-    if len(body) < 2 or sum(filled) < 0.4 * len(body) * (len(bounds) - 1) or max(filled) < 2:
+    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
         return []
     return [Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))]
 

@@ -303,14 +303,14 @@ def _tables(path: Path) -> list[Table]:
 
 def test_what_is_underlined_is_in_one_row(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
-        canvas.grid([72, 192, 312], [HEIGHT - y for y in (100, 118, 148)])
-        _draw_cells(canvas, [["Lake", "Reading"], ["Upper", "V:23,"]], [73, 193], 113)
-        text(canvas, 193, 143, "I:708")
-        for x, y, cell in ((73, 131, "Upper"), (193, 131, "V:23,"), (193, 143, "I:708")):
+        canvas.grid([72, 101, 130], [HEIGHT - y for y in (100, 118, 148)])
+        _draw_cells(canvas, [["Lake", "Seen"]], [73, 102], 113)
+        for x, y, cell in ((73, 131, "Upper"), (102, 131, "V:233,"), (102, 143, "I:7086")):
+            text(canvas, x, y, cell)
             canvas.line(x, HEIGHT - y - 1, x + canvas.stringWidth(cell, "Helvetica", 10), HEIGHT - y - 1)
 
     (table,) = _tables(make_pdf(path, draw))
-    assert [table.columns, *table.rows] == [("Lake", "Reading"), ("Upper", "V:23, I:708")]
+    assert [table.columns, *table.rows] == [("Lake", "Seen"), ("Upper", "V:233, I:7086")]
 
 
 def test_a_thick_line_parts_rows(path: Path) -> None:
