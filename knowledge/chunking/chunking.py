@@ -251,7 +251,8 @@ class _Chunker:
             before = self.said
             if anchor is not None and any(unit is anchor for unit in before):
                 before = before[: next(at for at, unit in enumerate(before, 1) if unit is anchor)]
-            content = picture.alt.strip() or (self.path[-1][1] if self.path else "")
+            shows = picture.alt.strip() or (self.path[-1][1] if self.path else "")
+            content = "\n".join(filter(None, (shows, picture.labels)))
             page = picture.page if picture.page is not None else (anchor.page if anchor else self.page)
             draft = self._draft("image", content, (page, page), self.measure(content))
             yield replace(draft, lead=self._lead(before), picture=picture)

@@ -59,11 +59,15 @@ class Table(Element):
 
 @dataclass(frozen=True, slots=True)
 class Picture(Element):
-    """A picture; `path` is a file in the parse's output folder (PNG, JPEG or WebP), sizes in pixels."""
+    """A picture; `path` is a file in the parse's output folder (PNG, JPEG or WebP), sizes in pixels.
+
+    `labels` are the words written in it, by which it can be found; `alt` is what it shows.
+    """
 
     type: ClassVar[str] = "picture"
     path: str = ""
     alt: str = ""
+    labels: str = ""
     width: int = 0
     height: int = 0
 

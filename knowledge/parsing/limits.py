@@ -94,7 +94,7 @@ def bounded(element: Element) -> Iterator[Element]:
                 yield Notice(key="left_out.row", params={"characters": longest, "most": MAX_ROW})
         case Picture():
             alt = clean(element.alt)
-            yield replace(element, alt=alt[:MAX_CELL])
+            yield replace(element, alt=alt[:MAX_CELL], labels=clean(element.labels)[:MAX_CELL])
             if len(alt) > MAX_CELL:
                 yield _LONG_CAPTION
         case _:

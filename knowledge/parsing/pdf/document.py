@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ PICTURE_POINTS = 842  # the longer side of a picture is taken for that of a shee
 SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
 MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
+HEAD_PIECES = 3  # of a running head, side by side
 SHORT = 12  # characters of what stands between two things announced: "or", "and"
 GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
 
@@ -227,11 +228,18 @@ class _Reader:
             return None
 
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
-        edges = {
-            id(line)
-            for line in edge_lines(page.text.lines, page.text.height)
-            if is_running(line, page.number, around, (page.styles or self._styles).body)
-        }
+        edges: set[int] = set()
+        rows: list[list[Line]] = []
+        for line in edge_lines(page.text.lines, page.text.height):
+            level = (other for other in page.text.lines if abs(other.middle - line.middle) < line.size / 2)
+            beside = [other for other in level if other is not line]
+            if is_running(line, page.number, around, (page.styles or self._styles).body, beside):
+                edges.add(id(line))
+            rows.append([line, *beside])
+        for row in rows:
+            # Of more than a head's left, middle and right few are alike on other pages: a table's cells.
+            if len(row) > HEAD_PIECES and 2 * sum(id(line) in edges for line in row) < len(row):
+                edges -= set(map(id, row))
         edges.update(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in edges]
         if page.scanned and page.styles is None and self._context.ocr == "later":
@@ -254,6 +262,7 @@ class _Reader:
         if len(figures) > pictures.MAX_PER_PAGE:
             self._tally.left_out.add(pictures.CROWDED)
             del figures[pictures.MAX_PER_PAGE :]
+        labels: dict[Box, str] = {}
         if any(pictures.FIGURE.match(line.text) for line in lines):
             # A drawing counts where it has a caption; the other lines within are its labels.
             taken = [table.box for table in tables] + figures
@@ -262,12 +271,19 @@ class _Reader:
                 caption = pictures.caption_of(drawing, single, pictures.FIGURE)
                 if caption is not None:
                     figures.append(drawing)
-                    label = caption.rows[0].lines[0]
-                    lines = [line for line in lines if line is label or not inside(line, drawing)]
-        return self._elements(page, lines, tables, figures)
+                    said = caption.rows[0].lines[0]
+                    within = [line for line in lines if line is not said and inside(line, drawing)]
+                    labels[drawing] = pictures.labels_of(within)
+                    lines = [line for line in lines if not any(line is label for label in within)]
+        return self._elements(page, lines, tables, figures, labels)
 
     def _elements(
-        self, page: _Page, lines: list[Line], tables: Sequence[Found], figures: Sequence[Box]
+        self,
+        page: _Page,
+        lines: list[Line],
+        tables: Sequence[Found],
+        figures: Sequence[Box],
+        labels: dict[Box, str],
     ) -> list[Element]:
         """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
         styles = page.styles or self._styles
@@ -297,7 +313,8 @@ class _Reader:
                 captions.append(caption)
             title = caption.text if caption is not None else table.title
             floating[table.box] = Table(page=page.number, columns=table.columns, rows=table.rows, caption=title)
-        floating.update(self._pictures(page, figures, blocks, captions))
+        for box, picture in self._pictures(page, figures, blocks, captions):
+            floating[box] = replace(picture, labels=labels.get(box, ""))
         elements: list[Element] = []
         announced = False
         for item in placed:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from knowledge.parsing.elements import Notice
-from knowledge.parsing.pdf.layout import Block
+from knowledge.parsing.pdf.layout import Block, rows_of
 from knowledge.parsing.pdf.shapes import Placed
-from knowledge.parsing.pdf.text import Box, around
+from knowledge.parsing.pdf.text import Box, Line, around
 
 MIN_POINTS = 28.0  # smaller on the page is an icon
 MIN_PIXELS = 40
@@ -31,7 +31,9 @@ MIN_DRAWN = 12  # paths that make a drawing
 ABOVE = 15.0  # points by which a caption above counts as farther than one below
 DRAWING_GAP = 10.0  # points between parts of one drawing
 MAX_DRAWN = 4000
+MAX_LABELS = 1000  # characters
 
+_WORD = re.compile(r"[^\W\d_]{2}")
 FIGURE = re.compile(
     r"^\s*(figure|fig\.|chart|diagram|plate|图表?|圖|插图|附图)\s*[\d一二三四五六七八九十A-Z]", re.IGNORECASE
 )
@@ -82,6 +84,12 @@ def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: f
         if sum(_overlap(part, box) for part in free) >= MIN_DRAWN
     ]
     return kept[:MAX_PER_PAGE]
+
+
+def labels_of(lines: Iterable[Line]) -> str:
+    """Return the words of the lines within a drawing, without the numbers at its axes."""
+    words = " ".join(row.text for row in rows_of(line for line in lines if _WORD.search(line.text)))
+    return words[:MAX_LABELS]
 
 
 def caption_of(box: Box, blocks: Sequence[Block], pattern: re.Pattern[str]) -> Block | None:

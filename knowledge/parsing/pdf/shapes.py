@@ -67,7 +67,7 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
                 shapes.edges.append(Edge(True, (y0 + y1) / 2, x0, x1))
             elif wide <= THIN and high >= SHORT:
                 shapes.edges.append(Edge(False, (x0 + x1) / 2, y0, y1))
-            elif wide >= SHORT and high >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
+            elif max(wide, high) >= SHORT and raw.FPDFPath_CountSegments(item) <= MAX_SEGMENTS:
                 shapes.edges += _segments(item, _matrix(item).multiply(matrix), turn)
     return shapes
 

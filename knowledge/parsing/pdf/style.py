@@ -153,22 +153,28 @@ def _keys(line: Line, page: int, numbered: bool = True) -> list[tuple[str, int]]
     place = round(line.middle / 6)
     if _ROMAN.match(text):
         text = "roman"
-    variants = {text}
+    variants = set() if text.isdecimal() else {text}
     for match in list(_NUMBER.finditer(text))[: 4 if numbered else 0]:
         if len(match.group()) < 6:
             variants.add(f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}")
     return [(variant, place + step) for variant in variants for step in (0, 1)]
 
 
-def is_running(line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float) -> bool:
+def is_running(
+    line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float, beside: Sequence[Line] = ()
+) -> bool:
     """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`.
 
-    Lines larger than the `body` size in points must be equal to the letter: "Chapter 3" on page 3 is no page number.
+    A number is a page's where there is nothing `beside` it, and none of several. Lines larger than the `body` size in
+    points must be equal to the letter: "Chapter 3" on page 3 is no page number.
     """
     if not others:
         return False
     if _PAGE_NUMBER.match(line.text):
-        return True
+        if not beside:
+            return True
+        if any(_PAGE_NUMBER.match(other.text) for other in beside):
+            return False
     needed = 2 if len(others) >= 4 else 1
     keys = _keys(line, page, numbered=line.size <= LARGER * body)
     return any(sum(key in other for other in others) >= needed for key in keys)

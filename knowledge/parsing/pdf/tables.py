@@ -6,8 +6,12 @@ found from the gaps that the words leave.
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from statistics import median_high, median_low
+from typing import TypeVar
 
 from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
@@ -16,10 +20,16 @@ from knowledge.parsing.pdf.text import Box, Line, Word, line_of
 SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
 MAX_COLUMNS, MAX_ROWS = 60, 400
+MAX_TRIES = 400  # lower right corners tried for a cell
 LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
+LOOSE_GAP = 0.1  # em between its columns
+ROW_GAP, TURN_GAP = 2.5, 1.5  # em between its rows, and the lines of one
+WORD_GAP = 0.8  # em between words that makes columns of them
 LOOSE_CELL = 24  # characters of its cells at most, on average
+COLUMN_GAP = 0.6  # em between the columns of a table with rules above and below
 MIN_FILLED = 0.3  # share of cells with text, below which a grid is a drawing or a form's frame
 
+_Piece = TypeVar("_Piece", Word, Line)
 _NUMERIC = re.compile(r"^[\s\d.,:%$€£¥()+\-–—/]*\d[\s\d.,:%$€£¥()+\-–—/]*$")
 
 
@@ -38,7 +48,10 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
     if not 3 <= len(edges) <= MAX_EDGES:
         return []
     words = [word for line in lines for word in line.words]
-    found = filter(None, (_from_grid(group, words) or _from_rules(group, words) for group in _groups(_merged(edges))))
+    edges = _without_underlines(edges, lines)
+    found = [
+        table for group in _groups(_merged(edges)) for table in _from_grid(group, words) or _from_rules(group, words)
+    ]
     kept: list[Found] = []  # those that don't lie within a larger one
     for table in sorted(found, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
         x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
@@ -50,6 +63,20 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
 def inside(line: Line, box: Box) -> bool:
     """Whether the line's middle lies in the box."""
     return box[0] - 1 <= (line.x0 + line.x1) / 2 <= box[2] + 1 and box[1] - 1 <= line.middle <= box[3] + 1
+
+
+def _without_underlines(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Edge]:
+    """Leave out what stands under words or strikes them out: from where one begins to where one of its line ends."""
+
+    def is_under(edge: Edge, line: Line) -> bool:
+        high = line.y1 - line.y0
+        return (
+            line.y0 + 0.3 * high < edge.at < line.y1 + 0.1 * high
+            and any(abs(word.x0 - edge.start) < 1.5 for word in line.words)
+            and any(-1.5 < edge.end - word.x1 < 0.4 * word.size for word in line.words)  # it may end with a space
+        )
+
+    return [edge for edge in edges if not (edge.horizontal and any(is_under(edge, line) for line in lines))]
 
 
 def _merged(edges: Sequence[Edge]) -> list[Edge]:
@@ -103,33 +130,84 @@ def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
     return list(groups.values())
 
 
-def _axis(edges: Iterable[Edge], low: float, high: float) -> list[float]:
-    """Return the distinct positions, with the outer ones `low` and `high` added where no line is drawn there."""
-    positions: list[float] = []
-    for at in sorted([edge.at for edge in edges] + [low, high]):
-        if not positions or at - positions[-1] > SNAP:
-            positions.append(at)
-    return positions
-
-
-def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
+def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
+    """Read the tables whose cells the lines close; a table's sides may be open."""
     level = [edge for edge in edges if edge.horizontal]
     upright = [edge for edge in edges if not edge.horizontal]
     if len(level) < 2 or not upright or len(level) + len(upright) < 5:
+        return []
+    upright, level = upright + _sides(level, upright), level + _sides(upright, level)
+    if len({e.at for e in upright}) > MAX_COLUMNS + 1 or len({e.at for e in level}) > MAX_ROWS + 1:
+        return []
+    return list(filter(None, (_of_cells(cells, words) for cells in _touching(_closed(level, upright)))))
+
+
+def _sides(edges: Sequence[Edge], across: Sequence[Edge]) -> list[Edge]:
+    """Return the lines that would close open sides: where most of `edges` end, and the outermost."""
+    starts, ends = [edge.start for edge in edges], [edge.end for edge in edges]
+    low, high = min(edge.start for edge in across), max(edge.end for edge in across)
+    places = sorted({min(starts), median_low(starts), median_high(ends), max(ends)})
+    drawn = [edge.at for edge in across]
+    return [
+        Edge(not edges[0].horizontal, at, low, high) for at in places if all(abs(other - at) > SNAP for other in drawn)
+    ]
+
+
+def _closed(level: Sequence[Edge], upright: Sequence[Edge]) -> list[Box]:
+    """Return the smallest boxes that lines close, one for each upper left corner."""
+    across: defaultdict[float, list[Edge]] = defaultdict(list)  # y → the lines there
+    down: defaultdict[float, list[Edge]] = defaultdict(list)
+    for edge in level:
+        across[edge.at].append(edge)
+    for edge in upright:
+        down[edge.at].append(edge)
+
+    def joined(edges: Sequence[Edge], start: float, end: float) -> bool:
+        return any(edge.start - SNAP <= start and end <= edge.end + SNAP for edge in edges)
+
+    boxes: list[Box] = []
+    xs, ys = sorted(down), sorted(across)
+    corners = {(x, y) for x in xs for y in ys if joined(down[x], y, y) and joined(across[y], x, x)}
+    for top, y in enumerate(ys):
+        for left, x in enumerate(xs):
+            if (x, y) not in corners:
+                continue
+            right = [x1 for x1 in xs[left + 1 :] if (x1, y) in corners and joined(across[y], x, x1)]
+            below = (y1 for y1 in ys[top + 1 :] if (x, y1) in corners and joined(down[x], y, y1))
+            tries = islice(((x1, y1) for y1 in below for x1 in right if (x1, y1) in corners), MAX_TRIES)
+            ends = ((x1, y1) for x1, y1 in tries if joined(down[x1], y, y1) and joined(across[y1], x, x1))
+            boxes += [(x, y, *end) for end in islice(ends, 1)]
+    return boxes
+
+
+def _touching(boxes: Sequence[Box]) -> list[list[Box]]:
+    """Group boxes that have corners in common."""
+    groups: list[list[Box]] = []
+    at: dict[tuple[float, float], list[Box]] = {}  # corner → its group
+    for box in boxes:
+        group = [box]
+        for corner in ((x, y) for x in box[::2] for y in box[1::2]):
+            other = at.setdefault(corner, group)
+            if other is not group:
+                small, group = sorted((group, other), key=len)
+                group += small
+                at.update(((x, y), group) for b in small for x in b[::2] for y in b[1::2])
+                small.clear()
+        groups.append(group)
+    return list({id(group): group for group in groups if group}.values())
+
+
+def _of_cells(cells: Sequence[Box], words: Sequence[Word]) -> Found | None:
+    xs = sorted({x for cell in cells for x in cell[::2]})
+    ys = sorted({y for cell in cells for y in cell[1::2]})
+    if len(cells) < 4 or len(xs) < 3 or len(ys) < 3:
         return None
-    xs = _axis(upright, min(e.start for e in level), max(e.end for e in level))
-    ys = _axis(level, min(e.start for e in upright), max(e.end for e in upright))
-    if not (2 <= len(xs) - 1 <= MAX_COLUMNS and 2 <= len(ys) - 1 <= MAX_ROWS):
-        return None
-    # For each place of the grid the cell that covers it: places without a line between them are one cell.
+    # For each place of the grid the cell that covers it.
     owners = [[(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
-    for row in range(len(ys) - 1):
-        for column in range(len(xs) - 1):
-            middle_x, middle_y = (xs[column] + xs[column + 1]) / 2, (ys[row] + ys[row + 1]) / 2
-            if column and not _has(upright, xs[column], middle_y):
-                owners[row][column] = owners[row][column - 1]
-            if row and not _has(level, ys[row], middle_x):
-                owners[row][column] = owners[row - 1][column]
+    for x0, y0, x1, y1 in cells:
+        top, left = ys.index(y0), xs.index(x0)
+        for row in range(top, ys.index(y1)):
+            owners[row][left : xs.index(x1)] = [(top, left)] * (xs.index(x1) - left)
     contents: dict[Cell, list[Word]] = {}
     for word in words:
         middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
@@ -138,16 +216,10 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
             contents.setdefault(owners[row][column], []).append(word)
     texts = {cell: cell_text(inside) for cell, inside in contents.items()}
     bold = {cell for cell, inside in contents.items() if all(word.bold for word in inside)}
-    if len({owner for row in owners for owner in row}) < 4:
-        return None
     return _table((xs[0], ys[0], xs[-1], ys[-1]), owners, texts, bold)
 
 
 Cell = tuple[int, int]  # row and column of a cell's upper left corner
-
-
-def _has(edges: list[Edge], at: float, middle: float) -> bool:
-    return any(abs(edge.at - at) <= SNAP and edge.start - 1 <= middle <= edge.end + 1 for edge in edges)
 
 
 def cell_text(words: Iterable[Word]) -> str:
@@ -183,7 +255,7 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
         alike = not strong or all(cell in bold for cell in second)
         header = 2 if second and alike and not any(_NUMERIC.match(texts[cell]) for cell in second) else 1
     columns = tuple(
-        join_lines(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
+        " / ".join(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
         for c in kept_columns
     )
     return Found(box, columns if header else (), tuple(rows[header:]), title)
@@ -199,10 +271,10 @@ def is_header(cells: Sequence[str], bold: bool = False) -> bool:
     return len(filled) * 5 >= len(cells) * 3 and not any(_NUMERIC.match(cell) for cell in filled)
 
 
-def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
+def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
     """Read a table between three or more horizontal rules; the gaps between the words give the columns."""
     if len(edges) < 3 or not all(edge.horizontal for edge in edges):
-        return None
+        return []
     ys = sorted(edge.at for edge in edges)
     x0, x1 = min(edge.start for edge in edges) - 4, max(edge.end for edge in edges) + 4
     within = [
@@ -212,25 +284,29 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> Found | None:
     below = [row for row in rows if row[0].y0 > ys[1] - 2]
     bounds = _column_bounds(below, x0, x1)
     if len(below) < 2 or not 2 <= len(bounds) - 1 <= MAX_COLUMNS or len(rows) > MAX_ROWS:
-        return None
+        return []
     head = [row for row in rows if row[0].y0 <= ys[1] - 2]
     split = [_split(row, bounds) for row in head]
     columns = tuple(cell_text(word for row in split for word in row[column]) for column in range(len(bounds) - 1))
-    # Rows that go on from the one above are joined: their first cell is empty and they follow closely.
+    joined = _joined(_split(row, bounds) for row in below)
+    body = [tuple(cell_text(cell) for cell in row) for row in joined]
+    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
+        return []
+    return [Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))]
+
+
+def _joined(rows: Iterable[list[list[Word]]]) -> list[list[list[Word]]]:
+    """Join rows that go on from the one above: their first cell is empty and they follow closely."""
     joined: list[list[list[Word]]] = []
-    for row in below:
-        cells = _split(row, bounds)
+    for cells in rows:
         flat = [word for cell in cells for word in cell]
-        if joined and not cells[0] and flat:
+        if joined and not cells[0] and flat and joined[-1][0]:
             above = max(word.y1 for cell in joined[-1] for word in cell)
-            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size and joined[-1][0]:
+            if min(word.y0 for word in flat) - above < 0.3 * flat[0].size:
                 joined[-1] = [upper + lower for upper, lower in zip(joined[-1], cells, strict=True)]
                 continue
         joined.append(cells)
-    body = [tuple(cell_text(cell) for cell in row) for row in joined]
-    if len(body) < 2 or sum(bool(cell) for row in body for cell in row) < 0.4 * len(body) * (len(bounds) - 1):
-        return None
-    return Found((x0, ys[0], x1, ys[-1]), columns if any(columns) else (), tuple(body))
+    return joined
 
 
 def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
@@ -238,8 +314,10 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
     found: list[Found] = []
     run: list[Row] = []
     for row in [*rows_of(lines), None]:
-        follows = row is not None and (not run or row.y0 - run[-1].y1 < 1.5 * row.size)
-        if row is not None and follows and _is_tabular(row):
+        gap = (row.y0 - run[-1].y1) / row.size if row is not None and run else 0.0
+        if row is not None and (
+            (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _goes_on(run, row))
+        ):
             run.append(row)
             continue
         tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
@@ -249,37 +327,67 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
 
 
 def _is_tabular(row: Row) -> bool:
-    return len(row.cells) >= LOOSE_COLUMNS and not row.mono
+    # The lines of a program may be numbered.
+    program = any(line.mono for line in row.lines) and all(line.mono or line.text.isdigit() for line in row.lines)
+    return len(row.lines) >= LOOSE_COLUMNS and not program
+
+
+def _goes_on(run: Sequence[Row], row: Row) -> bool:
+    """Whether a row of few cells is one of the table above: all stand in its columns, and not only in the first."""
+    return row.lines[-1].x0 > run[0].lines[0].x1 and all(
+        any(abs(line.x0 - other.x0) < 2 or abs(line.x1 - other.x1) < 2 for above in run for other in above.lines)
+        for line in row.lines
+    )
 
 
 def _from_rows(run: Sequence[Row]) -> Found | None:
     rows = [[word for line in row.lines for word in line.words] for row in run]
     box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
-    bounds = _column_bounds(rows, box[0] - 1, box[2] + 1)
+    # Pieces of a row are a good way apart, so that their columns may come close; words are not.
+    pieces = [row.lines for row in run]
+    x0, x1 = box[0] - 1, box[2] + 1
+    bounds = _column_bounds(pieces, x0, x1, LOOSE_GAP)
+    if len(bounds) - 1 < max(map(len, pieces)):
+        bounds = max(bounds, _column_bounds(rows, x0, x1, WORD_GAP), key=len)
     if not LOOSE_COLUMNS <= len(bounds) - 1 <= MAX_COLUMNS:
         return None
-    cells = [tuple(cell_text(cell) for cell in _split(row, bounds)) for row in rows]
+    cells = [tuple(map(cell_text, row)) for row in _joined(_split(row, bounds) for row in rows)]
     filled = [cell for row in cells for cell in row if cell]
-    if len(filled) < 0.7 * len(cells) * (len(bounds) - 1) or sum(map(len, filled)) > LOOSE_CELL * len(filled):
+    few = len(cells) < LOOSE_ROWS or len(filled) < 0.7 * len(cells) * (len(bounds) - 1)
+    if few or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
     header = is_header(cells[0], run[0].bold and not run[1].bold)
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 
-def _column_bounds(rows: Sequence[Sequence[Word]], x0: float, x1: float) -> list[float]:
-    """Return the x of the borders between columns: the gaps that no row's words cross."""
+def _column_bounds(rows: Sequence[Sequence[_Piece]], x0: float, x1: float, gap: float = COLUMN_GAP) -> list[float]:
+    """Return the x of the borders between columns: gaps of so many em that no row's words cross.
+
+    What stands alone in a column, above one that is empty there, is that one's name, set left above numbers set right.
+    """
     spans = sorted((word.x0, word.x1) for row in rows for word in row)
     bounds, reach = [x0], x0
     size = max((word.size for row in rows for word in row), default=0)
     for start, end in spans:
-        if start - reach > 0.8 * size and reach > x0:
+        if start - reach > gap * size and reach > x0:
             bounds.append((start + reach) / 2)
         reach = max(reach, end)
-    return [*bounds, x1]
+    bounds.append(x1)
+    cells = [_split(row, bounds) for row in rows]
+    filled = [{number for number, row in enumerate(cells) if row[column]} for column in range(len(bounds) - 1)]
+    column = 1
+    while column < len(filled):
+        left, right = filled[column - 1 : column + 1]
+        if {0} in (left, right) and not left & right:
+            filled[column - 1 : column + 1] = [left | right]
+            del bounds[column]
+        else:
+            column += 1
+    return bounds
 
 
-def _split(row: Sequence[Word], bounds: list[float]) -> list[list[Word]]:
-    cells: list[list[Word]] = [[] for _ in bounds[1:]]
+def _split(row: Sequence[_Piece], bounds: list[float]) -> list[list[_Piece]]:
+    cells: list[list[_Piece]] = [[] for _ in bounds[1:]]
     for word in row:
         cells[min(max(bisect_right(bounds, (word.x0 + word.x1) / 2) - 1, 0), len(cells) - 1)].append(word)
     return cells

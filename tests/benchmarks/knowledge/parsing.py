@@ -3,19 +3,21 @@
 Words are runs of letters and digits, and each Chinese character. The reference of a file are the words of
 `pdftotext -layout`, without lines that repeat at the edges of its pages and those of its contents, which we leave out
 on purpose, and with words that a line's end has hyphenated told apart. Where a file has a twin of the same name in
-another format that we read (`report.docx` beside `report.pdf`), that one's tables are the truth for the cells.
+another format that we read (`report.docx` beside `report.pdf`), that one's tables are the truth for the cells, as far
+as their words were printed. Of such a file all pages are read.
 """
 
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise, repeat, zip_longest
 from pathlib import Path
 
 import pdfplumber
@@ -106,20 +108,22 @@ def run(folder: Path, pages: int, say: Callable[[str], None], plumber: bool = Tr
     base = KnowledgeBase()
     passages = bare = bookmarks = found_bookmarks = 0
     for path in files:
+        twin = _twin(path)
+        most = sys.maxsize if twin else pages
         try:
-            elements, seconds = _elements(path, pages)
+            elements, seconds = _elements(path, most)
         except ParseError as error:
             failed.append(f"- {path.name}: {error.key}")
             continue
-        reference = _reference(path, pages)
-        truth = _twin_cells(path)
+        reference = _reference(path, most)
+        truth = _twin_cells(twin, path) if twin else None
         ours = _ours(elements, len(reference.pages), seconds)
-        readings = {"ours": ours} | ({"pdfplumber": _plumber(path, pages)} if plumber else {})
+        readings = {"ours": ours} | ({"pdfplumber": _plumber(path, most)} if plumber else {})
         scores = {name: _score(reading, reference, truth) for name, reading in readings.items()}
         for name, score in scores.items():
             totals[name] += score
         headings = {_letters(element.text) for element in elements if isinstance(element, Heading)}
-        marks = _bookmarks(path, pages)
+        marks = _bookmarks(path, most)
         bookmarks += len(marks)
         found_bookmarks += len(marks & headings)
         drafts = list(chunk(elements, size=base.chunk_size, overlap=base.chunk_overlap, count_tokens=count_tokens))
@@ -207,7 +211,7 @@ def _first_pages(path: Path, target: Path, pages: int) -> None:
 
 
 def _pdftotext(path: Path, pages: int, *options: str) -> list[str]:
-    command = ["pdftotext", *options, "-enc", "UTF-8", "-l", str(pages), str(path), "-"]
+    command = ["pdftotext", *options, "-enc", "UTF-8", "-l", str(min(pages, 2**31 - 1)), str(path), "-"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True, errors="replace")
     return shown.stdout.split("\f")[:-1]
 
@@ -249,7 +253,7 @@ def _letters(text: str) -> str:
     return "".join(words(re.sub(r"^[\W\d]+", "", text))).lower()
 
 
-def _ours(elements: Iterable[Element], pages: int, seconds: float) -> Reading:
+def _ours(elements: Sequence[Element], pages: int, seconds: float) -> Reading:
     reading = Reading([[] for _page in range(pages)], seconds=seconds)
     for element in elements:
         if isinstance(element, Title) or not element.page or element.page > pages:
@@ -259,36 +263,67 @@ def _ours(elements: Iterable[Element], pages: int, seconds: float) -> Reading:
             page += words(element.caption)
             for row in (element.columns, *element.rows):
                 page += (word for cell in row for word in words(cell))
-            reading.cells.update(_cells((element.columns, *element.rows)))
         else:
-            page += words(getattr(element, "text", ""))
+            page += words(" ".join(getattr(element, name, "") for name in ("text", "alt", "labels")))
+    reading.cells.update(_cells(_grids(element for element in elements if (element.page or 0) <= pages)))
     return reading
 
 
 def _plumber(path: Path, pages: int) -> Reading:
     reading = Reading([])
+    tables: list[list[list[str | None]]] = []
     began = time.perf_counter()
     with pdfplumber.open(path) as document:
         for page in document.pages[:pages]:
             reading.pages.append(words(page.extract_text() or ""))
-            for found in page.extract_tables():
-                reading.cells.update(_cells(found))
+            tables += page.extract_tables()
             page.close()
     reading.seconds = time.perf_counter() - began
+    reading.cells.update(_cells(tables))
     return reading
 
 
-def _cells(rows: Iterable[Sequence[str | None]]) -> Iterator[str]:
-    return (cell for row in rows for cell in ("".join(words(text or "")) for text in row) if cell)
+def _grids(elements: Iterable[Element]) -> Iterator[list[tuple[str, ...]]]:
+    """Yield the rows of tables, a header of several levels ("Sales / 2023") as the rows that it was."""
+    for element in elements:
+        if isinstance(element, Table):
+            levels = zip_longest(*(cell.split(" / ") for cell in element.columns), fillvalue="")
+            yield [*levels, *element.rows]
 
 
-def _twin_cells(path: Path) -> Counter[str] | None:
-    for twin in sorted(path.parent.glob(f"{path.stem}.*")):
-        if twin.suffix != ".pdf" and twin.suffix[1:] in extensions():
-            found, _seconds = _elements(twin, 0)
-            tables = (element for element in found if isinstance(element, Table))
-            return Counter(cell for item in tables for cell in _cells((item.columns, *item.rows)))
-    return None
+def _cells(tables: Iterable[Sequence[Sequence[str | None]]]) -> Iterator[str]:
+    """Yield the cells of tables, in the order of the file, so that readers can be compared.
+
+    A cell like the one above or left of it counts once: some repeat the text of a joined cell. Left out are titles,
+    which some take for captions, a header that is repeated on the next page, and what has one row or column: a frame.
+    """
+    header: list[str] = []
+    for found in tables:
+        rows = [["".join(words(text or "")) for text in row] for row in found]
+        rows = [row for row in rows if any(row)]
+        if sum(map(any, zip(*rows, strict=False))) < 2 or len(rows) < 2:
+            continue
+        if len(rows) > 2 and len(set(filter(None, rows[0]))) == 1:
+            del rows[0]
+        repeated = rows[0] == header
+        header = rows[0]
+        for above, row in pairwise([[], *rows[repeated:]]):
+            for left, over, cell in zip(["", *row], chain(above, repeat("")), row, strict=False):
+                if cell and cell not in (left, over):
+                    yield cell
+
+
+def _twin(path: Path) -> Path | None:
+    twins = (twin for twin in sorted(path.parent.glob(f"{path.stem}.*")) if twin.suffix != ".pdf")
+    return next((twin for twin in twins if twin.suffix[1:] in extensions()), None)
+
+
+def _twin_cells(twin: Path, path: Path) -> Counter[str]:
+    """Return the cells of a file's twin whose words stand in the file: not those of a chart, or cut off in print."""
+    printed = {word for page in _pdftotext(path, sys.maxsize) for word in words(page)}
+    found, _seconds = _elements(twin, 0)
+    shown = ([[cell * printed.issuperset(words(cell)) for cell in row] for row in grid] for grid in _grids(found))
+    return Counter(_cells(shown))
 
 
 def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -> Score:

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from reportlab.pdfgen.canvas import Canvas
 
+from knowledge.parsing.elements import Table
 from tests.benchmarks.knowledge import parsing
 from tests.knowledge.pdf_files import grid, make_pdf, prose, text
 
@@ -32,6 +33,28 @@ def test_what_is_lost_glued_and_split_is_counted() -> None:
     score = parsing._score(parsing.Reading([["there", "are", "twoformats", "fi", "les", "here"]]), reference, None)
     assert (score.expected, score.words, score.matched) == (7, 6, 3)
     assert score.glued == {"two|formats": 1} and score.split == {"fi les": 1}
+
+
+def test_cells_are_counted_alike_for_readers_that_join_repeat_and_entitle() -> None:
+    joined = [["Depths", None], ["Lake", "Depth"], ["Upper", "12"], [None, "30"]]
+    repeated = [["Lake", "Depth"], ["Upper", "12"], ["Upper", "30"]]
+    again = [["Lake", "Depth"], ["Lower", "7"]]
+    frame = [["A warning in a box"], ["and a second one"]]
+    assert list(parsing._cells([joined, again])) == ["Lake", "Depth", "Upper", "12", "30", "Lower", "7"]
+    assert list(parsing._cells([repeated, frame, again])) == list(parsing._cells([joined, again]))
+
+
+def test_levels_of_a_header_are_rows() -> None:
+    element = Table(columns=("Lake", "Depth / spring", "Depth / autumn"), rows=(("Upper", "12", "9"),))
+    cells = ["Lake", "Depth", "spring", "autumn", "Upper", "12", "9"]
+    assert list(parsing._cells(parsing._grids([element]))) == cells
+
+
+def test_cells_that_are_not_printed_are_not_looked_for(tmp_path: Path) -> None:
+    make_pdf(tmp_path / "report.pdf", lambda canvas: grid(canvas, 72, 200, [["Name", "Ports"], ["Alpha", "24"]]))
+    twin = tmp_path / "report.csv"
+    twin.write_text("Name,Ports,Hidden\nAlpha,24,secret\n")
+    assert parsing._twin_cells(twin, tmp_path / "report.pdf") == {"Name": 1, "Ports": 1, "Alpha": 1, "24": 1}
 
 
 def test_a_folder_without_pdfs_is_told(tmp_path: Path) -> None:

@@ -290,6 +290,12 @@ def test_a_picture_takes_the_caption_under_it_and_does_not_break_the_text() -> N
     assert (found[1].lead, found[1].page_from) == ("Before.", 2)
 
 
+def test_a_picture_is_found_by_its_labels() -> None:
+    found = chunks(Picture(path="a.png", alt="Figure 4", labels="Pump  Basin"))
+
+    assert [(item.kind, item.content) for item in found] == [("image", "Figure 4\nPump  Basin")]
+
+
 def test_a_picture_without_words_takes_its_sections_heading() -> None:
     found = chunks(Heading(text="Architecture"), Picture(path="a.png"))
 

@@ -287,6 +287,211 @@ def test_a_frame_around_text_is_no_table(path: Path) -> None:
     assert "northern valley" in " ".join(_texts(elements))
 
 
+def _draw_cells(canvas: Canvas, rows: list[list[str]], xs: list[float], top: float, height: float = 18) -> None:
+    """Write the rows of a table without its lines; a column whose x is negative is set right, up to there."""
+    for r, row in enumerate(rows):
+        for x, cell in zip(xs, row, strict=True):
+            if x < 0:
+                canvas.drawRightString(-x, HEIGHT - top - height * r, cell)
+            else:
+                canvas.drawString(x, HEIGHT - top - height * r, cell)
+
+
+def _tables(path: Path) -> list[Table]:
+    return [element for element in _parse(path) if isinstance(element, Table)]
+
+
+def test_what_is_underlined_is_in_one_row(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.grid([72, 101, 130], [HEIGHT - y for y in (100, 118, 148)])
+        _draw_cells(canvas, [["Lake", "Seen"]], [73, 102], 113)
+        for x, y, cell in ((73, 131, "Upper"), (102, 131, "V:233,"), (102, 143, "I:7086")):
+            text(canvas, x, y, cell)
+            canvas.line(x, HEIGHT - y - 1, x + canvas.stringWidth(cell, "Helvetica", 10), HEIGHT - y - 1)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [("Lake", "Seen"), ("Upper", "V:233, I:7086")]
+
+
+def test_a_thick_line_parts_rows(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        grid(canvas, 72, 100, [["Lake", "Depth"], ["Upper", "12"]])
+        text(canvas, 76, 149, "Lower")
+        text(canvas, 196, 149, "30")
+        for x in (72, 192, 312):
+            canvas.line(x, HEIGHT - 136, x, HEIGHT - 154)
+        canvas.line(72, HEIGHT - 154, 312, HEIGHT - 154)
+        canvas.setLineWidth(1.6)
+        canvas.line(72, HEIGHT - 172, 312, HEIGHT - 172)
+        canvas.setLineWidth(1)
+        for x in (72, 192, 312):
+            canvas.line(x, HEIGHT - 154, x, HEIGHT - 190)
+        canvas.line(72, HEIGHT - 190, 312, HEIGHT - 190)
+        _draw_cells(canvas, [["Inner", "7"], ["Outer", "8"]], [76, 196], 167)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert table.rows == (("Upper", "12"), ("Lower", "30"), ("Inner", "7"), ("Outer", "8"))
+
+
+def test_a_frame_within_a_cell_makes_no_rows(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        grid(canvas, 72, 100, [["Key", "Meaning"], ["Run", "starts"], ["Stop", "ends"]], height=24)
+        canvas.rect(193, HEIGHT - 142, 40, 12)  # as round the names of keys; it touches the cell's side
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [("Key", "Meaning"), ("Run", "starts"), ("Stop", "ends")]
+
+
+def test_a_table_with_open_sides_may_meet_a_wider_line(path: Path) -> None:
+    rows = [["Command", "Meaning"], ["pwd", "where one is"], ["whoami", "who one is"]]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.line(60, HEIGHT - 100, 420, HEIGHT - 100)
+        for y in (118, 136, 154):
+            canvas.line(72, HEIGHT - y, 400, HEIGHT - y)
+        canvas.line(200, HEIGHT - 100, 200, HEIGHT - 154)
+        _draw_cells(canvas, rows, [76, 206], 113)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+
+
+def test_names_of_columns_have_levels(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for y, start in ((100, 72), (118, 192), (136, 72), (154, 72)):
+            canvas.line(start, HEIGHT - y, 432, HEIGHT - y)
+        for x, top in ((72, 100), (192, 100), (312, 118), (432, 100)):
+            canvas.line(x, HEIGHT - top, x, HEIGHT - 154)
+        canvas.setFont("Helvetica-Bold", 10)
+        _draw_cells(canvas, [["Lake", "Depth", ""], ["", "spring", "autumn"]], [76, 196, 316], 113)
+        canvas.setFont("Helvetica", 10)
+        _draw_cells(canvas, [["Upper", "12", "9"]], [76, 196, 316], 149)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert table.columns == ("Lake", "Depth / spring", "Depth / autumn")
+
+
+def test_the_numbers_of_a_table_at_a_pages_edge_stay(path: Path) -> None:
+    def page(number: int) -> object:
+        def draw(canvas: Canvas) -> None:
+            rows = [[str(number), f"{7 * number}", f"Part {number}"], ["30", "31", "Rest"]]
+            canvas.grid([72, 172, 272, 372], [HEIGHT - y for y in (40, 58, 76)])
+            _draw_cells(canvas, rows, [76, 176, 276], 53)
+            text(canvas, 290, HEIGHT - 30, str(number))
+
+        return draw
+
+    elements = _parse(make_pdf(path, *(page(number) for number in range(1, 6))))  # type: ignore[arg-type]
+    tables = [element for element in elements if isinstance(element, Table)]
+    assert [table.rows[0][:2] for table in tables] == [(str(number), str(7 * number)) for number in range(1, 6)]
+    assert _texts(elements) == []  # the numbers of the pages are left out
+
+
+def test_cells_that_are_alike_on_every_page_stay(path: Path) -> None:
+    def page(number: int) -> object:
+        def draw(canvas: Canvas) -> None:
+            rows = [
+                [f"Mill {name}", f"{name}ton", f"{name}shire", "Closed"]
+                for name in (chr(64 + number), chr(80 + number))
+            ]
+            canvas.grid([72, 172, 272, 372, 472], [HEIGHT - y for y in (40, 58, 76)])
+            _draw_cells(canvas, rows, [76, 176, 276, 376], 53)
+
+        return draw
+
+    tables = _tables(make_pdf(path, *(page(number) for number in range(1, 6))))  # type: ignore[arg-type]
+    assert [table.rows[-1][-1] for table in tables] == ["Closed"] * 5
+
+
+def test_a_table_without_lines_has_names_above_its_numbers(path: Path) -> None:
+    rows = [["first", "second", "third"], ["1", "5", "9"], ["2", "4", "6"], ["3", "3", "3"], ["4", "2", "0"]]
+
+    def draw(canvas: Canvas) -> None:
+        _draw_cells(canvas, rows[:1], [72, 152, 232], 100, 16)
+        _draw_cells(canvas, rows[1:], [-150, -230, -310], 116, 16)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+
+
+def test_a_cell_of_a_table_without_lines_may_have_two(path: Path) -> None:
+    rows = [["Signal", "Action", "Comment"], ["HUP", "Term", "Hangup of the terminal"], ["INT", "Term", "Interrupt"]]
+    rows += [["QUIT", "Core", "Quit from keyboard"], ["ILL", "Core", "Illegal instruction"]]
+
+    def draw(canvas: Canvas) -> None:
+        _draw_cells(canvas, rows[:2], [72, 172, 272], 100, 12)
+        text(canvas, 272, 124, "or of its process")
+        _draw_cells(canvas, rows[2:], [72, 172, 272], 136, 12)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert table.rows[0] == ("HUP", "Term", "Hangup of the terminal or of its process")
+    assert table.rows[1:] == tuple(map(tuple, rows[2:]))
+
+
+def test_rows_without_lines_may_stand_wide_apart(path: Path) -> None:
+    rows = [["Parameter", "Note", "Default", "Print"], ["Embed", "(13)", "none", "all"]]
+    rows += [["Colour", "(0)", "false", "true"], ["Binding", "(1)", "left", "left"], ["Zoom", "(2)", "auto", "fit"]]
+
+    def draw(canvas: Canvas) -> None:
+        _draw_cells(canvas, rows, [72, 172, 272, 372], 100, 30)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+
+
+def test_a_numbered_program_is_no_table(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for line in range(6):
+            text(canvas, 60, 100 + 12 * line, str(40 + line))
+            text(canvas, 90, 100 + 12 * line, f"new_line{line}", "Courier")
+            text(canvas, 190, 100 + 12 * line, "{ name }", "Courier")
+
+    assert _tables(make_pdf(path, draw)) == []
+
+
+def test_narrow_gaps_part_the_columns_between_lines(path: Path) -> None:
+    rows = [
+        ["Package", "Size", "Description"],
+        ["dialog", "1213", "asks in a terminal"],
+        ["zenity", "167", "in a window"],
+    ]
+
+    def draw(canvas: Canvas) -> None:
+        for top in (100, 120, 166):
+            canvas.line(72, HEIGHT - top, 400, HEIGHT - top)
+        _draw_cells(canvas, rows, [76, -190, 197], 114, 20)
+
+    (table,) = _tables(make_pdf(path, draw))
+    assert [table.columns, *table.rows] == [tuple(row) for row in rows]
+
+
+def test_lines_of_a_title_page_are_no_table(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for top in (100, 104, 400):
+            canvas.line(72, HEIGHT - top, 500, HEIGHT - top)
+        text(canvas, 350, 130, "Version 4.2 of the handbook")
+        text(canvas, 76, 380, "The authors")
+
+    assert _tables(make_pdf(path, draw)) == []
+
+
+def test_a_drawing_has_its_labels(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        prose(canvas, 72, 80, 90)
+        for step in range(6):
+            canvas.rect(100 + 48 * step, HEIGHT - 250, 40, 40)
+            canvas.circle(120 + 48 * step, HEIGHT - 200, 15)
+        text(canvas, 105, 235, "Pump")
+        text(canvas, 345, 235, "Basin")
+        text(canvas, 105, 205, "0.2")
+        text(canvas, 72, 275, "Figure 4. How the water goes.")
+
+    elements = _parse(make_pdf(path, draw))
+    (found,) = [element for element in elements if isinstance(element, Picture)]
+    assert (found.alt, found.labels) == ("Figure 4. How the water goes.", "Pump  Basin")
+    assert not any("Basin" in content for content in _texts(elements))
+
+
 def test_a_picture_with_its_caption(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         prose(canvas, 72, 80, 90)
