@@ -1,0 +1,68 @@
+"""An administrator makes an assistant and changes a setting; both count in the next question."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, new_chat, sign_in
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+QUESTION = "How long does a firmware update take?"
+
+
+def test_an_assistant_is_made_chosen_and_named_by_its_answer(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/assistants/new/")
+    page.get_by_label("Name").fill("Help desk")
+    page.get_by_label("Greeting").fill("Ask me about our switches.")
+    page.get_by_label("Suggested questions").fill(QUESTION)
+    page.get_by_label("Pipeline").select_option("quick")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("version 1 answers from the next question on")).to_be_visible()
+
+    page.goto(site.url)
+    new_chat(page)
+    page.get_by_title("Who answers").click()
+    page.get_by_role("button", name="Help desk").click()
+    expect(page.locator("#welcome")).to_contain_text("Ask me about our switches.")
+    page.get_by_role("button", name=QUESTION).click()
+    page.get_by_label("Your question").press("Enter")
+    answer = page.locator("section.answer").last
+    expect(answer.locator("a[data-citation]").first).to_be_visible()
+    expect(page.get_by_title("Who answers")).to_have_text(re.compile("Help desk"))
+    answer.locator("a[hx-get*='trace']").first.click()
+    expect(page.locator("#drawer")).to_contain_text("Help desk, version 1")
+
+    page.goto(f"{site.url}/assistants/")
+    page.get_by_role("link", name="Help desk").click()
+    page.locator("summary", has_text="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("“Help desk” is deleted.")).to_be_visible()
+
+
+def test_a_setting_counts_from_the_next_question_on(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/pipeline/settings/")
+    page.get_by_label("ANSWER_MODE").select_option("chat")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 setting changed.")).to_be_visible()
+    row = page.locator("table[aria-labelledby=changes] tbody tr").first
+    expect(row).to_contain_text(re.compile("demo.*ANSWER_MODE.*default.*chat", re.DOTALL))
+    page.goto(site.url)
+    new_chat(page)
+    ask(page, QUESTION)
+    answer = page.locator("section.answer").last
+    expect(answer.locator(".outcome, .line").first).to_be_visible()
+    expect(answer.locator("a[data-citation]")).to_have_count(0)
+
+    page.goto(f"{site.url}/pipeline/settings/")
+    page.get_by_label("ANSWER_MODE").select_option("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 setting changed.")).to_be_visible()
+    page.goto(site.url)
+    new_chat(page)
+    ask(page, QUESTION)
+    expect(page.locator("section.answer").last.locator("a[data-citation]").first).to_be_visible()
