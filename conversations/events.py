@@ -168,8 +168,8 @@ class DoneEvent(Event):
     """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
 
     `answer_state` is `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and what never got
-    so far. `checks` says of each sentence that carries markers how its sources bear it out; see
-    `checking.Verdict.to_dict`.
+    so far. `checks` has the verdict on each sentence that carries markers, and on those that should; see
+    `citations.verdict.Verdict.to_dict`.
     """
 
     type: ClassVar[str] = "done"

@@ -17,7 +17,7 @@ PREVIOUS = "<previous>"
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """An edge that is taken only for some states: `after = (When("understand", wants_search, "search"),)`.
+    """An edge that is taken only for some states: `after = (When("understand", searches, "search"),)`.
 
     `label` is written at the edge in drawings of the graph; a lazy translation where it is for people.
     """

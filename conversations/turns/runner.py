@@ -237,9 +237,9 @@ class TurnRunner:
         qa_log.write(self.state, done, error)
 
     async def _stored(self, done: DoneEvent) -> bool:
-        """Store the end, when the database is back; False where it had to be stored as failed, without what came last.
+        """Store the end, once the database is back; False if it had to be stored as failed, without the last events.
 
-        Without a database, the answer is found interrupted by the next reader.
+        If the database stays away, the next reader or `orphans` ends the answer as interrupted.
         """
         for store_end in (self._store, self._give_up):
             try:

@@ -25,7 +25,7 @@ ENOUGH = 1.5
 # The same where the documents speak of it and of the conversation together; English seldom leaves out what it speaks of
 # without a sign, so that there it says less.
 ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
-# From which `evidence.agreement` on they do a little, and fully.
+# From which `carry_over.agreement` on they do a little, and fully.
 TOGETHER = (0.2, 0.6)
 # A question that is this much less specific than one that stands alone depends as one that points.
 LEANS_FULLY = 0.8
