@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.db.models import Case, DateTimeField, F, Func, Q, QuerySet, Value, When
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from knowledge.models import Document
 
@@ -195,13 +196,29 @@ def claim_indexing(document_id: int) -> Claim | None:
     return Claim(document_id, attempt, now)
 
 
-class Held(Protocol):
-    """What has a heartbeat as long as `rows` finds it; `lost` is set once they don't."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Other work that has a heartbeat, as long as `found` finds it; `lost` is set once it doesn't."""
 
-    @property
-    def lost(self) -> threading.Event: ...
+    found: QuerySet[Any]
+    lost: threading.Event = field(default_factory=threading.Event)
 
-    def rows(self) -> QuerySet[Any]: ...
+    def rows(self) -> QuerySet[Any]:
+        """Return what is worked on, and nothing once it has ended."""
+        return self.found.all()
+
+
+def release_tasks(call: str, waiting: QuerySet[Any]) -> None:
+    """Offer the tasks again by which a worker is to begin what waits, and which some worker holds.
+
+    A killed worker may have taken them, and would hold them for as long as a task may take. A living one loses nothing,
+    where what waits is begun once.
+    """
+    ids = set(waiting.values_list("pk", flat=True))
+    now = timezone.now()
+    held = OrmQ.objects.filter(lock__gt=now) if ids else ()
+    ours = [row.pk for row in held if row.func() == call and row.task["args"][0] in ids]
+    OrmQ.objects.filter(pk__in=ours).update(lock=now)
 
 
 class Heart:
@@ -211,7 +228,7 @@ class Heart:
     """
 
     def __init__(self) -> None:
-        self._held: list[Held] = []
+        self._held: list[Claim | Work] = []
         self._finished = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -226,7 +243,7 @@ class Heart:
         if self._thread is not None:
             self._thread.join()
 
-    def keep(self, held: Held) -> None:
+    def keep(self, held: Claim | Work) -> None:
         """Beat for it as long as the claim holds."""
         self._held = [*(one for one in self._held if not one.lost.is_set()), held]
 
@@ -244,7 +261,7 @@ class Heart:
 
 
 @contextmanager
-def heartbeat(held: Held) -> Iterator[None]:
+def heartbeat(held: Claim | Work) -> Iterator[None]:
     """Keep the heartbeat of one document, or other work, going."""
     with Heart() as heart:
         heart.keep(held)

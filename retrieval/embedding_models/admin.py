@@ -37,9 +37,8 @@ class RegisteredModelAdmin(ModelAdmin):
             raise PermissionDenied
         jobs.fail_stalled()
         known_models = registry.all_models()
-        last: dict[int, ModelJob] = {}
-        for job in ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id"):
-            last[job.model_id] = job
+        newest = ModelJob.objects.select_related("model").order_by("model_id", "-pk").distinct("model_id")
+        last = {job.model_id: job for job in newest}
         rows = [
             {"known": each, "job": last.get(each.model.pk), **self._possible(request, each, last.get(each.model.pk))}
             for each in known_models
@@ -241,6 +240,5 @@ def _estimate(tried: ModelJob | None, passages: int) -> int | None:
     """Return the minutes that computing all vectors would take, by the pace of a trial; None without one."""
     if tried is None or not tried.details.get("passages"):
         return None
-    seconds: float = tried.details["seconds"]
-    computed: int = tried.details["passages"]
-    return max(1, round(seconds / computed * passages / 60))
+    minutes: int = round(tried.details["seconds"] / tried.details["passages"] * passages / 60)
+    return max(1, minutes)

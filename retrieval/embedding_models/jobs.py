@@ -6,23 +6,19 @@ where documents get their turn.
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-from knowledge.ingestion.claims import heartbeat
+from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from ragsite.llm.embedding import hub, model_files
 from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from ragsite.llm.embedding.hub import HubFailed
@@ -140,7 +136,7 @@ def execute(job_id: int) -> bool:
     job = ModelJob.objects.select_related("model").get(pk=job_id)
     report = _Report(job)
     try:
-        with heartbeat(_Held(job_id)):
+        with heartbeat(Work(ModelJob.objects.filter(pk=job_id, status=Status.RUNNING))):
             run(job.model, job.kind, report, report.say, job.details)
     except _Paused:
         with transaction.atomic():
@@ -186,11 +182,7 @@ def fail_stalled() -> int:
 def worker_started() -> None:
     """Look after what killed workers left behind: end what they did, and offer again what they had taken."""
     fail_stalled()
-    waiting = set(ModelJob.objects.filter(status=Status.QUEUED).values_list("pk", flat=True))
-    now = timezone.now()
-    held = OrmQ.objects.filter(lock__gt=now) if waiting else ()
-    ours = [row.pk for row in held if row.func() == _TASK and row.task["args"][0] in waiting]
-    OrmQ.objects.filter(pk__in=ours).update(lock=now)
+    release_tasks(_TASK, ModelJob.objects.filter(status=Status.QUEUED))
 
 
 def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) -> None:
@@ -243,17 +235,6 @@ def forget_upload(job: ModelJob) -> None:
     """Delete the file that was uploaded for a job, if one was."""
     if job.details.pop("uploaded", False):
         Path(job.details.pop("origin")).unlink(missing_ok=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A job that is worked on here, for its heartbeat."""
-
-    job_id: int
-    lost: threading.Event = field(default_factory=threading.Event)
-
-    def rows(self) -> QuerySet[ModelJob]:
-        return ModelJob.objects.filter(pk=self.job_id, status=Status.RUNNING)
 
 
 class _Report:

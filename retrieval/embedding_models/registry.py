@@ -76,9 +76,9 @@ def all_models() -> list[Known]:
     for model in RegisteredModel.objects.all():
         spaces = found.get((model.provider, model.name), [])
         left = max((space.left_at for space in spaces if space.left_at), default=None)
-        in_use = any(space.active for space in spaces) if begun else (model.provider, model.name) == _configured()
+        in_use = any(space.active for space in spaces) if begun else _is_configured(model)
         vectors = sum(getattr(space, "total", None) or 0 for space in spaces)
-        named = bool(settings.EMBEDDING_GIVEN) and (model.provider, model.name) == _configured()
+        named = bool(settings.EMBEDDING_GIVEN) and _is_configured(model)
         known.append(Known(model, vectors, in_use, left is not None and not in_use, left, named))
     return sorted(known, key=lambda each: (not each.in_use, not each.kept, each.model.name))
 
@@ -180,7 +180,7 @@ def register(
 
 def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
     """Say which languages a model knows, empty for every one: search goes by it at once. Raises `NotPossible`."""
-    if settings.EMBEDDING_LANGUAGES is not None and (model.provider, model.name) == _configured():
+    if settings.EMBEDDING_LANGUAGES is not None and _is_configured(model):
         raise NotPossible(_("EMBEDDING_LANGUAGES of the environment says which languages this model knows."))
     model.languages = list(known)
     model.save(update_fields=["languages"])
@@ -190,7 +190,7 @@ def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
 def check_can_be_used(model: RegisteredModel) -> None:
     """Raise `NotPossible` unless a model may be taken into use."""
     named = named_by_environment()
-    if named is not None and (model.provider, model.name) != _configured():
+    if named is not None and not _is_configured(model):
         message = _("The environment names the embedding model “{name}” ({variables}), and decides. Change it there.")
         raise NotPossible(message.format(name=named, variables=", ".join(settings.EMBEDDING_GIVEN)))
     check_is_ready(model)
@@ -235,9 +235,9 @@ def remove(model: RegisteredModel) -> None:
         model.delete()
 
 
-def _configured() -> tuple[str, str]:
-    """Return provider and name of the settings' model."""
-    return settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL
+def _is_configured(model: RegisteredModel) -> bool:
+    """Whether this is the settings' model."""
+    return (model.provider, model.name) == (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL)
 
 
 def passages() -> int:

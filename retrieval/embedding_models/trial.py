@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db.models import Count
@@ -54,40 +55,28 @@ def run(
         details["passages"] = before[1] + done - first
         progress(done, total)
 
+    def asking(step: int, done: int, total: int) -> None:
+        progress(step * total + done, 2 * len(waiting) * total)
+
     with reembedding.tried(model.reached(), bases, filled) as space:
         for number, chosen in enumerate(waiting):
             say(str(chosen))
-            left = len(waiting) * 2
-
-            def asking(done: int, total: int, at: int = 2 * number, left: int = left) -> None:
-                progress(at * total + done, left * total)
-
-            result: dict[str, Any] = {
-                "set": chosen.pk,
-                "name": chosen.name,
-                "base": chosen.knowledge_base.name,
-            }
+            result: dict[str, Any] = {"set": chosen.pk, "name": chosen.name, "base": chosen.knowledge_base.name}
             try:
-                now = runs.run(chosen, RunOptions(), progress=asking)
+                now = runs.run(chosen, RunOptions(), progress=partial(asking, 2 * number))
                 with spaces.searching(space):
-                    then = runs.run(
-                        chosen,
-                        RunOptions(model=model.name),
-                        progress=lambda done, total, asking=asking: asking(done + total, total),  # type: ignore[misc]
-                    )
+                    then = runs.run(chosen, RunOptions(model=model.name), progress=partial(asking, 2 * number + 1))
             except RunFailed as error:
-                results.append(result | {"error": str(error)})
-                continue
-            results.append(
-                result
-                | {
+                result["error"] = str(error)
+            else:
+                result |= {
                     "questions": then.question_count,
                     "now": now.figures,
                     "then": then.figures,
                     "ms": [_median(now), _median(then)],
                     "runs": [now.pk, then.pk],
                 }
-            )
+            results.append(result)
     return details
 
 

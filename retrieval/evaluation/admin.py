@@ -15,34 +15,12 @@ from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 
-# What the pages show, all of it for reading.
-_RUNS_OF_SET = ("created_at", "status", "label", "figures", "question_count")
-_QUESTION = ("evaluation_set", "key", "text", "right_passages", "created_at")
-_RUN = (
-    "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
-    "started_by", "created_at", "finished_at",
-)  # fmt: skip
-_RESULT = (
-    "run",
-    "key",
-    "text",
-    "ndcg_10",
-    "recall_5",
-    "recall_10",
-    "mrr_10",
-    "answer_state",
-    "took_ms",
-    "found",
-    "not_found",
-)
-
 
 class RunInline(RecordInline):
     """The runs of a set, on its page."""
 
     model = EvaluationRun
-    fields = _RUNS_OF_SET
-    readonly_fields = _RUNS_OF_SET
+    fields = readonly_fields = ("created_at", "status", "label", "figures", "question_count")
     ordering = ["-created_at", "-id"]
 
     @admin.display(description=_("settings"))
@@ -92,8 +70,7 @@ class EvaluationQuestionAdmin(RecordAdmin):
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
-    fields = _QUESTION
-    readonly_fields = _QUESTION
+    fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the link from a set."""
@@ -136,8 +113,10 @@ class EvaluationRunAdmin(RecordAdmin):
     search_fields = ["evaluation_set__name"]
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
-    fields = _RUN
-    readonly_fields = _RUN
+    fields = [
+        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
+        "started_by", "created_at", "finished_at",
+    ]  # fmt: skip
 
     @admin.display(description=_("settings"))
     def label(self, run: EvaluationRun) -> str:
@@ -176,8 +155,10 @@ class EvaluationResultAdmin(RecordAdmin):
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]
     show_full_result_count = False
-    fields = _RESULT
-    readonly_fields = _RESULT
+    fields = [
+        "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "found",
+        "not_found",
+    ]  # fmt: skip
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the link from a run."""

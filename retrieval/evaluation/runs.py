@@ -1,24 +1,21 @@
 """Running a question set through the search: here and now, or in a worker."""
 
 import logging
-import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import DatabaseError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django_q.models import OrmQ
 from django_q.tasks import async_task
 
 from knowledge.access import Actor
-from knowledge.ingestion.claims import heartbeat
+from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation.executor import Asked, ask_all
@@ -124,37 +121,13 @@ def fail_stalled() -> int:
     )
 
 
-def release_waiting() -> int:
-    """Offer the tasks of queued runs again that some worker holds, and return their number; called as a worker begins.
-
-    A killed worker may have taken them, and would hold them for as long as a task may take. A living one loses nothing:
-    a run is begun once.
-    """
-    now = timezone.now()
-    waiting = set(EvaluationRun.objects.filter(status=EvaluationRun.Status.QUEUED).values_list("pk", flat=True))
-    held = OrmQ.objects.filter(lock__gt=now) if waiting else ()
-    ours = [row.pk for row in held if row.func() == _TASK and row.task["args"][0] in waiting]
-    return int(OrmQ.objects.filter(pk__in=ours).update(lock=now))
-
-
 def worker_started(**kwargs: Any) -> None:
     """Look after what killed workers left behind when a worker process begins."""
     try:
         fail_stalled()
-        release_waiting()
+        release_tasks(_TASK, EvaluationRun.objects.filter(status=EvaluationRun.Status.QUEUED))
     except DatabaseError:
         logger.warning("Queued evaluation runs could not be looked for", exc_info=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A run that is worked on here, for its heartbeat."""
-
-    run_id: int
-    lost: threading.Event = field(default_factory=threading.Event)
-
-    def rows(self) -> QuerySet[EvaluationRun]:
-        return EvaluationRun.objects.filter(pk=self.run_id, status=EvaluationRun.Status.RUNNING)
 
 
 def _create(
@@ -174,7 +147,8 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     asked, notes = _questions(run.evaluation_set)
     if not asked:
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
-    with heartbeat(_Held(run.pk)):
+    running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
+    with heartbeat(Work(running)):
         outcomes = async_to_sync(ask_all)(run, asked, progress)
     # The words of the corpus passages among what was missed, which are known by their documents.
     missed = [missed for outcome in outcomes for missed in outcome.missed]
@@ -188,7 +162,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         notes.append(ngettext("{note} ({n} question)", "{note} ({n} questions)", n).format(note=note, n=n))
     figures = Figures.mean([outcome.figures for outcome in outcomes])
     with transaction.atomic():
-        ended = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING).update(
+        ended = running.update(
             finished_at=timezone.now(),
             status=EvaluationRun.Status.DONE,
             progress=100,

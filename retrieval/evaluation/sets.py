@@ -84,11 +84,6 @@ def rename_set(evaluation_set: EvaluationSet, name: str) -> EvaluationSet:
     return evaluation_set
 
 
-def delete_set(evaluation_set: EvaluationSet) -> None:
-    """Remove a set with its questions and runs; a run that is working ends without a result."""
-    evaluation_set.delete()
-
-
 def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> int:
     """Add questions, change those whose key or text is there already, and return how many are new.
 

@@ -154,10 +154,10 @@ def rename_set(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask, then remove a set with its questions and runs."""
+    """Ask, then remove a set with its questions and runs; one that is working ends without a result."""
     shown = get_alterable_set(request.user, pk)
     if request.method == "POST":
-        sets.delete_set(shown)
+        shown.delete()
         messages.success(request, _("“{name}” was deleted.").format(name=shown.name))
         return redirect("evaluation")
     context = {

@@ -98,8 +98,8 @@ class SetDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Remove it with its runs."""
-        sets.delete_set(access.get_alterable_set(request.user, pk))
+        """Remove it with its runs; one that is working ends."""
+        access.get_alterable_set(request.user, pk).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -8,19 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 from django.template.defaultfilters import filesizeformat
-from tqdm import tqdm
 
-from ragsite.llm.errors import LLMError
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.registry import NotPossible
-from retrieval.engine.partitions import Busy
-from retrieval.engine.reembedding import AlreadyRunning
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationSet
-from retrieval.management.commands.reembed import dimension, languages, progress_bar, url
+from retrieval.management.commands.reembed import dimension, languages, progress_bar, say, told_in_words, url
 
 Kind = ModelJob.Kind
 _AGAIN = "Nothing is lost: the same command goes on from here."
@@ -66,17 +61,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked for; failures are told with what to do."""
         try:
-            getattr(self, f"_{options['action']}")(options)
+            with told_in_words("Another change of model is under way; let it finish.", _AGAIN):
+                getattr(self, f"_{options['action']}")(options)
         except jobs.FAILURES as error:
             raise CommandError(str(error)) from error
-        except LLMError as error:
-            raise CommandError(f"{error}\n{_AGAIN}") from error
-        except AlreadyRunning:
-            raise CommandError("Another change of model is under way; let it finish.") from None
-        except Busy:
-            raise CommandError(f"The tables are too busy to be changed. {_AGAIN}") from None
-        except DatabaseError as error:
-            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
 
     def _list(self, options: dict[str, Any]) -> None:
         found = registry.all_models()
@@ -146,7 +134,7 @@ class Command(BaseCommand):
             details["digests"] = digests_of(options["name"], options["sha256"])
             model = registry.register(options["name"], registry.Source.HUB, known=known)
         with progress_bar("Adding", "B") as progress:
-            jobs.run(model, Kind.ADD, progress, _say, details)
+            jobs.run(model, Kind.ADD, progress, say, details)
         self.stdout.write(f"Added {model.name}: {model.dimension} numbers, {model.license or 'licence unknown'}.")
         for file, digest in sorted(model.digests.items()):
             self.stdout.write(f"    {digest}  {file}")
@@ -159,7 +147,7 @@ class Command(BaseCommand):
             if not details["sets"]:
                 raise CommandError(f"There is no question set {options['set'][0]!r}.")
         with progress_bar("Trying", "") as progress:
-            found = jobs.run(model, Kind.TRY, progress, _say, details)
+            found = jobs.run(model, Kind.TRY, progress, say, details)
         for result in found["results"]:
             self._compare(f"{result['name']} ({result['base']})", result)
         if total := trial.summary(found):
@@ -187,7 +175,7 @@ class Command(BaseCommand):
 
     def _change_to(self, model: RegisteredModel) -> None:
         with progress_bar("Embedding", " passages") as progress:
-            jobs.run(model, Kind.USE, progress, _say, {})
+            jobs.run(model, Kind.USE, progress, say, {})
         self.stdout.write(f"Search uses {model.name} now.")
         if (before := registry.previous()) is not None:
             self.stdout.write(f"The vectors of {before.name} are kept: `back` returns to it, `remove` drops them.")
@@ -214,7 +202,3 @@ def digests_of(name: str, given: list[str]) -> dict[str, str]:
             raise CommandError(f"{digest!r} is no SHA-256 in hexadecimal.")
         found[file or registry.weights_of(name)] = digest.lower()
     return found
-
-
-def _say(line: str) -> None:
-    tqdm.write(line, file=sys.stderr)

@@ -1,6 +1,5 @@
 """`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--reorder …] [--rerank …]`."""
 
-import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from tqdm import tqdm
 
 from knowledge.management.lookups import base_to_read, find_user
 from knowledge.models import KnowledgeBase
@@ -18,6 +16,7 @@ from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
 from retrieval.evaluation.runs import RunFailed
 from retrieval.evaluation.sets import SetRefused
+from retrieval.management.commands.reembed import progress_bar
 from retrieval.ranking.rerank_options import METHODS
 from retrieval.types import AnswerState
 
@@ -59,12 +58,7 @@ class Command(BaseCommand):
         user = find_user(options["user"]) if options["user"] is not None else None
         try:
             chosen_set = _set(options["set"], base, user)
-            with tqdm(desc="Asking", unit="question", file=sys.stderr) as bar:
-
-                def progress(done: int, total: int) -> None:
-                    bar.total = total
-                    bar.update(done - bar.n)
-
+            with progress_bar("Asking", "question") as progress:
                 run = runs.run(chosen_set, chosen, user, progress)
         except SetRefused as error:
             raise CommandError(error.message) from None

@@ -53,19 +53,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Change the model; failures are told with what to do."""
-        try:
+        with told_in_words("Another reembed is running on this database; let it finish.", _AGAIN):
             model = _model(options)
             with progress_bar("Embedding", " passages") as progress:
-                space = reembedding.reembed(model, progress, lambda line: tqdm.write(line, file=sys.stderr))
+                space = reembedding.reembed(model, progress, say)
             dropped = [] if options["keep_old"] else reembedding.drop_others()
-        except LLMError as error:
-            raise CommandError(f"{error}\n{_AGAIN}") from error
-        except reembedding.AlreadyRunning:
-            raise CommandError("Another reembed is running on this database; let it finish.") from None
-        except Busy:
-            raise CommandError(f"The tables are too busy to be changed. {_AGAIN}") from None
-        except DatabaseError as error:
-            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
         self.stdout.write(f"Search uses {space} now.")
         if dropped:
             self.stdout.write(f"Dropped: {', '.join(dropped)}.")
@@ -74,6 +66,26 @@ class Command(BaseCommand):
                 f"Set EMBEDDING_PROVIDER={space.provider} and EMBEDDING_MODEL={space.model}, and restart the site, so "
                 "that its settings say the same."
             )
+
+
+@contextmanager
+def told_in_words(running: str, again: str) -> Iterator[None]:
+    """Raise `CommandError` for what ends a change of model: `running` where another one is under way."""
+    try:
+        yield
+    except LLMError as error:
+        raise CommandError(f"{error}\n{again}") from error
+    except reembedding.AlreadyRunning:
+        raise CommandError(running) from None
+    except Busy:
+        raise CommandError(f"The tables are too busy to be changed. {again}") from None
+    except DatabaseError as error:
+        raise CommandError(f"The database failed: {str(error).strip()}\n{again}") from error
+
+
+def say(line: str) -> None:
+    """Write a line above the progress bar."""
+    tqdm.write(line, file=sys.stderr)
 
 
 @contextmanager
