@@ -28,7 +28,7 @@ from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 STATES = ("answered", "nearest", "nothing")
 # The passages that are looked at: the first, as many as an answer is given.
 PASSAGES = 5
-# What holds so little of a question, and is no nearer in meaning, is no answer, however few passages there are.
+# The coverage and similarity below both of which nothing counts as an answer, however few passages there are.
 HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
 # A passage that holds so much of a question which says so much speaks of it, however far it is in meaning: tables are
 # near to nothing. Of 220 questions about something else, asked of a large collection, it is so with none.

@@ -198,7 +198,7 @@ def claim_indexing(document_id: int) -> Claim | None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Other work that has a heartbeat, as long as `found` finds it; `lost` is set once it doesn't."""
+    """Other work whose heartbeat is kept while `found` matches it; `lost` is set when it no longer does."""
 
     found: QuerySet[Any]
     lost: threading.Event = field(default_factory=threading.Event)

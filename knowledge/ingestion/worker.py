@@ -206,7 +206,7 @@ class _Indexing:
     def _claims(self, heart: Heart) -> Iterator[Claim | None]:
         """Yield claims as documents come; None before waiting for more of them."""
         turns = FairQueue(claims.waiting_to_be_indexed)
-        # Beyond the round's time as long as a large file is read: small ones that come beside it don't wait for that.
+        # Keeps going past the end of the round while a large file is read, so that small ones are indexed meanwhile.
         while not self._stopped.is_set() and (not self._nothing_follows.is_set() or time.monotonic() < self._until):
             nothing_follows = self._nothing_follows.is_set()  # asked before looking, lest the last one be missed
             self._idle.clear()

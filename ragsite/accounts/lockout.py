@@ -1,9 +1,9 @@
 """How often a password or a token may be guessed: pauses that grow, counted in the cache that all processes share.
 
 Three counts are kept: of an account from one address, of an address over all accounts, and of an account over all
-addresses. The last one's pauses are short, and spare addresses from which the account was signed in to before, so that
-guessing from elsewhere keeps nobody out of their own account. What waits for its pause isn't looked at and isn't
-counted: however many tries are sent, one in each pause is made.
+addresses. The pauses of the last one are short, and don't apply to addresses from which the account was signed in to
+before, so that guessing from elsewhere keeps nobody out of their own account. During a pause attempts are rejected
+without being checked or counted, so that at most one attempt is checked per pause.
 """
 
 import hashlib

@@ -138,7 +138,7 @@ def lost_of(grants: Collection[Grant]) -> list[Grant]:
 
 @asynccontextmanager
 async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    """Have a context in which what a stream yields comes for as long as its grant holds, and ends when that is lost."""
+    """Context manager: gives the stream's items until the grant is lost."""
     waiting: asyncio.Timeout | None = None
 
     def stop() -> None:
@@ -183,8 +183,7 @@ def tell_signed_out(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
 
 
 def tell_changed(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:
-    """Have looked whether a user's streams may go on, once what became of the user or of a token is stored; a receiver
-    of `post_save` and `post_delete`."""
+    """Re-check the user's open streams after commit; a receiver of `post_save` and `post_delete`, also of tokens."""
     if kwargs.get("created") or kwargs.get("update_fields") in ({"last_login"}, {"last_used_at"}):
         return
     user_id = instance.user_id if isinstance(instance, ApiToken) else instance.pk

@@ -1,4 +1,4 @@
-"""The web process: Daphne, with what it would do to large uploads, and to answers when it stops, put right."""
+"""The web process: Daphne with fixes for large uploads and for answers that are being written at shutdown."""
 
 import asyncio
 import gc

@@ -25,7 +25,7 @@ MOST_ALTERNATIVES = 150
 # Scores are summed in single precision.
 ROUNDING = 1e-4
 
-# N stands in a row without a term: one answer instead of two saves a round trip.
+# The row with a NULL term carries N, which saves a query.
 _STATISTICS = """
 SELECT NULL, NULL, coalesce(sum(chunks), 0)::integer FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%(bases)s)
 UNION ALL

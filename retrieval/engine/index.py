@@ -172,10 +172,11 @@ def delete(document_ids: Sequence[int]) -> int:
 
 
 def renew() -> int:
-    """Analyse anew what was indexed before the analysis learned a new kind of term, and return how many chunks it were.
+    """Re-analyse chunks that were indexed before the analysis learned a new kind of term; return their number.
 
-    Vectors stay, and all is found meanwhile. One process at a time does it, a batch per transaction; cut off anywhere,
-    it goes on where it was. Terms are only added: an analysis that drops some has to lower their frequencies, too.
+    Vectors are kept, and searches find all chunks meanwhile. One process at a time does it, a batch per transaction;
+    when interrupted, it continues where it was. Terms are only added: if a new analysis dropped some, their
+    frequencies would have to be lowered too.
     """
     renewed = 0
     while (batch := _renew_batch()) is not None:

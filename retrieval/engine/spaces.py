@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 # Queries whose vectors are kept: 4,096 of 384 numbers are 6 MB.
 CACHED_QUERIES = 4_096
-# Seconds for which a search takes the space for active that was; one that was left then still answers, or says it went.
+# Seconds for which searches cache the active space. A space replaced meanwhile still answers, or raises `SpaceChanged`.
 SEEN_SECONDS = 1.0
 
 # Threads that wait for a model. They do nothing else, so that an endpoint that hangs holds up nothing else.
@@ -82,7 +82,7 @@ def profile_of(space: EmbeddingSpace) -> EmbeddingModel | None:
 
 @contextmanager
 def searching(space: EmbeddingSpace) -> Iterator[None]:
-    """Have what the caller does search a space that is not the active one; nobody else does."""
+    """Context manager: within it, the caller's searches use `space` instead of the active one."""
     token = _tried.set(space)
     try:
         yield

@@ -4,7 +4,7 @@ from retrieval.engine import fulltext
 from retrieval.engine.analysis import term_id, terms
 from retrieval.engine.fulltext import Frequencies
 
-# Passages that are looked at; from 20 of them, less is told of the first.
+# Number of passages examined; more than this, such as 20, dilutes what the first ones show.
 PASSAGES = 10
 
 

@@ -34,8 +34,7 @@ def misplaced(said: str, source: Source) -> Iterator[tuple[Literal["number", "na
         for unit in units:
             yield from (("number", number) for number in _misplaced_numbers(unit, source, whole))
             yield from (("name", name.strip("“”")) for name in _misplaced_names(unit, said, source, whole))
-    # And those that the source gives for one thing and the claim for another: of two clauses with a number of the kind,
-    # the claim has what only the other one says, and nothing of what only the one with this number says.
+    # Also numbers swapped between two parallel clauses: the claim uses words of the one clause with the other's number.
     mine = quantities(said)[:MOST_NUMBERS]
     wanted = terms_without_numbers(said)
     for quantity in mine:
@@ -184,7 +183,7 @@ def _has_rival(clause: Clause, quantity: Quantity, mine: Sequence[Quantity]) -> 
 
 
 def _is_of(wanted: Set[str], rival: Clause, holding: Clause, source: Source) -> bool:
-    """Whether a claim's words are those that tell a rival from a clause, and none that tell the clause from it."""
+    """Whether the claim uses the words that only the rival clause has, and none that only the clause `holding` has."""
     only_rival, only_holding = rival.terms - holding.terms, holding.terms - rival.terms
     if not only_rival or not only_holding or wanted & only_holding:
         return False

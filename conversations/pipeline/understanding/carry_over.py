@@ -52,7 +52,7 @@ class Known:
 
 
 def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that speak of a question and of earlier ones (oldest first) together.
+    """Return the query text that finds passages about a question and earlier ones (oldest first) together.
 
     An empty string where either names nothing.
     """
@@ -88,8 +88,8 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
 def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
     """Return how much of both a question and the words looked for beside it one passage holds, from 0 to 1.
 
-    It is the lesser of the two shares, each term weighed by its rarity, in the passage where this is highest. Were it
-    for the words that are carried over, it would tell less: they are chosen for standing with the question.
+    It is the lesser of the two shares, each term weighted by its rarity, in the passage where this is highest. Don't
+    compute it over the carried-over words: they were selected by the same criterion.
     """
     asked = _weighed(content_terms(question), known)
     words = salient(question, earlier, known.frequencies, LOOKED_FOR)

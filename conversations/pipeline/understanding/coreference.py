@@ -28,9 +28,9 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
 
 
 def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell which words of earlier questions (oldest first) a question needs.
+    """Return the query text that finds passages which show what words of earlier questions (oldest first) are needed.
 
-    An empty string where nothing can tell.
+    An empty string where no passage could show it.
     """
     resolved, _replaced, left = resolve(question, earlier)
     return joint_query(resolved, left, frequencies)

@@ -113,9 +113,9 @@ def spoken_of(history: Sequence[PastTurn]) -> list[str]:
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell whether a question depends on earlier ones (oldest first), and how.
+    """Return the query text that finds passages which show whether a question depends on earlier ones (oldest first).
 
-    An empty string where the question itself tells that it stands alone, or nothing can tell.
+    An empty string where the question clearly stands alone, or no passage could show it.
     """
     text = question.strip()
     clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)

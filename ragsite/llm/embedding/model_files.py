@@ -69,7 +69,7 @@ def known_to_fastembed(name: str) -> dict[str, Any] | None:
 
 
 def wanted(known: dict[str, Any] | None) -> Callable[[str], bool]:
-    """Return what tells of a path, as `onnx/model.onnx`, whether a model needs it or should keep it."""
+    """Return a predicate for paths, such as `onnx/model.onnx`: whether the model needs or should keep that file."""
     weights = [known["model_file"], *known["additional_files"]] if known else _WEIGHTS
     names = {*NEEDED, *_OPTIONAL, *weights}
     return lambda path: path in names or bool(_KEPT.fullmatch(path) and (not known or "onnx" not in path.lower()))
