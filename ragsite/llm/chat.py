@@ -21,7 +21,7 @@ from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMEr
 from ragsite.llm.stream.reader import read_pieces
 from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.think import ThinkSplitter, split_thinking
-from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
+from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece
 from ragsite.runtime import caches
 
 ATTEMPTS = 3
@@ -124,9 +124,8 @@ class ChatClient:
                 pieces.append(piece)
         thought, text = split_thinking("".join(piece.text for piece in pieces if isinstance(piece, TextPiece)))
         thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)).strip()
-        usage = next((Usage(p.prompt_tokens, p.completion_tokens) for p in pieces if isinstance(p, UsagePiece)), None)
         reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
-        return Reply(text, "\n\n".join(filter(None, (thinking, thought))), usage, reason)
+        return Reply(text, "\n\n".join(filter(None, (thinking, thought))), reason)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint offers, in its order."""

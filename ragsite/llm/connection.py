@@ -105,27 +105,28 @@ class Incoming:
 
     async def read(self, limit: int) -> bytes:
         """Return the whole body; above `limit` bytes it raises `BadReply`."""
+        body = await self._beginning(limit)
+        if len(body) > limit:
+            raise BadReply(f"More than {limit} bytes.", where=http.host(self._endpoint))
+        return body
+
+    async def refusal(self) -> LLMError:
+        """Return the error that a reply outside 2xx stands for."""
+        try:
+            body = await self._beginning(_MAX_ERROR_BYTES)
+        except LLMError:
+            body = b""  # the status says enough when the words don't arrive
+        return http.from_status(self._response, body, self._endpoint)
+
+    async def _beginning(self, limit: int) -> bytes:
+        """Return the body, no further than to the chunk that takes it beyond `limit` bytes."""
         body = bytearray()
         async with aclosing(self.chunks()) as chunks:
             async for chunk in chunks:
                 body += chunk
                 if len(body) > limit:
-                    raise BadReply(f"More than {limit} bytes.", where=http.host(self._endpoint))
+                    break
         return bytes(body)
-
-    async def refusal(self) -> LLMError:
-        """Return the error that a reply outside 2xx stands for."""
-        body = bytearray()
-        try:
-            async with aclosing(self.chunks()) as chunks:
-                async for chunk in chunks:
-                    body += chunk
-                    if len(body) > _MAX_ERROR_BYTES:
-                        break
-        except LLMError:
-            # The status says enough when the words don't arrive.
-            body.clear()
-        return http.from_status(self._response, bytes(body), self._endpoint)
 
 
 class _Inlet:

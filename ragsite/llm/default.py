@@ -39,7 +39,7 @@ def default_endpoint() -> Endpoint | None:
     )
 
 
-async def resolve_model(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> Endpoint:
+async def resolve_model(endpoint: Endpoint) -> Endpoint:
     """Return the endpoint with a model: its own, or the first that the server offers for chat.
 
     The choice is kept for the life of the process. Raises `LLMError`, `ModelNotFound` when none is offered.
@@ -48,7 +48,7 @@ async def resolve_model(endpoint: Endpoint, transport: httpx.AsyncBaseTransport 
         return endpoint
     key = (endpoint.base_url, endpoint.api_key)
     if key not in _resolved:
-        client = ChatClient(endpoint, transport)
+        client = ChatClient(endpoint)
         try:
             offered = await client.models()
         finally:

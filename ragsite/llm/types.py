@@ -68,18 +68,9 @@ Piece = TextPiece | ThinkPiece | UsagePiece | FinishPiece
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one request."""
-
-    prompt_tokens: int
-    completion_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer; `usage` is None when the provider didn't count."""
+    """A whole answer."""
 
     text: str
     thinking: str = ""
-    usage: Usage | None = None
     finish_reason: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragsite.llm.errors import LLMError
 from ragsite.llm.stream.think import ThinkSplitter
-from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, Usage, UsagePiece
+from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, UsagePiece
 from tests.fakes.answers import cut
 
 # A text, an error, or a list of pieces, errors, seconds to wait, and events to wait for.
@@ -88,7 +88,6 @@ class FakeLLM:
         return Reply(
             "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)),
             "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)),
-            next((Usage(p.prompt_tokens, p.completion_tokens) for p in pieces if isinstance(p, UsagePiece)), None),
             next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), ""),
         )
 

@@ -32,11 +32,10 @@ class HubFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A model that was fetched: its folder, the revision of the hub's repository, and the checksums of its files."""
+    """A model that was fetched: its folder, and the revision of the hub's repository."""
 
     folder: Path
     revision: str
-    digests: dict[str, str]
 
 
 def download(name: str, progress: Progress, pinned: dict[str, str] | None = None) -> Download:
@@ -61,11 +60,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
                     file["sha256"] = digest.lower()
         total = sum(file["size"] for file in files)
         if total > settings.EMBEDDING_MODEL_MAX_MB * 1024 * 1024:
-            raise Refused(
-                _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.").format(
-                    limit=settings.EMBEDDING_MODEL_MAX_MB
-                )
-            )
+            raise model_files.too_large()
         if shutil.disk_usage(staging).free < total - model_files.size_of(staging):
             raise HubFailed(_("There is too little room on the disk: {n} MB are needed.").format(n=total >> 20))
         done = 0
@@ -73,7 +68,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
             _fetch(client, plan, file, staging, lambda came, done=done: progress(done + came, total))
             done += file["size"]
     (staging / _PLAN).unlink()
-    return Download(staging, plan["revision"], model_files.digests(staging))
+    return Download(staging, plan["revision"])
 
 
 def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from django.conf import settings
@@ -16,6 +16,7 @@ from ragsite.llm.errors import LocalModelNotFound
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
+M = TypeVar("M")
 BUNDLED = "bundled"
 # The bundled model was trained on 256 tokens; beyond them vectors get vaguer and cost more.
 MAX_TOKENS = 256
@@ -162,7 +163,6 @@ def _stamp(folder: Path | None) -> tuple[int, int]:
 def _load(model: str, folder: Path | None, dimension: int, files: Path | None = None) -> "TextEmbedding":
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
-    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
     name = f"folder/{folder}@{_stamp(folder)[0]}" if folder and files else f"folder/{folder}" if folder else model
     if folder and not any(known["model"] == name for known in TextEmbedding.list_supported_models()):
@@ -174,42 +174,56 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None = 
             normalization=True,
             sources=ModelSource(hf=name),
             dim=dimension,
-            model_file="model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx",
+            model_file=weights_in(folder),
         )
     # One thread is best for the bundled model, which is so small: a query of 12 tokens takes 0.7 ms, on two threads
     # 1.2 ms, and two batches side by side on a thread each are done in three quarters of the time of one after the
     # other on both. None is a thread per core.
     threads = 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
     try:
-        loaded = TextEmbedding(
-            name,
-            cache_dir=str(settings.DATA_DIR / "models"),
-            threads=threads,
-            specific_model_path=str(path) if (path := folder or files) else None,
-            providers=["CPUExecutionProvider"],
-            lazy_load=True,
-        )
-        loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
-        loaded.model.load_onnx_model()  # type: ignore[attr-defined]
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-        onnx.NoSuchFile,
-        onnx.InvalidProtobuf,
-        onnx.InvalidGraph,
-        onnx.Fail,
-    ) as error:
+        return load(TextEmbedding, name, folder or files, threads, MAX_TOKENS)
+    except failures() as error:
         raise LocalModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
-    tokenizer = getattr(loaded.model, "tokenizer", None)
-    if tokenizer is not None and tokenizer.truncation and tokenizer.truncation["max_length"] > MAX_TOKENS:
-        tokenizer.enable_truncation(max_length=MAX_TOKENS)
-    return loaded
 
 
-def share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
-    """Have ONNX Runtime's threads sleep while they wait for each other; it is fastembed's hook for options.
+def load(kind: Callable[..., M], name: str, folder: Path | None, threads: int | None, most_tokens: int) -> M:
+    """Return a model of one of fastembed's kinds, which reads no more than `most_tokens`; raises `failures`.
 
-    Spinning threads take the cores from all that runs beside them: docs/decisions/embedding.md.
+    Its files are those in the folder, or else fetched into the data folder by its name.
     """
-    session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    loaded: Any = kind(
+        name,
+        cache_dir=str(settings.DATA_DIR / "models"),
+        threads=threads,
+        specific_model_path=str(folder) if folder else None,
+        providers=["CPUExecutionProvider"],
+        lazy_load=True,
+    )
+
+    def share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
+        """Have ONNX Runtime's threads sleep while they wait for each other.
+
+        Spinning threads take the cores from all that runs beside them: docs/decisions/embedding.md.
+        """
+        session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+
+    loaded.model.add_extra_session_options = share_cores  # fastembed's hook
+    loaded.model.load_onnx_model()
+    tokenizer = getattr(loaded.model, "tokenizer", None)
+    if tokenizer is not None and tokenizer.truncation and tokenizer.truncation["max_length"] > most_tokens:
+        tokenizer.enable_truncation(max_length=most_tokens)
+    return cast(M, loaded)
+
+
+def weights_in(folder: Path) -> str:
+    """Return where in a folder a model's weights are."""
+    return "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
+
+    return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,
+            onnx.InvalidGraph, onnx.InvalidProtobuf, onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile,
+            onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip

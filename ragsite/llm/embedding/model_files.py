@@ -10,9 +10,10 @@ import re
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from django.conf import settings
@@ -20,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from ragsite.llm.errors import LocalModelNotFound
 
+T = TypeVar("T")
 # Takes how many bytes, passages or steps are done by now, and how many there are; may raise to put an end to the work.
 Progress = Callable[[int, int], None]
 
@@ -94,7 +96,6 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
     try:
         with _opened(origin) as members:
             total = sum(size for _path, size, _open in members) or 1
-        with _opened(origin) as members:
             paths = [path for path, _size, _open in members]
             top = min(
                 (path for path in paths if path.name == "config.json"), key=lambda path: len(path.parts), default=None
@@ -113,7 +114,7 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
                     while piece := source.read(_PIECE):
                         done += len(piece)
                         if done > _most():  # whatever an archive says of itself
-                            raise _too_large()
+                            raise too_large()
                         file.write(piece)
                         progress(min(done, total), total)
         if lacking := missing({path.relative_to(staging).as_posix() for path in staging.rglob("*")}, known):
@@ -210,7 +211,8 @@ def _most() -> int:
     return int(settings.EMBEDDING_MODEL_MAX_MB) * 1024 * 1024
 
 
-def _too_large() -> Refused:
+def too_large() -> Refused:
+    """Return the refusal of files that are larger than a model may be."""
     message = _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.")
     return Refused(message.format(limit=settings.EMBEDDING_MODEL_MAX_MB))
 
@@ -234,46 +236,40 @@ def _compare_with_sums(staging: Path) -> None:
 Member = tuple[PurePosixPath, int, Callable[[], IO[bytes]]]
 
 
-class _opened:
-    """The regular files of a folder or archive, as members; a context manager. Raises `Refused` for what is no such."""
-
-    def __init__(self, origin: Path) -> None:
-        self._origin = origin
-        self._archive: zipfile.ZipFile | tarfile.TarFile | None = None
-
-    def __enter__(self) -> list[Member]:
-        if self._origin.is_dir():
-            found = list(_of_folder(self._origin))
-        elif zipfile.is_zipfile(self._origin):
-            self._archive = zipfile.ZipFile(self._origin)
-            found = list(_of_zip(self._archive))
-        elif self._origin.is_file() and tarfile.is_tarfile(self._origin):
-            self._archive = tarfile.open(self._origin)
-            found = list(_of_tar(self._archive))
+@contextmanager
+def _opened(origin: Path) -> Iterator[list[Member]]:
+    """Open a folder or archive, and give its regular files. Raises `Refused` for what is no such."""
+    with ExitStack() as stack:
+        if origin.is_dir():
+            members = _of_folder(origin)
+        elif zipfile.is_zipfile(origin):
+            members = _of_zip(stack.enter_context(zipfile.ZipFile(origin)))
+        elif origin.is_file() and tarfile.is_tarfile(origin):
+            members = _of_tar(stack.enter_context(tarfile.open(origin)))
         else:
             raise Refused(_("It is neither a folder nor a zip or tar.gz archive."))
+        found = list(members)
         if sum(size for _path, size, _open in found) > _most():
-            raise _too_large()
-        return found
+            raise too_large()
+        yield found
 
-    def __exit__(self, *exception: object) -> None:
-        if self._archive is not None:
-            self._archive.close()
+
+def _few(items: Iterable[T]) -> Iterator[T]:
+    """Yield what a folder or archive holds; raises `Refused` for more than `MOST_FILES`."""
+    for number, item in enumerate(items):
+        if number == MOST_FILES:
+            raise Refused(_("It holds more than {n} files.").format(n=MOST_FILES))
+        yield item
 
 
 def _of_folder(folder: Path) -> Iterator[Member]:
-    paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
-    for number, path in enumerate(paths):
-        if number == MOST_FILES:
-            raise _too_many()
+    for path in _few(path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts):
         # Also of a download of the hub, whose files are links to others.
         yield PurePosixPath(path.relative_to(folder).as_posix()), path.stat().st_size, lambda path=path: path.open("rb")  # type: ignore[misc]
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
-    for number, info in enumerate(archive.infolist()):
-        if number == MOST_FILES:
-            raise _too_many()
+    for info in _few(archive.infolist()):
         is_link = (info.external_attr >> 16) & 0o170000 == 0o120000
         path = _safe(info.filename, is_link=is_link)
         if not info.is_dir():
@@ -281,9 +277,7 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[Member]:
-    for number, info in enumerate(archive):
-        if number == MOST_FILES:
-            raise _too_many()
+    for info in _few(archive):
         path = _safe(info.name, is_link=not (info.isfile() or info.isdir()))
         if info.isfile():
             yield path, info.size, lambda info=info: archive.extractfile(info)  # type: ignore[misc]
@@ -295,10 +289,6 @@ def _safe(name: str, *, is_link: bool) -> PurePosixPath:
     if is_link or path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", name) or "\0" in name:
         raise Refused(_("The archive holds what no model needs, and was not unpacked: {name}").format(name=name[:200]))
     return path
-
-
-def _too_many() -> Refused:
-    return Refused(_("It holds more than {n} files.").format(n=MOST_FILES))
 
 
 def description(folder: Path) -> dict[str, Any]:

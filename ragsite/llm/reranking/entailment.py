@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ragsite.llm.embedding.local import batches
+from ragsite.llm.embedding.local import batches, failures
 from ragsite.llm.errors import BadReply, LocalModelNotFound
 from ragsite.llm.passage_tokens import count_tokens
-from ragsite.llm.reranking.local import LocalReranker, failures
+from ragsite.llm.reranking.local import LocalReranker
 
 
 @dataclass(frozen=True, slots=True)

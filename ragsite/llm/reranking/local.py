@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.conf import settings
 
-from ragsite.llm.embedding.local import batches, folder_of, share_cores
+from ragsite.llm.embedding.local import batches, failures, folder_of, load, weights_in
 from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.rerank import Scores, logistic
@@ -105,39 +105,16 @@ def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
 
     name = f"folder/{folder}" if folder else model
     if folder and not any(known["model"] == name for known in TextCrossEncoder.list_supported_models()):
-        file = "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
-        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=file)
+        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=weights_in(folder))
     try:
-        loaded = TextCrossEncoder(
-            name,
-            cache_dir=str(settings.DATA_DIR / "models"),
-            threads=settings.EMBEDDING_THREADS or None,
-            specific_model_path=str(folder) if folder else None,
-            providers=["CPUExecutionProvider"],
-            lazy_load=True,
-        )
-        loaded.model.add_extra_session_options = share_cores  # type: ignore[attr-defined]
-        loaded.model.load_onnx_model()  # type: ignore[attr-defined]
+        loaded = load(TextCrossEncoder, name, folder, settings.EMBEDDING_THREADS or None, settings.RERANK_MAX_TOKENS)
     except failures() as error:
         hint = (
             "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
         )
         raise LocalModelNotFound(f"{model}: {error}{hint}") from error
-    inner = loaded.model
-    shape = inner.model.get_outputs()[0].shape  # type: ignore[attr-defined]
+    shape = loaded.model.model.get_outputs()[0].shape  # type: ignore[attr-defined]
     if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != labels):
         wanted = "a reranker gives one score" if labels == 1 else f"one for entailment gives {labels}"
         raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; {wanted}.")
-    tokenizer = inner.tokenizer  # type: ignore[attr-defined]
-    if tokenizer.truncation and tokenizer.truncation["max_length"] > settings.RERANK_MAX_TOKENS:
-        tokenizer.enable_truncation(max_length=settings.RERANK_MAX_TOKENS)
     return loaded
-
-
-def failures() -> tuple[type[Exception], ...]:
-    """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
-
-    return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,
-            onnx.InvalidGraph, onnx.InvalidProtobuf, onnx.ModelLoaded, onnx.NoModel, onnx.NoSuchFile,
-            onnx.NotImplemented, onnx.RuntimeException)  # fmt: skip

@@ -114,7 +114,7 @@ class _Body:
             self._decoder, chunk = SSEDecoder(), bytes(self._json)
             self._json.clear()
         for frame in self._decoder.feed(chunk):
-            yield from self._parser.feed(frame.data)
+            yield from self._parser.feed(frame)
             if self._parser.done:
                 return
 
@@ -127,7 +127,7 @@ class _Body:
                 yield from parser.feed_body(self._json.decode("utf-8-sig", errors="replace"))
             else:
                 for frame in self._decoder.close():
-                    yield from parser.feed(frame.data)
+                    yield from parser.feed(frame)
         except BadReply:
             # Half a frame at the end is a cut, if there were whole ones before.
             if not parser.seen:

@@ -1,7 +1,6 @@
 """Server-sent events, decoded as the bytes arrive (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
 
 import re
-from dataclasses import dataclass
 
 from ragsite.llm.errors import BadReply
 
@@ -10,19 +9,11 @@ _LINE_END = re.compile(rb"\r\n?|\n")
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One event: its name (empty when the server gives none) and its data lines, joined by line feeds."""
-
-    data: str
-    event: str = ""
-
-
 class SSEDecoder:
-    """Bytes in, frames out, wherever the bytes are cut.
+    """Bytes in, frames out, wherever the bytes are cut; a frame is the data lines of an event, joined by line feeds.
 
     Lines are decoded when they are whole, so that a character cut in half by the network comes out whole.
-    Comments (heartbeats), ids and retry times are passed over. A frame above `limit` bytes raises `BadReply`.
+    Comments (heartbeats), names, ids and retry times are passed over. A frame above `limit` bytes raises `BadReply`.
     """
 
     def __init__(self, limit: int = MAX_FRAME_BYTES) -> None:
@@ -31,17 +22,16 @@ class SSEDecoder:
         self._scanned = 0
         self._skip_line_feed = False
         self._at_start = True
-        self._event = ""
         self._data: list[str] = []
         self._size = 0
 
-    def feed(self, chunk: bytes) -> list[Frame]:
+    def feed(self, chunk: bytes) -> list[str]:
         """Return the frames that end within this chunk."""
         if self._skip_line_feed and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._skip_line_feed = False
         self._buffer += chunk
-        frames: list[Frame] = []
+        frames: list[str] = []
         start = 0
         if self._buffer.find(b"\r", self._scanned) < 0:  # as from nearly every server: cut all lines at once
             start = self._buffer.rfind(b"\n", self._scanned) + 1
@@ -58,33 +48,29 @@ class SSEDecoder:
         self._check_size()
         return frames
 
-    def close(self) -> list[Frame]:
+    def close(self) -> list[str]:
         """Return what the stream's end completes: many servers leave out the last empty line."""
         frames = self._line(bytes(self._buffer)) if self._buffer else []
         self._buffer.clear()
         self._scanned = 0
         return frames + self._dispatch()
 
-    def _line(self, line: bytes) -> list[Frame]:
+    def _line(self, line: bytes) -> list[str]:
         if self._at_start:
             line = line.removeprefix(_BOM)
             self._at_start = False
         if not line:
             return self._dispatch()
         name, _, value = line.partition(b":")
-        text = value.removeprefix(b" ").decode(errors="replace")
         if name == b"data":
-            self._data.append(text)
+            self._data.append(value.removeprefix(b" ").decode(errors="replace"))
             self._size += len(value)
             self._check_size()
-        elif name == b"event":
-            self._event = text
         return []
 
-    def _dispatch(self) -> list[Frame]:
-        frames = [Frame("\n".join(self._data), self._event)] if self._data else []
+    def _dispatch(self) -> list[str]:
+        frames = ["\n".join(self._data)] if self._data else []
         self._data = []
-        self._event = ""
         self._size = 0
         return frames
 
