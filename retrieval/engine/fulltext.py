@@ -1,8 +1,8 @@
-"""Finding by words: exact BM25 without reading more rows than needed.
+"""Search by words: exact BM25 without reading more rows than needed.
 
-The passages that hold one of the query's rarest terms are scored with all terms; where even the rarest is common,
-those that hold several terms at once. What that leaves out can score at most the sum of the highest weights of its
-terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
+Passages that contain one of the query's rarest terms are scored with all terms; if even the rarest is common, those
+that contain several terms at once. A passage left out can score at most the sum of the highest weights of its terms;
+if that exceeds the k-th score, the passages that could still enter the list are scored too.
 """
 
 from collections import Counter, defaultdict
@@ -18,11 +18,11 @@ from retrieval.engine import bm25
 from retrieval.engine.analysis import border_pairs, pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
 
-# The rarest terms are taken while their passages are no more than this.
+# The rarest terms are taken as long as they have no more passages than this.
 CANDIDATES = 3_000
-# Alternatives of a widened query; beyond, a coarser query is asked.
+# Alternatives of a widened query; with more, a coarser query is used.
 MOST_ALTERNATIVES = 150
-# Scores are summed in single precision.
+# Tolerance, since scores are summed in single precision.
 ROUNDING = 1e-4
 
 # The row with a NULL term carries N, which saves a query.
@@ -32,7 +32,7 @@ UNION ALL
 SELECT term, knowledge_base_id, document_frequency FROM retrieval_termfrequency
 WHERE knowledge_base_id = ANY(%(bases)s) AND term = ANY(%(terms)s) AND document_frequency > 0
 """
-# Ordered by the score that is shown: by its negative, it would be computed twice for each passage.
+# Ordered by the selected score: ordering by its negative would compute it twice per passage.
 _SCORE = f"""
 SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
 FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery {{only}}
@@ -47,9 +47,9 @@ ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How many passages some knowledge bases hold together, and how many of these hold each term.
+    """How many passages some knowledge bases have together, and how many of these contain each term.
 
-    `lexemes` are those of each term in the index, one for each of the bases that holds it.
+    `lexemes` are those of each term in the index, one per base that has it.
     """
 
     size: int
@@ -57,14 +57,14 @@ class Frequencies:
     lexemes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def rarity(self, term: str) -> float:
-        """Return the term's inverse document frequency, or 0 where no passage holds it."""
+        """Return the term's inverse document frequency, or 0 if no passage contains it."""
         held = self.holding.get(term, 0)
         return bm25.inverse_document_frequency(self.size, held) if held else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of the query, as it stands in the knowledge bases searched."""
+    """A term of the query with its statistics in the knowledge bases searched."""
 
     weight: float
     frequency: int
@@ -73,12 +73,12 @@ class Term:
 
     @property
     def highest_score(self) -> float:
-        """The most that the term can give a passage."""
+        """The most that the term can add to a passage's score."""
         return self.weight * self.highest_weight
 
     @property
     def query(self) -> str:
-        """The `tsquery` for passages that hold the term in any of the bases."""
+        """The `tsquery` for passages that contain the term in any of the bases."""
         return "(" + "|".join(f"'{lexeme}'" for lexeme in self.lexemes) + ")"
 
 
@@ -87,9 +87,9 @@ def search(
 ) -> list[tuple[int, float]]:
     """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
 
-    N and the document frequencies are those of the searched bases together, also where only some of their documents
-    are asked: a word that stands all through one of them may be rare in the others. Chinese that was cut into words
-    of which no passage holds one is searched for by the other words in it, too.
+    N and the document frequencies are those of the searched bases together, even with `document_ids`: a word that is
+    frequent in one document may be rare in the others. If a Chinese word of the query is in no passage, other words
+    that can be read in the same characters are searched too.
     """
     found = terms(text)
     if not found or not knowledge_base_ids:
@@ -101,7 +101,7 @@ def search(
         found += sorted(others)
         known = frequencies([*found, *pairs], knowledge_base_ids)
     if not any(known.holding[term] for term in found):
-        return []  # pairs tell which passage is the best, not that there is one
+        return []  # pairs alone don't find passages; they only rank them
     query_terms, weights = _query(found, known, pairs)
     if document_ids:
         return _score(_any(query_terms), weights, k, document_ids)
@@ -113,7 +113,7 @@ def search(
     else:
         taken = _rarest(query_terms)
         hits, rest = _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
-    # A passage that isn't scored yet may hold any of the terms in `rest`.
+    # A passage that isn't scored yet may contain any of the terms in `rest`.
     needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
     if sum(term.highest_score for term in rest) <= needed:
         return hits
@@ -122,9 +122,9 @@ def search(
 
 
 def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
-    """Return the terms, by their ids, of the k best passages for some terms, as the index weighs them.
+    """Return the weights by term id of the k best passages for some terms.
 
-    Only passages that hold one of the rarest terms are looked at, nearly always the best. Asks the database once.
+    Only passages that contain one of the rarest terms are considered, which nearly always include the best. One query.
     """
     query_terms, weights = _query([term for term in found if known.lexemes.get(term)], known)
     if not query_terms:
@@ -138,7 +138,7 @@ def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVecto
 
 
 def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> Frequencies:
-    """Return in how many passages of the knowledge bases each of some terms occurs. Asks the database once."""
+    """Return in how many passages of the knowledge bases each of some terms occurs. One query."""
     if not wanted or not knowledge_base_ids:
         return Frequencies(0, {})
     size = 0
@@ -161,7 +161,7 @@ def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> F
 
 
 def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
-    """Return some terms that passages hold, those that tell most first, and all their weights as a `sparsevec`."""
+    """Return the terms that passages contain, those of highest scores first, and their weights as a `sparsevec`."""
     held = {term_id(term): (count, known.lexemes.get(term, ())) for term, count in known.holding.items()}
     counts = {key: count for key, (count, _lexemes) in held.items()}
     weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, counts)
@@ -174,9 +174,9 @@ def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) 
 
 
 def _together(query_terms: Sequence[Term], size: int) -> int:
-    """Return how many of the terms, in their order, few enough passages hold together; 1 where the first is rare.
+    """Return how many of the terms, in order, must be combined to match few enough passages; 1 if the first is rare.
 
-    That is estimated as if passages held terms by chance; since terms keep company, more do.
+    The estimate takes terms to be independent; since related terms occur together, more passages match.
     """
     expected = float(query_terms[0].frequency)
     count = 1
@@ -187,7 +187,7 @@ def _together(query_terms: Sequence[Term], size: int) -> int:
 
 
 def _rarest(query_terms: Sequence[Term]) -> int:
-    """Return how many of the terms, in their order, give at most `CANDIDATES` passages; at least one."""
+    """Return how many of the terms, in order, match at most `CANDIDATES` passages; at least one."""
     total = 0
     for index, term in enumerate(query_terms):
         total += term.frequency
@@ -203,7 +203,7 @@ def could_reach(rest: Sequence[Term], needed: float) -> str:
         query = alternatives.query(0, needed)
         if alternatives.count <= MOST_ALTERNATIVES:
             return query
-    # A passage must hold one of the rarest terms, since the others can't exceed what is needed.
+    # A passage must contain one of the rarest terms, since the others together can't exceed what is needed.
     remaining = sum(term.highest_score for term in rest)
     taken = []
     for term in rest:
@@ -219,8 +219,8 @@ def _any(terms: Iterable[Term]) -> str:
 
 
 class _Alternatives:
-    """The smallest groups of terms that together could exceed a score, as a query with their common beginnings drawn
-    together: it is evaluated for each passage that holds any of the terms.
+    """The smallest groups of terms that together could exceed a score, as a query with common prefixes factored out,
+    since it is evaluated for each passage that contains any of the terms.
     """
 
     def __init__(self, ordered: Sequence[Term]) -> None:
@@ -229,11 +229,11 @@ class _Alternatives:
         self.count = 0
 
     def query(self, start: int, missing: float) -> str:
-        """Return the query for the terms from `start`; of too many alternatives only some."""
+        """Return the query for the terms from `start`, incomplete if there are too many alternatives."""
         found = []
         for index in range(start, len(self.ordered)):
             if self.left[index] <= missing or self.count > MOST_ALTERNATIVES:
-                break  # not even all the rest would do
+                break  # not even all remaining terms would suffice
             term = self.ordered[index]
             if term.highest_score > missing:
                 self.count += 1
