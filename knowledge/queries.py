@@ -27,6 +27,7 @@ _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog",
 _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
 FOUND = 100  # passages listed of those found in a document
+SECTIONS = 200  # listed of a document
 _PATH = Chunk._meta.get_field("heading_path")
 _MOST_WORDS = 20  # looked for at once
 _BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
@@ -78,9 +79,9 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
             output_field=CharField(),
         )
     ).select_related("owner").annotate(
-        document_count=_count_documents(),
-        unfinished_count=_count_documents(status__in=Document.UNFINISHED),
-        failed_count=_count_documents(status=Document.Status.FAILED),
+        document_count=count_of(Document.objects.all(), "knowledge_base"),
+        unfinished_count=count_of(Document.objects.filter(status__in=Document.UNFINISHED), "knowledge_base"),
+        failed_count=count_of(Document.objects.filter(status=Document.Status.FAILED), "knowledge_base"),
     )  # fmt: skip
 
 
@@ -97,14 +98,9 @@ def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
     return knowledge_base.memberships.select_related("user").order_by("user__username")
 
 
-def _count_documents(**conditions: Any) -> Coalesce:
-    counted = (
-        Document.objects.filter(knowledge_base=OuterRef("pk"), **conditions)
-        .order_by()
-        .values("knowledge_base")
-        .annotate(n=Count("*"))
-        .values("n")
-    )
+def count_of(rows: QuerySet[Any], owner: str) -> Coalesce:
+    """Return, to annotate those that own some rows by the field `owner`, how many they own: in a query of its own."""
+    counted = rows.filter(**{owner: OuterRef("pk")}).order_by().values(owner).annotate(n=Count("*")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
@@ -118,10 +114,7 @@ def documents_of(knowledge_base: KnowledgeBase) -> QuerySet[Document]:
 
 def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
     """Annotate documents with `chunk_count`."""
-    counted = (
-        Chunk.objects.filter(document=OuterRef("pk")).order_by().values("document").annotate(n=Count("*")).values("n")
-    )
-    return documents.annotate(chunk_count=Coalesce(Subquery(counted, output_field=IntegerField()), 0))
+    return documents.annotate(chunk_count=count_of(Chunk.objects.all(), "document"))
 
 
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
@@ -167,8 +160,10 @@ def seconds_left(document: Document) -> int | None:
     pace = _pace() if document.status in _INDEXED and chunks else 0.0
     if pace:
         left = chunks * (100 - document.progress) / (100 - STORED)
-        ahead = max(0, _backlog() - chunks) if document.status == Document.Status.CHUNKED else 0
-        return max(1, round(pace * (left + ahead)))
+        if document.status == Document.Status.CHUNKED:
+            indexing = Chunk.objects.filter(document__status__in=_INDEXED)
+            left += max(0, (cache.get_or_set(_BACKLOG_KEY, indexing.count, 5) or 0) - chunks)
+        return max(1, round(pace * left))
     if document.status == Document.Status.CHUNKED or document.status not in Document.WORKING:
         return None
     begun = STORED if document.status == Document.Status.INDEXING else 0
@@ -201,15 +196,6 @@ def _pace() -> float:
         pace = (ended - begun).total_seconds() / chunks if chunks and begun and ended else 0.0
         cache.set(_PACE_KEY, pace, 60)
     return pace
-
-
-def _backlog() -> int:
-    """Return how many passages are in documents that are being indexed or wait for it; kept five seconds."""
-    chunks: int | None = cache.get(_BACKLOG_KEY)
-    if chunks is None:
-        chunks = Chunk.objects.filter(document__status__in=_INDEXED).count()
-        cache.set(_BACKLOG_KEY, chunks, 5)
-    return chunks
 
 
 def seconds_silent(document: Document) -> int | None:
@@ -348,8 +334,8 @@ def find_in_document(document: Document, text: str) -> FoundInDocument | None:
     return FoundInDocument(holding(wanted).count(), passages)
 
 
-def outline(document: Document, limit: int = 200) -> list[dict[str, Any]]:
-    """Return the document's sections in order as `{"heading", "level", "ordinal", "page"}`, at most `limit`."""
+def outline(document: Document) -> list[dict[str, Any]]:
+    """Return the document's first sections in order as `{"heading", "level", "ordinal", "page"}`."""
     sections: list[dict[str, Any]] = []
     before: list[str] = []
     rows = document.chunks.exclude(heading_path=[]).values_list("heading_path", "ordinal", "page_from")
@@ -359,9 +345,9 @@ def outline(document: Document, limit: int = 200) -> list[dict[str, Any]]:
             for level in range(_common(path, before), len(path))
         )
         before = path
-        if len(sections) >= limit:
+        if len(sections) >= SECTIONS:
             break
-    return sections[:limit]
+    return sections[:SECTIONS]
 
 
 @dataclass(frozen=True, slots=True)

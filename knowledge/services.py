@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -98,10 +99,10 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
     """Remove a knowledge base with its documents, their passages, pictures and files."""
     with transaction.atomic():
         documents = list(knowledge_base.documents.select_for_update().values_list("pk", "file"))
-        ids = [pk for pk, _name in documents]
-        indexer().remove(ids)
+        indexer().remove([pk for pk, _name in documents])
         knowledge_base.delete()
-        transaction.on_commit(lambda: _delete_files(documents))
+        for pk, name in documents:
+            transaction.on_commit(partial(passages.delete_files, pk, name))
 
 
 def hand_over(knowledge_base: KnowledgeBase, owner: Actor) -> None:
@@ -154,19 +155,10 @@ def add_document(
     """
     check_size(filename, file.size or 0)
     check_format(filename, file)
-    digest = _digest(file)
+    digest, called = _digest(file), _called(filename, folder)
     there = knowledge_base.documents.filter(sha256=digest).first()
     if there is None:
-        document = Document(
-            knowledge_base=knowledge_base,
-            uploaded_by_id=user.pk,
-            original_filename=clean_filename(filename),
-            folder=_clean_folder(folder),
-            media_type=_media_type(filename),
-            sha256=digest,
-            size=file.size or 0,
-            heartbeat_at=timezone.now(),
-        )
+        document = Document(knowledge_base=knowledge_base, uploaded_by_id=user.pk, sha256=digest, **called)
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
@@ -174,13 +166,8 @@ def add_document(
         Document.objects.filter(pk=there.pk).update(is_attachment=False)
     if there.status not in (Document.Status.FAILED, Document.Status.CANCELLED):
         return AddedDocument(there, already_here=True)
-    is_renamed = clean_filename(filename) != there.original_filename
-    new_name = {
-        "original_filename": clean_filename(filename),
-        "folder": _clean_folder(folder),
-        "media_type": _media_type(filename),
-    }
-    queued = _queue_anew(Document.objects.filter(pk=there.pk, status=there.status), **(new_name if is_renamed else {}))
+    is_renamed = called["original_filename"] != there.original_filename
+    queued = _queue_anew(Document.objects.filter(pk=there.pk, status=there.status), **(called if is_renamed else {}))
     if queued:
         there.refresh_from_db()
     return AddedDocument(there, already_here=not (is_renamed and queued))
@@ -217,13 +204,9 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
     document = Document(
         knowledge_base=mail.knowledge_base,
         uploaded_by_id=mail.uploaded_by_id,
-        original_filename=clean_filename(name),
-        folder=_clean_folder(mail.path),
-        media_type=_media_type(name),
         sha256=digest,
-        size=file.size or 0,
-        heartbeat_at=timezone.now(),
         is_attachment=True,
+        **_called(name, mail.path),
     )
     if not _insert(document, file):
         return there.get()
@@ -247,13 +230,18 @@ def clean_filename(filename: str) -> str:
     return name or _("unnamed")
 
 
-def _clean_folder(folder: str) -> str:
-    """Return a relative folder as it can be shown; of one that is too long, what is nearest to the file."""
+def _called(filename: str, folder: str) -> dict[str, Any]:
+    """Return what a document's file is called, as fields: of a folder that is too long, what is nearest to the file."""
     parts = [_visible(part).strip() for part in folder.replace("\\", "/").split("/")]
     parts = [part for part in parts if part and part not in (".", "..")]
     while len("/".join(parts)) > _LONGEST_FOLDER:
         parts = parts[1:]
-    return "/".join(parts)
+    name = clean_filename(filename)
+    try:
+        media_type = format_of(name).media_type
+    except ParseError:
+        media_type = _UNKNOWN_TYPE
+    return {"original_filename": name, "folder": "/".join(parts), "media_type": media_type}
 
 
 def _visible(text: str) -> str:
@@ -316,16 +304,15 @@ def take_back(document: Document, max_attempts: int) -> bool:
         if document.status == Document.Status.PARSING:
             return _queue(rows)
         # One that is still among `rows` is indexed further, as another attempt.
-        with transaction.atomic():
-            offered = rows.update(
-                status=Document.Status.CHUNKED,
-                started_at=None,
-                heartbeat_at=None,
-                attempt=F("attempt") + 1,
-                updated_at=timezone.now(),
-            )
-            if offered:
-                wake_worker()
+        offered = rows.update(
+            status=Document.Status.CHUNKED,
+            started_at=None,
+            heartbeat_at=None,
+            attempt=F("attempt") + 1,
+            updated_at=timezone.now(),
+        )
+        if offered:
+            wake_worker()
         return bool(offered)
     rows.update(
         status=Document.Status.FAILED,
@@ -412,6 +399,7 @@ def _queue(rows: Any, **fields: Any) -> bool:
 
 def _insert(document: Document, file: "File[bytes]") -> bool:
     """Store the file and the row, and queue it; False when the same bytes came in meanwhile."""
+    document.size, document.heartbeat_at = file.size or 0, timezone.now()
     file.seek(0)
     document.file.save(document.original_filename, file, save=False)
     try:
@@ -426,20 +414,6 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
     return True
 
 
-def _delete_files(documents: list[tuple[int, str]]) -> None:
-    for pk, name in documents:
-        passages.delete_files(pk, name)
-
-
 def _digest(file: "File[bytes]") -> str:
-    hashed = hashlib.sha256()
-    for piece in file.chunks():
-        hashed.update(piece)
-    return hashed.hexdigest()
-
-
-def _media_type(filename: str) -> str:
-    try:
-        return format_of(clean_filename(filename)).media_type
-    except ParseError:
-        return _UNKNOWN_TYPE
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()

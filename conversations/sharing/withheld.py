@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import ngettext
 
 from conversations.citations.markers import numbers_in
+from conversations.citations.verifiers import texts_of
 from conversations.events import plain_text
 from conversations.models import Citation, Message
 from knowledge import access
@@ -42,12 +43,12 @@ def remaining_blocks(blocks: list[dict[str, Any]], sources: Set[int], gone: Set[
 
     A paragraph, a table, a picture or code rests on the sources that it names, or else on those named last before it.
     """
-    named = {number for block in blocks for number in numbers_in(_text(block))}
+    named = {number for text in texts_of(blocks) for number in numbers_in(text)}
     if (named or sources) <= gone:
         return []
     kept, last = [], set[int]()
     for block in blocks:
-        parts = list(_paragraphs(block["text"])) if block["kind"] == "text" else [_text(block)]
+        parts = list(_paragraphs(block["text"])) if block["kind"] == "text" else ["\n".join(texts_of([block]))]
         left = []
         for part in parts:
             last = set(numbers_in(part)) or last
@@ -70,13 +71,6 @@ def note(count: int) -> str:
         count,
     )
     return text % {"count": count} if count else ""
-
-
-def _text(block: dict[str, Any]) -> str:
-    """Return what may name sources in a block."""
-    if block["kind"] == "table":
-        return "\n".join(" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])
-    return str(block["text"]) if block["kind"] == "text" else ""
 
 
 def _paragraphs(text: str) -> Iterator[str]:

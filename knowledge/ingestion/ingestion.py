@@ -269,30 +269,27 @@ class _Reading:
                 raise Lost
             if time.monotonic() - self.began > self.timeout_s:
                 raise too_slow(self.timeout_s)
-            if isinstance(element, Title):
-                self.title = element.text
-                continue
-            if isinstance(element, FileType):
-                self.media_type = element.media_type
-                continue
-            if isinstance(element, Attachment):
-                self.attachments.append(element)
-                continue
-            if isinstance(element, Notice):
-                self.notices[element] = None
-                continue
-            if isinstance(element, Scanned):
-                self.scanned += 1
-                continue
-            if isinstance(element, PageBreak):
-                self.pages = max(self.pages or 0, element.total or 0) or None
-                if element.page and element.recognised:
-                    self.recognised[element.page] = element.recognised
-            if element.page:
-                self.pages = max(self.pages or 0, element.page)
-            if isinstance(element, Heading | Paragraph | Code) and len(self.sample) < _LANGUAGE_SAMPLE:
-                self.sample += element.text + "\n"
-            yield element
+            match element:
+                case Title():
+                    self.title = element.text
+                case FileType():
+                    self.media_type = element.media_type
+                case Attachment():
+                    self.attachments.append(element)
+                case Notice():
+                    self.notices[element] = None
+                case Scanned():
+                    self.scanned += 1
+                case _:
+                    if isinstance(element, PageBreak):
+                        self.pages = max(self.pages or 0, element.total or 0) or None
+                        if element.page and element.recognised:
+                            self.recognised[element.page] = element.recognised
+                    if element.page:
+                        self.pages = max(self.pages or 0, element.page)
+                    if isinstance(element, Heading | Paragraph | Code) and len(self.sample) < _LANGUAGE_SAMPLE:
+                        self.sample += element.text + "\n"
+                    yield element
 
 
 def _fail(held: Claim, key: str, **params: Any) -> None:

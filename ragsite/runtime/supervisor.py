@@ -161,8 +161,7 @@ class Supervisor:
                 signal.signal(number, signal.SIG_IGN)
             connections.close_all()
             end_groups([child.pid for child in self._children], reap=active_children)
-            if settings.EMBEDDED_DATABASE:
-                embedded.stop()
+            embedded.stop_own()
             guard.dismiss()
 
     def _say(self, *lines: str) -> None:

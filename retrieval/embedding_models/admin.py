@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -142,11 +141,6 @@ class RegisteredModelAdmin(ModelAdmin):
         except NotPossible as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:retrieval_registeredmodel_changelist"))
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[RegisteredModel]:
-        """Leave the keys where they are."""
-        found: QuerySet[RegisteredModel] = super().get_queryset(request)
-        return found.select_related("added_by")
 
     def _do(self, request: HttpRequest, model: RegisteredModel) -> HttpResponse:
         action = request.POST.get("action", "")

@@ -23,20 +23,18 @@ class Gate:
     @asynccontextmanager
     async def pass_through(self) -> AsyncIterator[None]:
         """Hold a place. Raises `SearchOverloaded` if too many wait already, or no place gets free in time."""
-        if self._places.locked():
-            if self._waiting >= self._most_waiting:
-                raise SearchOverloaded(_("Too many searches are running. Try again in a moment."))
-            self._waiting += 1
-            try:
-                async with asyncio.timeout(self._patience):
-                    await self._places.acquire()
-            except TimeoutError:
-                raise SearchOverloaded(_("Too many searches are running. Try again in a moment.")) from None
-            finally:
-                self._waiting -= 1
-        else:
-            # Doesn't suspend, so that other tasks see the place taken.
-            await self._places.acquire()
+        message = _("Too many searches are running. Try again in a moment.")
+        if self._places.locked() and self._waiting >= self._most_waiting:
+            raise SearchOverloaded(message)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._patience):
+                # Doesn't suspend if one is free, so that other tasks see the place taken.
+                await self._places.acquire()
+        except TimeoutError:
+            raise SearchOverloaded(message) from None
+        finally:
+            self._waiting -= 1
         try:
             yield
         finally:

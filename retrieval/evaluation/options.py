@@ -96,14 +96,10 @@ class RunOptions:
             knowledge_base_ids=(knowledge_base_id,),
             k=k,
             mode=self.mode,
-            vector_threshold=self.vector_threshold,
-            bm25_threshold=self.bm25_threshold,
-            vector_weight=self.vector_weight,
-            rrf_constant=self.rrf_constant,
             reorder=self.reorder,
             rerank=rerank,
-            per_document=self.per_document,
             fresh=True,  # a run tells how long its searches take, and asks nothing twice
+            **{name: getattr(self, name) for name in NUMBERS},
         )
 
 

@@ -104,10 +104,33 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
         for draft in drafts
     ]
     with changing(evaluation_set.pk):
-        questions = _Questions(evaluation_set)
+        there = list(evaluation_set.questions.all())
+        by_key = {question.key: question for question in there}
+        by_text = {question.text: question for question in there}
+        new: list[EvaluationQuestion] = []
+        changed: dict[int, EvaluationQuestion] = {}
         for draft in settled:
-            questions.put(draft)
-        return questions.save()
+            question = by_key.get(draft.key) if draft.key else by_text.get(draft.text)
+            if question is None:
+                key = draft.key or uuid.uuid4().hex
+                question = EvaluationQuestion(evaluation_set=evaluation_set, key=key, text=draft.text)
+                by_key[key] = by_text[draft.text] = question
+                new.append(question)
+            before = (question.text, question.relevant)
+            # One without a key adds to what is known; a file's question is as the file has it.
+            known = [] if draft.key else map(Reference.from_dict, question.relevant)
+            question.text = draft.text
+            # Of the same passage the last grade counts.
+            references = {replace(reference, grade=0): reference for reference in (*known, *draft.relevant)}
+            question.relevant = [reference.to_dict() for reference in references.values()]
+            if question.pk and before != (question.text, question.relevant):
+                changed[question.pk] = question
+        if len(by_key) > MOST_QUESTIONS:
+            message = _("A set takes at most {limit} questions.")
+            raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
+        EvaluationQuestion.objects.bulk_create(new, batch_size=_BATCH)
+        EvaluationQuestion.objects.bulk_update(changed.values(), ["text", "relevant"], batch_size=_BATCH)
+    return len(new)
 
 
 @contextmanager
@@ -174,43 +197,6 @@ def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
     """Yield a set's questions as JSON lines that `parse_questions` takes; it takes none without an answer."""
     return write_questions(draft for draft in drafts_of(evaluation_set) if draft.relevant)
-
-
-class _Questions:
-    """A set's questions while some are added: what is there by key and by text, and what has to be written."""
-
-    def __init__(self, evaluation_set: EvaluationSet) -> None:
-        self._set = evaluation_set
-        there = list(evaluation_set.questions.all())
-        self._by_key = {question.key: question for question in there}
-        self._by_text = {question.text: question for question in there}
-        self._new: list[EvaluationQuestion] = []
-        self._changed: dict[int, EvaluationQuestion] = {}
-
-    def put(self, draft: QuestionDraft) -> None:
-        question = self._by_key.get(draft.key) if draft.key else self._by_text.get(draft.text)
-        if question is None:
-            question = EvaluationQuestion(evaluation_set=self._set, key=draft.key or uuid.uuid4().hex, text=draft.text)
-            self._by_key[question.key] = self._by_text[question.text] = question
-            self._new.append(question)
-        before = (question.text, question.relevant)
-        # One without a key adds to what is known; a file's question is as the file has it.
-        known = [] if draft.key else question.relevant
-        question.text = draft.text
-        # Of the same passage the last grade counts.
-        references = {replace(reference, grade=0): reference for reference in map(Reference.from_dict, known)}
-        references |= {replace(reference, grade=0): reference for reference in draft.relevant}
-        question.relevant = [reference.to_dict() for reference in references.values()]
-        if question.pk and before != (question.text, question.relevant):
-            self._changed[question.pk] = question
-
-    def save(self) -> int:
-        if len(self._by_key) > MOST_QUESTIONS:
-            message = _("A set takes at most {limit} questions.")
-            raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
-        EvaluationQuestion.objects.bulk_create(self._new, batch_size=_BATCH)
-        EvaluationQuestion.objects.bulk_update(self._changed.values(), ["text", "relevant"], batch_size=_BATCH)
-        return len(self._new)
 
 
 def _unknown(shown: Sequence[str]) -> SetRefused:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from knowledge.access import Actor
 from knowledge.models import Chunk
+from knowledge.queries import count_of
 from retrieval.evaluation.access import alterable_sets, visible_sets
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -89,17 +89,10 @@ def set_list(user: Actor) -> QuerySet[EvaluationSet]:
     # Those of a model on trial tell nothing of how the site searches.
     done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).exclude(settings__has_key="model")
     last = done.filter(evaluation_set=OuterRef("evaluation_set")).order_by("-created_at", "-pk").values("pk")[:1]
-    counted = (
-        EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk"))
-        .order_by()
-        .values("evaluation_set")
-        .annotate(n=Count("*"))
-        .values("n")
-    )
     return (
         visible_sets(user)
         .select_related("knowledge_base", "owner")
-        .annotate(count=Coalesce(Subquery(counted, output_field=IntegerField()), 0))
+        .annotate(count=count_of(EvaluationQuestion.objects.all(), "evaluation_set"))
         .prefetch_related(Prefetch("runs", done.filter(pk=Subquery(last)), to_attr="done"))
         .order_by("name", "pk")
     )

@@ -93,8 +93,8 @@ class SearchSettingsForm(forms.Form):
 
     def chosen(self) -> dict[str, Any]:
         """Return the fields that were filled in, as `RunOptions` names and takes them."""
-        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
-        data = {name: value for name, value in given.items() if value is not False}
+        given = self.cleaned_data.items()
+        data = {name: value for name, value in given if value is not False and value not in (None, "")}
         if "reorder" in data:
             data["reorder"] = _FLAGS[data["reorder"]]
         return data

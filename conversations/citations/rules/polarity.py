@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from math import fsum
+from operator import attrgetter
 
 from conversations.citations.rules.antonyms import phrases, side_of
 from conversations.citations.spelling import PARTICLES, cut
@@ -193,14 +194,10 @@ def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str
 
 def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], frozenset[str]]:
     """Return the terms of the words before and after one, as far as no punctuation stands between."""
-    before = takewhile(_tells, reversed(words[max(0, place - NEAR) : place]))
-    after = takewhile(_tells, words[place + 1 : place + 1 + NEAR])
+    before = takewhile(attrgetter("terms"), reversed(words[max(0, place - NEAR) : place]))
+    after = takewhile(attrgetter("terms"), words[place + 1 : place + 1 + NEAR])
     one, other = (frozenset(term for word in side for term in word.terms) for side in (before, after))
     return one - words[place].terms, other - words[place].terms
-
-
-def _tells(word: _Token) -> bool:
-    return bool(word.terms)
 
 
 def _tokens(clause: str) -> Iterator[_Token]:

@@ -1,14 +1,10 @@
 """Embedding models: texts to vectors, in this process or behind an OpenAI-compatible endpoint."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
-from numpy.typing import NDArray
 
 from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.embedding.remote import OpenAIEmbedder
@@ -18,34 +14,10 @@ from ragsite.runtime import caches
 
 __all__ = ["Embedder", "EmbeddingModel", "LocalEmbedder", "OpenAIEmbedder", "configured", "get_embedder"]
 
+# What turns texts into vectors of one space. The methods block, raise `LLMError`, and are safe from any thread.
+Embedder = LocalEmbedder | OpenAIEmbedder
 _lock = threading.Lock()
-_embedders: dict["EmbeddingModel", "Embedder"] = {}
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of one space. The methods block, raise `LLMError`, and are safe from any thread."""
-
-    @property
-    def provider(self) -> str:
-        """`local` or `openai`."""
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-
-    @property
-    def dimension(self) -> int:
-        """Numbers per vector."""
-
-    @property
-    def languages(self) -> list[str]:
-        """The languages that the model knows (`en`, `zh`) by its name; empty means every language."""
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return an array of shape (texts, dimension), in the order of the texts, each row of length 1."""
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return an array of shape (dimension,) and of length 1."""
+_embedders: dict["EmbeddingModel", Embedder] = {}
 
 
 @dataclass(frozen=True, slots=True)

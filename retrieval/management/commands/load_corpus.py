@@ -5,13 +5,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError, transaction
 from tqdm import tqdm
 
 from knowledge.management.lookups import base_to_add_to, find_user
-from knowledge.models import KnowledgeBase
 from ragsite.llm.errors import LLMError
 from retrieval.evaluation import sets
 from retrieval.evaluation.loading import corpus
@@ -54,7 +52,21 @@ class Command(BaseCommand):
         except CorpusError as error:
             raise CommandError(str(error)) from None
         base = base_to_add_to(user, options["knowledge_base"])
-        self._load(base, user, options["corpus"], len(known))
+        from retrieval.engine.vectors import SpaceChanged
+        from retrieval.evaluation.loading.loading import load  # with NumPy, for which a refusal need not wait
+
+        with tqdm(total=len(known), desc="Loading", unit="passage", file=sys.stderr) as bar:
+            try:
+                loaded = load(base, user, corpus.passages(options["corpus"]), bar.update)
+            except (CorpusError, LLMError) as error:
+                raise CommandError(f"{error} {_AGAIN}") from error
+            except SpaceChanged:
+                raise CommandError(f"The embedding model was changed meanwhile. {_AGAIN}") from None
+            except KeyboardInterrupt:
+                raise CommandError(f"Interrupted. {_AGAIN}") from None
+            except IntegrityError as error:
+                raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
+        self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
         if not drafts:
             return
         name = options["set"] or base.name
@@ -66,20 +78,3 @@ class Command(BaseCommand):
         except SetRefused as error:
             raise CommandError(error.message) from None
         self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, {new} of them new.")
-
-    def _load(self, base: KnowledgeBase, user: AbstractBaseUser, path: Path, total: int) -> None:
-        from retrieval.engine.vectors import SpaceChanged
-        from retrieval.evaluation.loading.loading import load  # with NumPy, for which a refusal need not wait
-
-        with tqdm(total=total, desc="Loading", unit="passage", file=sys.stderr) as bar:
-            try:
-                loaded = load(base, user, corpus.passages(path), bar.update)
-            except (CorpusError, LLMError) as error:
-                raise CommandError(f"{error} {_AGAIN}") from error
-            except SpaceChanged:
-                raise CommandError(f"The embedding model was changed meanwhile. {_AGAIN}") from None
-            except KeyboardInterrupt:
-                raise CommandError(f"Interrupted. {_AGAIN}") from None
-            except IntegrityError as error:
-                raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
-        self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
