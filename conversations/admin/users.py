@@ -22,7 +22,7 @@ else:
 
 
 class BasesForm(forms.Form):
-    """What becomes of the knowledge bases of who is deleted."""
+    """What happens to the knowledge bases of deleted users."""
 
     DELETE, HAND_OVER = "delete", "hand_over"
     bases = forms.ChoiceField(

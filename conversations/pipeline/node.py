@@ -68,7 +68,7 @@ class Node(ABC):
     key: ClassVar[str]
     # Its number among the step frames of a stream; None when the node reports by itself or not at all.
     step: ClassVar[int | None] = None
-    # Shown to the reader, and told while it runs (the title where empty); lazy translations.
+    # Its name for the reader, and the text shown while it runs (the title if empty); lazy translations.
     title: ClassVar[Any] = ""
     progress: ClassVar[Any] = ""
     # The keys of steps that it reports by itself, in place of its own.

@@ -132,7 +132,7 @@ def _judged(state: State) -> Judgement:
 
 
 async def _may_be_read(state: State) -> bool:
-    """Whether a model may find an answer where neither words nor meaning can tell of one: in another language."""
+    """Whether a model may find an answer that neither words nor similarity show, since it is in another language."""
     foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in state.found.hits)
     if foreign <= len(state.found.hits) / 2 or not asks_for_facts(state.request.question):
         return False
