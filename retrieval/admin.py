@@ -5,20 +5,10 @@ from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+import retrieval.embedding_models.admin
+import retrieval.evaluation.admin  # noqa: F401 - both register theirs
 from ragsite.admin_base import RecordAdmin
-from retrieval.embedding_models.admin import RegisteredModelAdmin
-from retrieval.evaluation.admin import EvaluationRunAdmin, EvaluationSetAdmin
 from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
-
-__all__ = [
-    "CorpusSizeAdmin",
-    "EmbeddingSpaceAdmin",
-    "EvaluationRunAdmin",
-    "EvaluationSetAdmin",
-    "IndexEntryAdmin",
-    "RegisteredModelAdmin",
-    "TermFrequencyAdmin",
-]
 
 
 @admin.register(EmbeddingSpace)

@@ -39,6 +39,12 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+def validated(form: serializers.BaseSerializer[Any]) -> Any:
+    """Return what was sent as a serializer reads it; raises `ValidationError`."""
+    form.is_valid(raise_exception=True)
+    return form.validated_data
+
+
 # What `counted` reads, for OpenAPI.
 ID: dict[str, Any] = {"type": "integer", "minimum": 1}
 

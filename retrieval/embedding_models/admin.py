@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from ragsite.admin_base import ModelAdmin
+from ragsite.llm.embedding import model_files
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm, LanguagesForm
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
@@ -23,7 +24,6 @@ from retrieval.evaluation.metrics import FIGURES
 
 Kind = ModelJob.Kind
 _JOBS_SHOWN = 10
-_ENDINGS = (".gz", ".tgz", ".tar", ".zip")
 
 
 @admin.register(RegisteredModel)
@@ -184,9 +184,7 @@ class RegisteredModelAdmin(ModelAdmin):
             )
             return jobs.start(model, Kind.ADD, user, {"dimension": data["dimension"]})
         archive = data["archive"]
-        name = data["name"] or Path(archive.name).name
-        while not data["name"] and name.lower().endswith(_ENDINGS):
-            name = name.rpartition(".")[0]
+        name = data["name"] or model_files.name_of(Path(archive.name).name)
         model = registry.register(name, registry.Source.FILES, known=form.known(), user_id=user)
         kept = Path(settings.DATA_DIR) / "models" / "uploads" / uuid.uuid4().hex
         kept.parent.mkdir(parents=True, exist_ok=True)

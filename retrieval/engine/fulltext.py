@@ -198,10 +198,32 @@ def _rarest(query_terms: Sequence[Term]) -> int:
 
 def could_reach(rest: Sequence[Term], needed: float) -> str:
     """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
+    ordered = sorted(rest, key=lambda term: -term.highest_score)
+    left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
+    count = 0
+
+    def alternatives(start: int, missing: float) -> str:
+        """Return the smallest groups of terms from `start` that together could exceed a score; of too many only some.
+
+        Common prefixes are factored out, since the query is evaluated for each passage that contains any of the terms.
+        """
+        nonlocal count
+        found = []
+        for index in range(start, len(ordered)):
+            if left[index] <= missing or count > MOST_ALTERNATIVES:
+                break  # not even all remaining terms would suffice
+            term = ordered[index]
+            if term.highest_score > missing:
+                count += 1
+                found.append(term.query)
+            else:
+                further = alternatives(index + 1, missing - term.highest_score)
+                found += [f"{term.query}&({further})"] if further else []
+        return "|".join(found)
+
     if needed > 0:
-        alternatives = _Alternatives(sorted(rest, key=lambda term: -term.highest_score))
-        query = alternatives.query(0, needed)
-        if alternatives.count <= MOST_ALTERNATIVES:
+        query = alternatives(0, needed)
+        if count <= MOST_ALTERNATIVES:
             return query
     # A passage must contain one of the rarest terms, since the others together can't exceed what is needed.
     remaining = sum(term.highest_score for term in rest)
@@ -216,32 +238,6 @@ def could_reach(rest: Sequence[Term], needed: float) -> str:
 
 def _any(terms: Iterable[Term]) -> str:
     return "|".join(term.query for term in terms)
-
-
-class _Alternatives:
-    """The smallest groups of terms that together could exceed a score, as a query with common prefixes factored out,
-    since it is evaluated for each passage that contains any of the terms.
-    """
-
-    def __init__(self, ordered: Sequence[Term]) -> None:
-        self.ordered = ordered
-        self.left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
-        self.count = 0
-
-    def query(self, start: int, missing: float) -> str:
-        """Return the query for the terms from `start`, incomplete if there are too many alternatives."""
-        found = []
-        for index in range(start, len(self.ordered)):
-            if self.left[index] <= missing or self.count > MOST_ALTERNATIVES:
-                break  # not even all remaining terms would suffice
-            term = self.ordered[index]
-            if term.highest_score > missing:
-                self.count += 1
-                found.append(term.query)
-            else:
-                further = self.query(index + 1, missing - term.highest_score)
-                found += [f"{term.query}&({further})"] if further else []
-        return "|".join(found)
 
 
 def _score(query: str, weights: str, k: int, document_ids: Sequence[int] = ()) -> list[tuple[int, float]]:

@@ -62,24 +62,21 @@ class EvaluationSetAdmin(ModelAdmin):
         return format_html('<a href="{}?evaluation_set__id__exact={}">{}</a>', url, evaluation_set.pk, count)
 
 
+@admin.display(description=_("question"), ordering="text")
+def short_text(row: EvaluationQuestion | EvaluationResult) -> str:
+    """Return the beginning of the question."""
+    return shortened(row.text)
+
+
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(RecordAdmin):
     """Questions with what answers them."""
 
-    list_display = ["short_text", "evaluation_set", "answers", "created_at"]
+    list_display = [short_text, "evaluation_set", "answers", "created_at"]
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
     fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the link from a set."""
-        return lookup == "evaluation_set__id__exact" or super().lookup_allowed(lookup, value, request)
-
-    @admin.display(description=_("question"), ordering="text")
-    def short_text(self, question: EvaluationQuestion) -> str:
-        """Return the beginning of the question."""
-        return shortened(question.text)
 
     @admin.display(description=_("right passages"))
     def answers(self, question: EvaluationQuestion) -> int:
@@ -149,7 +146,7 @@ class EvaluationRunAdmin(RecordAdmin):
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = ["short_text", "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
+    list_display = [short_text, "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
@@ -159,15 +156,6 @@ class EvaluationResultAdmin(RecordAdmin):
         "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "found",
         "not_found",
     ]  # fmt: skip
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the link from a run."""
-        return lookup == "run__id__exact" or super().lookup_allowed(lookup, value, request)
-
-    @admin.display(description=_("question"), ordering="text")
-    def short_text(self, result: EvaluationResult) -> str:
-        """Return the beginning of the question."""
-        return shortened(result.text)
 
     @admin.display(description=_("hits"))
     def found(self, result: EvaluationResult) -> SafeString:

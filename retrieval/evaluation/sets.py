@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
+from knowledge.services import Refused
 from retrieval.evaluation.loading.references import Reference, settle
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
@@ -23,17 +24,11 @@ _SHOWN_ERRORS = 5
 _BATCH = 500
 
 
-class SetRefused(Exception):
-    """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
+class SetRefused(Refused):
+    """What can't be done with a set as asked.
 
-    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long,
-    too_large, busy.
+    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long, too_large, busy.
     """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:

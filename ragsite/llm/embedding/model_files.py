@@ -45,6 +45,11 @@ class Refused(Exception):
     """Files are no model that this site could use; the message is for the person who brought them."""
 
 
+def name_of(filename: str) -> str:
+    """Return what a model is called by the name of its file or archive."""
+    return re.sub(r"(\.(tar|tgz|gz|zip))+$", "", filename, flags=re.IGNORECASE)
+
+
 def folder_of(name: str) -> Path:
     """Return where the files of an added model lie, or would lie."""
     plain = re.sub(r"[^\w.-]+", "--", name).strip(".-")[:80]

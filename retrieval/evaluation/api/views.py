@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
 from ragsite.api.async_views import FirstRenderer
-from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
+from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted, validated
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.api.serializers import (
     EvaluationSetSerializer,
@@ -63,10 +63,8 @@ class SetList(generics.ListAPIView[EvaluationSet]):
     def post(self, request: Request) -> Response:
         """Make a set of the given questions, or an empty one."""
         kind = SetFileSerializer if html.is_html_input(request.data) else NewSetSerializer
-        form = kind(data=request.data)
-        form.is_valid(raise_exception=True)
-        base = get_knowledge_base(request.user, form.validated_data["knowledge_base"])
-        given = form.validated_data
+        given = validated(kind(data=request.data))
+        base = get_knowledge_base(request.user, given["knowledge_base"])
 
         def make() -> EvaluationSet:
             drafts: list[QuestionDraft] = []
@@ -92,9 +90,8 @@ class SetDetail(APIView):
     def patch(self, request: Request, pk: int) -> Response:
         """Rename it."""
         found = access.get_alterable_set(request.user, pk)
-        form = EvaluationSetSerializer(found, data=request.data, partial=True)
-        form.is_valid(raise_exception=True)
-        return Response(_shown(_accept(lambda: sets.rename_set(found, form.validated_data.get("name", found.name)))))
+        given = validated(EvaluationSetSerializer(found, data=request.data, partial=True))
+        return Response(_shown(_accept(lambda: sets.rename_set(found, given.get("name", found.name)))))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
@@ -117,9 +114,7 @@ class QuestionList(generics.ListAPIView[EvaluationQuestion]):
     def post(self, request: Request, pk: int) -> Response:
         """Add a question; one that is there already gets these passages as well."""
         found = access.get_alterable_set(request.user, pk)
-        form = NewQuestionSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(NewQuestionSerializer(data=request.data))
         added = _accept(lambda: sets.add_question(found, given["text"], given["chunks"], given["grade"]))
         return Response(QuestionSerializer(added).data, status=status.HTTP_201_CREATED)
 
@@ -165,9 +160,7 @@ class RunList(generics.ListAPIView[EvaluationRun]):
     def post(self, request: Request, pk: int) -> Response:
         """Queue a run; asked twice for the same, answer with the one that is not finished yet."""
         found = access.get_set(request.user, pk)
-        form = RunOptionsSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        options = RunOptions.from_dict(form.validated_data)
+        options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
         run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import filesizeformat
 
+from ragsite.llm.embedding import model_files
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.registry import NotPossible
@@ -125,10 +126,8 @@ class Command(BaseCommand):
                 options["name"], registry.Source.ENDPOINT, base_url=options["base_url"], key=key, known=known
             )
         elif path.exists():
-            called = options["called"] or path.name.removesuffix(".gz").removesuffix(".zip").removesuffix(
-                ".tar"
-            ).removesuffix(".tgz")
             details["origin"] = str(path.resolve())
+            called = options["called"] or model_files.name_of(path.name)
             model = registry.register(called, registry.Source.FILES, known=known)
         else:
             details["digests"] = digests_of(options["name"], options["sha256"])
