@@ -47,7 +47,7 @@ def weights_of(text: str) -> dict[int, float]:
     return dict.fromkeys(pairs, PAIR_WEIGHT) | weights
 
 
-def wanted(found: Iterable[str]) -> dict[int, float]:
+def query_term_counts(found: Iterable[str]) -> dict[int, float]:
     """Return a query's counts by term id, each term weighted by its importance."""
     counts: dict[int, float] = defaultdict(float)
     for term in found:

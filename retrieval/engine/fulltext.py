@@ -164,7 +164,7 @@ def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) 
     """Return the terms that passages contain, those of highest scores first, and their weights as a `sparsevec`."""
     held = {term_id(term): (count, known.lexemes.get(term, ())) for term, count in known.holding.items()}
     counts = {key: count for key, (count, _lexemes) in held.items()}
-    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, counts)
+    weights = bm25.query_weights(bm25.query_term_counts([*found, *pairs]), known.size, counts)
     highest = dict.fromkeys(map(term_id, pairs), bm25.PAIR_WEIGHT) | dict.fromkeys(
         map(term_id, found), bm25.HIGHEST_WEIGHT
     )
