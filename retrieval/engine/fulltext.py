@@ -39,7 +39,7 @@ FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery {{only}}
 ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
 _OF_DOCUMENTS = "AND document_id = ANY(%(documents)s)"
-_LIKELY = f"""
+_TOP_WEIGHTS = f"""
 SELECT weights::text FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
 """
@@ -121,7 +121,7 @@ def search(
     return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
-def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
+def terms_of_top_passages(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
     """Return the weights by term id of the k best passages for some terms.
 
     Only passages that contain one of the rarest terms are considered, which nearly always include the best. One query.
@@ -133,7 +133,7 @@ def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVecto
     all_of_them = "&".join(term.query for term in query_terms[:together])
     query = all_of_them if together > 1 else _any(query_terms[: _rarest(query_terms)])
     with connection.cursor() as cursor:
-        cursor.execute(_LIKELY, {"query": query, "weights": weights, "k": k})
+        cursor.execute(_TOP_WEIGHTS, {"query": query, "weights": weights, "k": k})
         return [SparseVector.from_text(text) for (text,) in cursor.fetchall()]
 
 
