@@ -117,7 +117,7 @@ def search(
     needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
     if sum(term.highest_score for term in rest) <= needed:
         return hits
-    more = _score(could_reach(rest, needed), weights, k)
+    more = _score(candidates_tsquery(rest, needed), weights, k)
     return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
@@ -196,7 +196,7 @@ def _rarest(query_terms: Sequence[Term]) -> int:
     return len(query_terms)
 
 
-def could_reach(rest: Sequence[Term], needed: float) -> str:
+def candidates_tsquery(rest: Sequence[Term], needed: float) -> str:
     """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
     ordered = sorted(rest, key=lambda term: -term.highest_score)
     left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
