@@ -64,7 +64,7 @@ def run(
             result: dict[str, Any] = {"set": chosen.pk, "name": chosen.name, "base": chosen.knowledge_base.name}
             try:
                 now = runs.run(chosen, RunOptions(), progress=partial(asking, 2 * number))
-                with spaces.searching(space):
+                with spaces.override_space(space):
                     then = runs.run(chosen, RunOptions(model=model.name), progress=partial(asking, 2 * number + 1))
             except RunFailed as error:
                 result["error"] = str(error)

@@ -39,7 +39,7 @@ _asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
 
 _seen: tuple[float, EmbeddingSpace] | None = None
 # The space to search instead of the active one, while a model is on trial.
-_tried: ContextVar[EmbeddingSpace | None] = ContextVar("tried", default=None)
+_override: ContextVar[EmbeddingSpace | None] = ContextVar("override", default=None)
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
 _computed: dict[tuple[int, str], Future[NDArray[np.float32]]] = {}
 _cache_lock = threading.Lock()
@@ -81,24 +81,24 @@ def profile_of(space: EmbeddingSpace) -> EmbeddingModel | None:
 
 
 @contextmanager
-def searching(space: EmbeddingSpace) -> Iterator[None]:
+def override_space(space: EmbeddingSpace) -> Iterator[None]:
     """Context manager: within it, the caller's searches use `space` instead of the active one."""
-    token = _tried.set(space)
+    token = _override.set(space)
     try:
         yield
     finally:
-        _tried.reset(token)
+        _override.reset(token)
 
 
 def is_on_trial() -> bool:
     """Whether the caller searches a space other than the active one."""
-    return _tried.get() is not None
+    return _override.get() is not None
 
 
 def seen() -> EmbeddingSpace | None:
     """Return the cached active space, which is good enough for searches; None if the database must be queried."""
-    if (tried := _tried.get()) is not None:
-        return tried
+    if (override := _override.get()) is not None:
+        return override
     if _seen is None or time.monotonic() - _seen[0] > SEEN_SECONDS:
         return None
     return _seen[1]
