@@ -69,7 +69,9 @@ def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None
 
 
 @contextmanager
-def tried(model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Progress) -> Iterator[EmbeddingSpace]:
+def trial_space(
+    model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Progress
+) -> Iterator[EmbeddingSpace]:
     """Context manager: fill a model's space with the vectors of some knowledge bases, and protect it from changes.
 
     Only the caller searches it. Raises what `reembed` raises.
