@@ -32,7 +32,7 @@ T = TypeVar("T")
 # Queries whose vectors are cached: 4,096 vectors of 384 numbers take 6 MB.
 CACHED_QUERIES = 4_096
 # Seconds for which searches cache the active space. A space replaced meanwhile still answers, or raises `SpaceChanged`.
-SEEN_SECONDS = 1.0
+ACTIVE_SPACE_SECONDS = 1.0
 
 # Threads that wait for embedding models, and do nothing else, so that an endpoint that hangs blocks nothing else.
 _asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
@@ -99,7 +99,7 @@ def seen() -> EmbeddingSpace | None:
     """Return the cached active space, which is good enough for searches; None if the database must be queried."""
     if (override := _override.get()) is not None:
         return override
-    if _seen is None or time.monotonic() - _seen[0] > SEEN_SECONDS:
+    if _seen is None or time.monotonic() - _seen[0] > ACTIVE_SPACE_SECONDS:
         return None
     return _seen[1]
 
