@@ -19,7 +19,7 @@ _END = "\n</passage>"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ShownMessage:
     """One message: its speaker, its length ("17 characters") and its text."""
 
     speaker: str
@@ -28,7 +28,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class TraceVisibility:
     """What a reader may see of a turn: ids of passages, and numbers of those given to the answer.
 
     `servers`: whether to show which server failed and what it answered, which is for staff.
@@ -74,13 +74,13 @@ def _passages(text: str) -> Iterator[tuple[int, int, int]]:
             return
 
 
-def sight_of(turn: Turn, rows: list[TraceStep], user: Any) -> Sight:
+def trace_visibility(turn: Turn, rows: list[TraceStep], user: Any) -> TraceVisibility:
     """Return what the user may see of a turn; passages in messages have the numbers of the answer's citations."""
     given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
     asked = named_passages(rows, None) | set(given.values())
     readable = frozenset(access.readable_chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
     numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
-    return Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
+    return TraceVisibility(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
 
 
 def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
@@ -98,17 +98,17 @@ def withhold(turn: Turn, user: Any) -> None:
     """Remove from a turn's trace in memory, not in the database, what the user may not see."""
     prefetch_related_objects([turn], "trace")
     rows = list(turn.trace.all())
-    sight = sight_of(turn, rows, user)
+    visible = trace_visibility(turn, rows, user)
     for row in rows:
-        row.detail = sight.detail(row.detail)
+        row.detail = visible.detail(row.detail)
 
 
-def messages(detail: dict[str, Any], sight: Sight) -> list[Sent]:
+def messages(detail: dict[str, Any], visible: TraceVisibility) -> list[ShownMessage]:
     """Return the messages of a node's detail, in the order in which they were sent."""
     speakers = {"system": _("System"), "user": _("User"), "assistant": _("Assistant")}
     sent = []
     for item in detail.get("messages", []):
         count = len(item["content"])
         size = ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
-        sent.append(Sent(speakers.get(item["role"], item["role"]), size, sight.text(item["content"])))
+        sent.append(ShownMessage(speakers.get(item["role"], item["role"]), size, visible.text(item["content"])))
     return sent

@@ -55,7 +55,7 @@ class Step:
     width: int
     facts: list[tuple[str, str]] = field(default_factory=list)
     lists: list[HitList] = field(default_factory=list)
-    messages: list[redaction.Sent] = field(default_factory=list)
+    messages: list[redaction.ShownMessage] = field(default_factory=list)
     raw: str = ""
 
 
@@ -69,7 +69,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     # The passages that the trace names, without those out of the user's reach.
     named = redaction.named_passages(rows, _LISTED_HITS)
     chunks = access.readable_chunks(user).select_related("document").in_bulk(named)
-    sight = redaction.sight_of(turn, rows, user)
+    visible = redaction.trace_visibility(turn, rows, user)
     made = []
     for row in rows:
         node = pipeline().nodes.get(row.key)
@@ -80,7 +80,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
             duration=duration(row.ms),
             offset=min(99, round(100 * start / total)),
             width=max(1, round(100 * row.ms / total)),
-            messages=redaction.messages(row.detail, sight),
+            messages=redaction.messages(row.detail, visible),
         )
         # As its node describes it; as it is where the pipeline has no such node, or the node has no description.
         told = node.describe(row.detail) if node is not None else None
@@ -94,7 +94,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
             step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
         if row.detail.get("error"):
             step.facts.append((_("Error"), str(row.detail["error"])))
-        if sight.servers and row.detail.get("error_detail"):
+        if visible.servers and row.detail.get("error_detail"):
             step.facts.append((_("Details"), str(row.detail["error_detail"])))
         made.append(step)
     return made
