@@ -21,7 +21,7 @@ _APART = ("error", "error_detail", "messages")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TracePassage:
     """A passage in a list of hits. `sources` says why it stands there, such as where each retriever ranked it."""
 
     rank: int
@@ -40,7 +40,7 @@ class HitList:
 
     title: str
     note: str
-    hits: list[Found]
+    hits: list[TracePassage]
     more: int
 
 
@@ -87,7 +87,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
         if told is not None:
             step.facts += told.facts
             for each in told.lists:
-                hits = [_found(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
+                hits = [_trace_passage(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
                 note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
                 step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))
         elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
@@ -100,11 +100,11 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     return made
 
 
-def _found(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> Found:
+def _trace_passage(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> TracePassage:
     chunk = chunks.get(hit.chunk_id)
     if chunk is None:
-        return Found(rank, hit.score, hit.chunk_id, _("not available"), "", None, "")
-    return Found(
+        return TracePassage(rank, hit.score, hit.chunk_id, _("not available"), "", None, "")
+    return TracePassage(
         rank,
         hit.score,
         chunk.pk,
