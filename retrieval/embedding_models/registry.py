@@ -49,7 +49,7 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class DownloadableModel:
     """A model that can be downloaded."""
 
     name: str
@@ -103,7 +103,7 @@ def find(name: str) -> RegisteredModel:
     return model
 
 
-def offered() -> list[Offered]:
+def offered() -> list[DownloadableModel]:
     """Return the models that can be downloaded, those that know many languages first, then by size."""
     from fastembed import TextEmbedding
 
@@ -112,7 +112,9 @@ def offered() -> list[Offered]:
         told = each["description"].lower()
         if each["model_file"].endswith(".onnx") and not any(mark in told for mark in _UNSUITABLE):
             size = int(each["size_in_GB"] * 1e9)
-            found.append(Offered(each["model"], languages(each["model"], told), each["license"], size, each["dim"]))
+            found.append(
+                DownloadableModel(each["model"], languages(each["model"], told), each["license"], size, each["dim"])
+            )
     return sorted(
         found, key=lambda one: (bool(one.languages) and "zh" not in one.languages, len(one.languages), one.size)
     )
