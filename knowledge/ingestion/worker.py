@@ -44,16 +44,16 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     if settings.INGEST_WORKERS > 1:
         _wake_for_the_rest()
     until = time.monotonic() + seconds
-    with _Beside() as beside, _Indexing(until) as indexing:
-        beside.announce = indexing.wake
-        count = _read(until, indexing, beside)
-        beside.busy()  # also until the indexing is done
+    with _SmallFileThread() as small_files, _Indexing(until) as indexing:
+        small_files.announce = indexing.wake
+        count = _read(until, indexing, small_files)
+        small_files.begin_work()  # also until the indexing is done
     if not indexing.failed:  # else the schedule retries, in a minute
         _wake_for_the_rest()
-    return count + beside.count
+    return count + small_files.count
 
 
-def beside(task: Callable[[], T]) -> T:
+def run_while_ingesting(task: Callable[[], T]) -> T:
     """Run another long task in a thread of its own, read and index waiting documents meanwhile; return its result."""
     with ThreadPoolExecutor(1, thread_name_prefix="task") as executor:
         doing = executor.submit(_with_own_connection, task)
@@ -75,17 +75,17 @@ def _with_own_connection(task: Callable[[], T]) -> T:
         connection.close()
 
 
-def _read(until: float, indexing: "_Indexing", beside: "_Beside") -> int:
+def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread") -> int:
     count = 0
     turns = FairQueue(claims.waiting_to_be_read)
     while time.monotonic() < until:
         number = turns.next()
         if number is not None:
-            beside.busy()
+            small_files.begin_work()
             if ingestion.parse_and_index_words(number):
                 count += 1
                 indexing.wake()
-            beside.free()
+            small_files.end_work()
         elif indexing.idle:
             break
         else:
@@ -104,7 +104,7 @@ def _something_waits() -> bool:
     return claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists()
 
 
-class _Beside:
+class _SmallFileThread:
     """A thread that reads small files while that of the `with` block is busy with one document for long.
 
     It also checks regularly for documents of killed workers.
@@ -115,14 +115,14 @@ class _Beside:
         self.announce: Callable[[], None] = lambda: None  # called after each
         self._busy_since = float("inf")
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="beside")
+        self._thread = threading.Thread(target=self._run, name="small-files")
 
-    def busy(self) -> None:
-        """Note that the block's thread begins to work."""
+    def begin_work(self) -> None:
+        """Note that the block's thread works from now on, and may be busy for long."""
         self._busy_since = time.monotonic()
 
-    def free(self) -> None:
-        """Note that the block's thread looks for documents itself."""
+    def end_work(self) -> None:
+        """Note that the block's thread looks for documents itself again."""
         self._busy_since = float("inf")
 
     def __enter__(self) -> Self:

@@ -336,7 +336,7 @@ def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> Non
             _until(lambda late=late: Document.objects.get(pk=late.pk).status == "ready")
         return "done"
 
-    assert worker.beside(evaluate) == "done"
+    assert worker.run_while_ingesting(evaluate) == "done"
 
 
 def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, mon
 
     monkeypatch.setattr(worker, "_something_waits", away)
     with pytest.raises(ZeroDivisionError):
-        worker.beside(fail)
+        worker.run_while_ingesting(fail)
 
 
 def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
