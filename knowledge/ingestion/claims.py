@@ -222,7 +222,7 @@ def release_tasks(call: str, waiting: QuerySet[Any]) -> None:
     OrmQ.objects.filter(pk__in=ours).update(lock=now)
 
 
-class Heart:
+class HeartbeatThread:
     """A thread that updates the heartbeats of claimed documents, and of other work, whatever the worker does.
 
     Inside a transaction other connections can't see the claims yet; then the worker's own reports must suffice.
@@ -264,6 +264,6 @@ class Heart:
 @contextmanager
 def heartbeat(held: Claim | Work) -> Iterator[None]:
     """Update the heartbeat of one document, or other work, within the `with` block."""
-    with Heart() as heart:
+    with HeartbeatThread() as heart:
         heart.keep(held)
         yield

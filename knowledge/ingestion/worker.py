@@ -20,7 +20,7 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from knowledge import services
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
-from knowledge.ingestion.claims import Claim, Heart
+from knowledge.ingestion.claims import Claim, HeartbeatThread
 from knowledge.ingestion.fair_order import FairQueue
 
 logger = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ class _Indexing:
 
     def _run(self) -> None:
         try:
-            with Heart() as heart:
+            with HeartbeatThread() as heart:
                 indexer().index_meaning(self._claims(heart))
         except Exception:
             self.failed = True
@@ -203,7 +203,7 @@ class _Indexing:
             self._idle.set()
             connection.close()
 
-    def _claims(self, heart: Heart) -> Iterator[Claim | None]:
+    def _claims(self, heart: HeartbeatThread) -> Iterator[Claim | None]:
         """Yield claims as documents become ready to be indexed, and None before waiting for more of them."""
         turns = FairQueue(claims.waiting_to_be_indexed)
         # Keeps going past the end of the round while a large file is read, so that small ones are indexed meanwhile.

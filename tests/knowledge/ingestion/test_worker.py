@@ -126,7 +126,7 @@ def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase,
 def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     kept = []
-    with claims.Heart() as heart:
+    with claims.HeartbeatThread() as heart:
         for number in range(2):
             document = add(base, f"{number}.md", f"# {number}".encode())
             ingestion.parse_and_index_words(document.pk)
