@@ -19,7 +19,7 @@ class Indexer(Protocol):
     def index_words(self, document_id: int, go_on: Callable[[], None]) -> None:
         """Make a document, whose chunks are stored, findable by its words; what is indexed already is passed over.
 
-        `go_on` is to be called now and then; it raises `Lost` when the document is no longer this worker's.
+        `go_on` is to be called now and then; it raises `ClaimLost` when the document is no longer this worker's.
         """
 
     def index_meaning(self, claims: "Iterable[Claim | None]") -> None:

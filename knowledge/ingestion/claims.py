@@ -32,7 +32,7 @@ _REPORT_SECONDS = 0.5
 _CLOCK = Func(function="clock_timestamp", output_field=DateTimeField())
 
 
-class Lost(Exception):
+class ClaimLost(Exception):
     """The document was cancelled, deleted or claimed by another worker meanwhile."""
 
 
@@ -61,24 +61,24 @@ class Claim:
         )
 
     def update(self, **fields: Any) -> None:
-        """Write fields and a heartbeat to the document; raises `Lost`."""
+        """Write fields and a heartbeat to the document; raises `ClaimLost`."""
         now = timezone.now()
         if not self.rows().update(heartbeat_at=now, updated_at=now, **fields):
             self.lost.set()
         if self.lost.is_set():
-            raise Lost
+            raise ClaimLost
 
     def report(self, **fields: Any) -> None:
-        """Write progress, at most every `_REPORT_SECONDS`; raises `Lost`."""
+        """Write progress, at most every `_REPORT_SECONDS`; raises `ClaimLost`."""
         now = time.monotonic()
         if now - self._reported_at >= _REPORT_SECONDS:
             self._reported_at = now
             self.update(**fields)
         elif self.lost.is_set():
-            raise Lost
+            raise ClaimLost
 
     def hand_on(self, **fields: Any) -> None:
-        """End the claim on a document that is found by its words, so that a worker can index it; raises `Lost`."""
+        """End the claim on a document that is found by its words, so that a worker can index it; raises `ClaimLost`."""
         handed = self.rows().update(
             status=Document.Status.CHUNKED,
             stage="vectors",
@@ -89,7 +89,7 @@ class Claim:
         )
         self.lost.set()
         if not handed:
-            raise Lost
+            raise ClaimLost
 
     def put_back(self) -> None:
         """Put back a document that takes too long for the thread of small ones, as if it had never been begun."""
@@ -107,7 +107,7 @@ class Claim:
         self.lost.set()
 
     def read_scans(self, **fields: Any) -> None:
-        """Queue a document to be read again with its scanned pages, as if it were new; raises `Lost`."""
+        """Queue a document to be read again with its scanned pages, as if it were new; raises `ClaimLost`."""
         self.update(
             status=Document.Status.QUEUED,
             stage="",

@@ -23,7 +23,7 @@ from knowledge import services
 from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
 from knowledge.ingestion import attachments, claims, passages
-from knowledge.ingestion.claims import Claim, Lost
+from knowledge.ingestion.claims import Claim, ClaimLost
 from knowledge.models import Document
 from knowledge.parsing.elements import (
     Attachment,
@@ -98,17 +98,17 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
 
 
 def report(held: Claim, percent: float) -> None:
-    """Store the progress of indexing a document, 0 to 100, if a report is due; raises `Lost`."""
+    """Store the progress of indexing a document, 0 to 100, if a report is due; raises `ClaimLost`."""
     held.report(progress=_progress(percent))
 
 
 def pause(held: Claim, percent: float) -> None:
-    """Put a document back among those that wait to be indexed, so that others get a turn; raises `Lost`."""
+    """Put a document back among those that wait to be indexed, so that others get a turn; raises `ClaimLost`."""
     held.hand_on(progress=_progress(percent))
 
 
 def finish(held: Claim) -> None:
-    """Mark a document as ready, or queue it again if its scanned pages are still to be read; raises `Lost`."""
+    """Mark a document as ready, or queue it again if its scanned pages are still to be read; raises `ClaimLost`."""
     done = {"finished_at": timezone.now(), "error_code": "", "error": {}}
     if settings.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
         held.read_scans(**done)
@@ -129,7 +129,7 @@ def guarded(held: Claim) -> Iterator[None]:
     """
     try:
         yield
-    except (Lost, Document.DoesNotExist):
+    except (ClaimLost, Document.DoesNotExist):
         held.lost.set()
         logger.info(
             "Document %s is no longer this worker's: it was cancelled, deleted or taken over by another",
@@ -222,7 +222,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
     try:
         with transaction.atomic():
             if held.rows().select_for_update().first() is None:
-                raise Lost
+                raise ClaimLost
             store.document.attempt = held.attempt
             store.replace(rows, reading.recognised)
             attachments.replace(store.document, reading.attachments, store.folder, store.written)
@@ -258,15 +258,15 @@ class _Reading:
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
-        """Report `done` of `total` pages or rows; without a total the progress stays at 0. Raises `Lost`."""
+        """Report `done` of `total` pages or rows; without a total the progress stays at 0. Raises `ClaimLost`."""
         percent = round(PARSED * min(done, total) / total) if total else 0
         self.held.report(progress=percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
-        """Pass on the elements with text; raises `Lost`, and `ParseError` if parsing and chunking take too long."""
+        """Pass on elements with text; raises `ClaimLost`, and `ParseError` if parsing and chunking take too long."""
         for element in elements:
             if self.held.is_lost():
-                raise Lost
+                raise ClaimLost
             if time.monotonic() - self.began > self.timeout_s:
                 raise too_slow(self.timeout_s)
             match element:

@@ -461,7 +461,7 @@ def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> Non
     assert ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("ready", 2)
-    with pytest.raises(claims.Lost):  # the dead one, should it wake up
+    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
         held.update(progress=99)
     document.refresh_from_db()
     assert document.progress == 100
@@ -479,7 +479,7 @@ def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeB
     assert OrmQ.objects.count() == 1
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("chunked", 2)
-    with pytest.raises(claims.Lost):  # the dead one, should it wake up
+    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
         ingestion.finish(held)
     assert ingestion.ingest(document.pk)
     assert set(document.chunks.values_list("pk", flat=True)) == chunks
@@ -522,7 +522,7 @@ def test_a_slow_worker_can_not_store_after_another_took_over(base: KnowledgeBase
     assert ingestion.ingest(document.pk)
     ids = set(document.chunks.values_list("pk", flat=True))
     reading = ingestion._Reading(held, timeout_s=900)
-    with pytest.raises(claims.Lost):
+    with pytest.raises(claims.ClaimLost):
         ingestion._store(held, passages.Store(document, tmp_path, []), iter([]), reading)
     assert set(document.chunks.values_list("pk", flat=True)) == ids
 
