@@ -64,7 +64,7 @@ def ingest(document_id: int) -> bool:
     parse_and_index_words(document_id)
     held = claims.claim_indexing(document_id)
     if held is not None:
-        with guarded(held), claims.heartbeat(held):
+        with fail_document_on_error(held), claims.heartbeat(held):
             indexer().index_meaning([held])
     if Document.objects.filter(pk=document_id, status=Document.Status.QUEUED, reads_scans=True).exists():
         return ingest(document_id)
@@ -85,7 +85,7 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     if held is None:
         return False
     held.gives_up_at = time.monotonic() + seconds
-    with guarded(held), claims.heartbeat(held):
+    with fail_document_on_error(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
             if not _parse_and_store(document, held, Path(folder)):
@@ -97,17 +97,17 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     return False
 
 
-def report(held: Claim, percent: float) -> None:
+def report_progress(held: Claim, percent: float) -> None:
     """Store the progress of indexing a document, 0 to 100, if a report is due; raises `ClaimLost`."""
     held.report(progress=_progress(percent))
 
 
-def pause(held: Claim, percent: float) -> None:
+def release_claim(held: Claim, percent: float) -> None:
     """Put a document back among those that wait to be indexed, so that others get a turn; raises `ClaimLost`."""
     held.hand_on(progress=_progress(percent))
 
 
-def finish(held: Claim) -> None:
+def finish_indexing(held: Claim) -> None:
     """Mark a document as ready, or queue it again if its scanned pages are still to be read; raises `ClaimLost`."""
     done = {"finished_at": timezone.now(), "error_code": "", "error": {}}
     if settings.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
@@ -122,7 +122,7 @@ def _progress(percent: float) -> int:
 
 
 @contextmanager
-def guarded(held: Claim) -> Iterator[None]:
+def fail_document_on_error(held: Claim) -> Iterator[None]:
     """Context manager: an exception ends the document's claim and is stored with it, so that other work goes on.
 
     No `Exception` leaves it.

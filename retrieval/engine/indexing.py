@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
-from knowledge.ingestion.ingestion import finish, guarded, pause, report
+from knowledge.ingestion.ingestion import fail_document_on_error, finish_indexing, release_claim, report_progress
 from knowledge.models import Chunk
 from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
@@ -117,13 +117,13 @@ class _Pipeline:
 
     def add(self, held: Claim) -> None:
         """Start computing a document's windows; returns when most of them are submitted."""
-        with guarded(held):
+        with fail_document_on_error(held):
             space = spaces.active_space()
             embedder = spaces.embedder_of(space)
             chunk_ids = vectors.missing(space, held.document_id)
             total = Chunk.objects.filter(document_id=held.document_id).count()
             if not chunk_ids:
-                finish(held)
+                finish_indexing(held)
             turn = chunk_ids[:TURN]
             until = time.monotonic() + TURN_SECONDS
             for start in range(0, len(turn), WINDOW):
@@ -145,18 +145,18 @@ class _Pipeline:
             if held.lost.is_set():
                 window.vectors.cancel()
                 continue
-            with guarded(held):
+            with fail_document_on_error(held):
                 try:
                     vectors.insert_into_active(window.space, window.chunk_ids, window.vectors.result())
                 except vectors.SpaceChanged:
-                    pause(held, 0)  # its next turn uses the new space
+                    release_claim(held, 0)  # its next turn uses the new space
                     continue
                 if not window.last:
-                    report(held, window.percent)
+                    report_progress(held, window.percent)
                 elif window.left:
-                    pause(held, window.percent)
+                    release_claim(held, window.percent)
                 else:
-                    finish(held)
+                    finish_indexing(held)
 
 
 def _threads() -> int:
