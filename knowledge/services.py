@@ -286,7 +286,7 @@ def reingest_document(document: Document) -> bool:
 
 
 @transaction.atomic
-def take_back(document: Document, max_attempts: int) -> bool:
+def requeue_or_fail_stale(document: Document, max_attempts: int) -> bool:
     """Offer a document again whose worker is gone, or fail it when that happened too often; return whether it waits.
 
     One that was found by its words already isn't read again.

@@ -159,14 +159,14 @@ def requeue_stalled() -> int:
 
     Cheap if there is nothing to do. A document whose worker died `MAX_ATTEMPTS` times fails instead.
     """
-    return take_back_stalled() + services.queue_lost()
+    return requeue_stale_claims() + services.queue_lost()
 
 
-def take_back_stalled() -> int:
+def requeue_stale_claims() -> int:
     """Do the part of `requeue_stalled` that is about dead workers."""
     stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
     stalled = stalled.only("pk", "status", "attempt", "started_at")
-    return sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
+    return sum(services.requeue_or_fail_stale(document, MAX_ATTEMPTS) for document in stalled)
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:

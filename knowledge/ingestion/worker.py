@@ -142,7 +142,7 @@ class _SmallFileThread:
                     if time.monotonic() - looked > _STALLED_SECONDS:
                         looked = time.monotonic()
                         services.tidy_queue()
-                        ingestion.take_back_stalled()
+                        ingestion.requeue_stale_claims()
                     is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
                     number = turns.next() if is_due else None
                     if number is None:

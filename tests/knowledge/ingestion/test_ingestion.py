@@ -580,7 +580,7 @@ def test_a_document_that_takes_long_to_store_stays_its_workers(
     def take_back() -> None:
         begun.wait(60)
         while not ended.is_set():
-            looks.append(ingestion.take_back_stalled())
+            looks.append(ingestion.requeue_stale_claims())
         connections.close_all()
 
     monkeypatch.setattr(passages.Store, "replace", slow)
