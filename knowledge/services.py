@@ -105,7 +105,7 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
             transaction.on_commit(partial(passages.delete_files, pk, name))
 
 
-def hand_over(knowledge_base: KnowledgeBase, owner: Actor) -> None:
+def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
     """Give a knowledge base another owner; where they have one of its name, it is called after who had it, too."""
     before = knowledge_base.owner.get_username()
     name = knowledge_base.name
