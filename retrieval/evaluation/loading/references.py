@@ -138,7 +138,7 @@ class _Finder:
                 self._contents[document.pk] = list(document.chunks.select_related("document"))
             everywhere += self._contents[document.pk]
         same = [other for other in everywhere if other.content == reference.text]
-        return _target(reference, same or alike(reference.text, everywhere))
+        return _target(reference, same or similar_chunks(reference.text, everywhere))
 
     def _documents(self, reference: Reference) -> list[Document]:
         """Return the document that was meant; or those of its name, when it was uploaded anew."""
@@ -146,7 +146,7 @@ class _Finder:
         return [document] if document else self._by_name.get(reference.document, [])
 
 
-def alike(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
+def similar_chunks(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
     """Return the chunks that hold much of a passage's words, or whose words it holds, in the same order."""
     wanted = _pairs(text)
     found = []

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval.evaluation.loading.references import Reference, Target, alike, resolve, resolve_names
+from retrieval.evaluation.loading.references import Reference, Target, resolve, resolve_names, similar_chunks
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -152,6 +152,6 @@ def test_any_number_of_references_takes_few_queries(
 
 def test_passages_with_little_in_common_are_not_alike(document: Document) -> None:
     chunks = list(document.chunks.all())
-    assert alike("The warranty of the buyer, within thirty years.", chunks) == []
-    assert [chunk.content for chunk in alike("It covers faults of material", chunks)] == [WARRANTY]
-    assert alike("", chunks) == []
+    assert similar_chunks("The warranty of the buyer, within thirty years.", chunks) == []
+    assert [chunk.content for chunk in similar_chunks("It covers faults of material", chunks)] == [WARRANTY]
+    assert similar_chunks("", chunks) == []
