@@ -159,7 +159,7 @@ def check(staging: Path, name: str) -> int:
     return embedder.dimension
 
 
-def settle(staging: Path, name: str) -> Path:
+def install_checked_files(staging: Path, name: str) -> Path:
     """Put checked files in the model's place; raises `Refused` where there are some already."""
     target = folder_of(name)
     if target.exists():
