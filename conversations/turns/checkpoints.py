@@ -14,7 +14,7 @@ from conversations.events import Answer, Event, plain_text
 from ragsite.db import in_database, is_away
 
 # Seconds between the ticks at which checkpoints are taken; all answers of an event loop share them.
-BEAT = 0.2
+TICK_SECONDS = 0.2
 
 # SQL, because `bulk_update` can neither append to a log nor return which answers it updated.
 _SAVE = """
@@ -29,9 +29,9 @@ RETURNING message.id
 """
 
 
-async def moment() -> None:
+async def next_tick() -> None:
     """Wait until the next tick at which checkpoints are taken."""
-    await asyncio.sleep(BEAT - asyncio.get_running_loop().time() % BEAT)
+    await asyncio.sleep(TICK_SECONDS - asyncio.get_running_loop().time() % TICK_SECONDS)
 
 
 async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool:

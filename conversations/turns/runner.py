@@ -182,9 +182,9 @@ class TurnRunner:
         last = time.monotonic()
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.BEAT):
+                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.TICK_SECONDS):
                     await self._block_ended.wait()
-            await checkpoints.moment()
+            await checkpoints.next_tick()
             self._block_ended.clear()
             quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
             if not self._log.events or quiet:
