@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from conversations.citations.quantities import fold, is_unit
-from conversations.citations.spelling import PARTICLES
+from conversations.citations.word_tokens import PARTICLES
 from ragsite.language import words_of
 from retrieval.engine.analysis import STOP_WORDS
 

@@ -7,7 +7,7 @@ from typing import Literal
 from conversations.citations.facts import are_alike, is_named, names
 from conversations.citations.quantities import Quantity, is_rough, quantities
 from conversations.citations.source import Clause, Source, split_clauses, terms_without_numbers
-from conversations.citations.spelling import spelled
+from conversations.citations.word_tokens import word_tokens
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
@@ -83,8 +83,8 @@ def counterpart(said: str, what: str, source: Source) -> str:
 
 def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
     """Return the words that tell right before and after a number, with their sides."""
-    before = [word.key for word in spelled(text[: quantity.start][-_BESIDE:]) if word.tells]
-    after = [word.key for word in spelled(text[quantity.end :][:_BESIDE]) if word.tells]
+    before = [word.key for word in word_tokens(text[: quantity.start][-_BESIDE:]) if word.tells]
+    after = [word.key for word in word_tokens(text[quantity.end :][:_BESIDE]) if word.tells]
     return {("before", word) for word in before[-1:]} | {("after", word) for word in after[:1]}
 
 

@@ -14,7 +14,7 @@ from math import fsum
 from operator import attrgetter
 
 from conversations.citations.rules.antonyms import phrases, side_of
-from conversations.citations.spelling import PARTICLES, cut
+from conversations.citations.word_tokens import PARTICLES, cut
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from conversations.citations.quantities import quantities
-from conversations.citations.spelling import Spelled, spelled
+from conversations.citations.word_tokens import WordToken, word_tokens
 from ragsite.language import words_of
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
@@ -34,9 +34,9 @@ class Slot:
     `share` is the share of the whole clause that is.
     """
 
-    mine: Sequence[Spelled]
-    theirs: Sequence[Spelled]
-    around: tuple[Spelled | None, Spelled | None]
+    mine: Sequence[WordToken]
+    theirs: Sequence[WordToken]
+    around: tuple[WordToken | None, WordToken | None]
     before: int
     after: int
     share: float
@@ -64,9 +64,9 @@ class Slot:
         return lead is not None and lead.key in _BEFORE_NOUNS and not (next_ is not None and next_.tells)
 
 
-def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
+def exchanged(clause: str, sentence: Sequence[WordToken]) -> Iterator[str]:
     """Yield what of a claim's clause stands in the place of another thing, by the sentence of the source next to it."""
-    claim = spelled(clause)
+    claim = word_tokens(clause)
     if len(claim) * len(sentence) > MOST_PAIRS:
         return
     matcher = SequenceMatcher(None, [word.key for word in claim], [word.key for word in sentence], autojunk=False)
@@ -86,7 +86,7 @@ def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
                 yield clause[mine[0].start : mine[-1].end]
 
 
-def _telling(words: Sequence[Spelled]) -> list[Spelled]:
+def _telling(words: Sequence[WordToken]) -> list[WordToken]:
     return [word for word in words if word.tells]
 
 
@@ -97,7 +97,7 @@ def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
     return codes[place][2] - codes[place][1]
 
 
-def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> bool:
+def _is_another(slot: Slot, claim: Sequence[WordToken], sentence: Sequence[WordToken]) -> bool:
     """Whether what stands in the slot can't be another word for what the source has there."""
     if not slot.is_framed:
         return False
@@ -119,6 +119,6 @@ def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled
     return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
 
 
-def _holds(words: Sequence[Spelled], wanted: Sequence[Spelled]) -> bool:
+def _holds(words: Sequence[WordToken], wanted: Sequence[WordToken]) -> bool:
     keys = {word.key for word in words}
     return all(word.key in keys for word in wanted)

@@ -17,7 +17,7 @@ _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class WordToken:
     """A word as it is spelled, where it starts, and what all its forms have in common."""
 
     text: str
@@ -64,10 +64,10 @@ class Spelled:
         return self.key not in STOP_WORDS and self.key not in PARTICLES
 
 
-def spelled(text: str) -> list[Spelled]:
+def word_tokens(text: str) -> list[WordToken]:
     """Return the words, numbers and codes of a text."""
     return [
-        Spelled(word, match.start() + start, key_of(word))
+        WordToken(word, match.start() + start, key_of(word))
         for match in _WORD.finditer(text)
         for start, word in cut(match.group())
     ]
