@@ -18,7 +18,7 @@ _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
 @dataclass(frozen=True, slots=True)
 class WordToken:
-    """A word as it is spelled, where it starts, and what all its forms have in common."""
+    """A word as it is written, where it starts, and a key that all its forms share."""
 
     text: str
     start: int
@@ -59,8 +59,8 @@ class WordToken:
         return str(rjieba.tag(self.text)[-1][1])
 
     @property
-    def tells(self) -> bool:
-        """Whether it is more than what binds other words."""
+    def is_content_word(self) -> bool:
+        """Whether it is neither a stop word nor a particle."""
         return self.key not in STOP_WORDS and self.key not in PARTICLES
 
 

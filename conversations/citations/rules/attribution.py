@@ -82,9 +82,9 @@ def counterpart(said: str, what: str, source: Source) -> str:
 
 
 def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
-    """Return the words that tell right before and after a number, with their sides."""
-    before = [word.key for word in word_tokens(text[: quantity.start][-_BESIDE:]) if word.tells]
-    after = [word.key for word in word_tokens(text[quantity.end :][:_BESIDE]) if word.tells]
+    """Return the content words right before and after a number, with their sides."""
+    before = [word.key for word in word_tokens(text[: quantity.start][-_BESIDE:]) if word.is_content_word]
+    after = [word.key for word in word_tokens(text[quantity.end :][:_BESIDE]) if word.is_content_word]
     return {("before", word) for word in before[-1:]} | {("after", word) for word in after[:1]}
 
 
