@@ -144,7 +144,7 @@ class SourcesEvent(Event):
     Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
     "reason", "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined
     passages, `reason` is why the relevance filter kept it, empty where it did not judge.
-    `answer_state` tells the tone before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
+    `answer_state` is sent before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
     citations.
     """
 

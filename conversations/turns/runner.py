@@ -225,8 +225,8 @@ class TurnRunner:
         if error is not None:
             self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        answer, tone = self.state.answer, self.state.found.answer_state or None
-        done = DoneEvent(status=status, answer_state=tone, usage=answer.usage, ms=ms, checks=answer.checks)
+        answer, answer_state = self.state.answer, self.state.found.answer_state or None
+        done = DoneEvent(status=status, answer_state=answer_state, usage=answer.usage, ms=ms, checks=answer.checks)
         async with self._writing:  # a running checkpoint must finish first, and must not include the end
             done = done.numbered(answer.last_seq + 1)
             answer.apply(done)

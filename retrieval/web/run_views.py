@@ -40,7 +40,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
         "label": pages.label_of(shown),
         "when": pages.when(shown),
         "figures": pages.figures_of(shown, before),
-        "tones": pages.tones_of(shown),
+        "answer_states": pages.state_counts(shown),
         "comparison": comparison,
         "others": [(other, pages.when(other), pages.label_of(other)) for other in others],
         "page": page,
