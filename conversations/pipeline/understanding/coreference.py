@@ -27,7 +27,7 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
     return " ".join([*carried, resolved]), (*replaced, *carried)
 
 
-def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+def carry_over_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
     """Return the query text that finds passages which show what words of earlier questions (oldest first) are needed.
 
     An empty string where no passage could show it.
