@@ -19,7 +19,7 @@ passages), with a manual .77 and .54 (.38 and .33), and with no documents .82 an
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import content_terms, heaviest, lacking, rarity_of, salient
+from conversations.pipeline.understanding.keywords import content_terms, heaviest, lacking, rarest_lacking, rarity_of
 from retrieval.engine.fulltext import Frequencies
 
 # At most so many words are carried over, each with at least this share of the highest weight.
@@ -56,7 +56,7 @@ def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies)
 
     An empty string if one of them names nothing.
     """
-    words = salient(question, earlier, frequencies, LOOKED_FOR) if content_terms(question) else ()
+    words = rarest_lacking(question, earlier, frequencies, LOOKED_FOR) if content_terms(question) else ()
     return " ".join([*words, question]) if words else ""
 
 
@@ -92,7 +92,7 @@ def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
     compute it over the carried-over words: they were selected by the same criterion.
     """
     asked = _weighed(content_terms(question), known)
-    words = salient(question, earlier, known.frequencies, LOOKED_FOR)
+    words = rarest_lacking(question, earlier, known.frequencies, LOOKED_FOR)
     terms: list[str] = []
     for word in words:  # the terms that passages contain, or all if they contain none
         named = content_terms(word)

@@ -90,7 +90,7 @@ def rarity_of(term: str, frequencies: Frequencies) -> float:
     return frequencies.rarity(term) or inverse_document_frequency(max(frequencies.size, 2), 1)
 
 
-def salient(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
+def rarest_lacking(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
     """Return at most `count` words of earlier questions (oldest first) that a question lacks, best first.
 
     A word counts by its rarity, and half as much for each turn that it is older.

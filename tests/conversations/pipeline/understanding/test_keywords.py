@@ -16,7 +16,7 @@ def frequencies(**held: int) -> Frequencies:
 
 
 def salient(question: str, earlier: Sequence[str], known: Frequencies, count: int = 4) -> tuple[str, ...]:
-    return keywords.salient(question, earlier, known, count)
+    return keywords.rarest_lacking(question, earlier, known, count)
 
 
 def test_rare_words_come_before_common_ones() -> None:
