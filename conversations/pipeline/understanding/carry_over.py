@@ -19,7 +19,7 @@ passages), with a manual .77 and .54 (.38 and .33), and with no documents .82 an
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import content_terms, heaviest, lacking, rarest_lacking, rarity_of
+from conversations.pipeline.understanding.keywords import content_terms, lacking, rarest_lacking, rarity_of, top_words
 from retrieval.engine.fulltext import Frequencies
 
 # At most so many words are carried over, each with at least this share of the highest weight.
@@ -82,7 +82,7 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
         highest[word.phrase] = max(weight, highest.get(word.phrase, 0.0))
     highest[None] = 0.0
     lifted = [max(weight, PHRASE * doubt * highest[word.phrase]) for weight, word in zip(weights, words, strict=True)]
-    return heaviest(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
+    return top_words(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
 
 
 def agreement(question: str, earlier: Sequence[str], known: Known) -> float:

@@ -96,11 +96,11 @@ def rarest_lacking(question: str, earlier: Sequence[str], frequencies: Frequenci
     A word counts by its rarity, and half as much for each turn that it is older.
     """
     found = lacking(question, earlier, frequencies)
-    return heaviest([(DECAY**word.age * word.rarity, word) for word in found], count)
+    return top_words([(DECAY**word.age * word.rarity, word) for word in found], count)
 
 
-def heaviest(weighted: Iterable[tuple[float, Word]], count: int, least: float = 0.0) -> tuple[str, ...]:
-    """Return at most `count` of the heaviest words, without those whose terms the ones before have.
+def top_words(weighted: Iterable[tuple[float, Word]], count: int, least: float = 0.0) -> tuple[str, ...]:
+    """Return at most `count` words, heaviest first, without those whose terms the ones before have.
 
     `least` is the share of the heaviest's weight that a word must have.
     """
