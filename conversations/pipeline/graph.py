@@ -24,7 +24,7 @@ from conversations.pipeline.declared import mistakes
 from conversations.pipeline.declared_state import UndeclaredAccess
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
 from conversations.pipeline.node import PREVIOUS, Context, Emit, Node, NodeError, NodeFailed, When
-from conversations.pipeline.node_run import NodeRun, contained, elapsed
+from conversations.pipeline.node_run import NodeRun, elapsed, isolated
 from conversations.pipeline.state import NodeTrace, State
 
 __all__ = [
@@ -186,7 +186,7 @@ class Graph:
         try:
             if node.wanted(run.view):
                 await run.announce()
-                await contained(wrapped(self.hooks, node, state, run.body)())
+                await isolated(wrapped(self.hooks, node, state, run.body)())
         except asyncio.CancelledError:
             run.stop()
             raise

@@ -45,7 +45,7 @@ class NodeRun:
             self._restore = [self._state.keep(name) for name in self._node.writes]
         async with asyncio.timeout(self._node.timeout):
             context = Context(self._emit, self._detail, self._state.later)
-            returned = await contained(self._node.run(self.view, context))
+            returned = await isolated(self._node.run(self.view, context))
         if returned is not None:
             kind = type(returned).__name__
             raise TypeError(f"Node {self._node.key!r} returned a {kind}: it changes the state, and returns nothing.")
@@ -92,8 +92,8 @@ class NodeRun:
             await self._emit(step_event(self._node, status, message, ms))
 
 
-async def contained(work: Awaitable[object]) -> object:
-    """Return what a node or a hook does; what would end more than the node is raised as its `RuntimeError`."""
+async def isolated(work: Awaitable[object]) -> object:
+    """Await a node or a hook and return its result; an exception that would end more than that is a `RuntimeError`."""
     try:
         return await work
     except asyncio.CancelledError:
