@@ -243,7 +243,7 @@ def compare(run: EvaluationRun, before: EvaluationRun | None, shown: str = "all"
     return Comparison(before, lists[shown], len(better), len(worse), len(missed), len(rows))
 
 
-def fill(rows: Sequence[ResultRow]) -> None:
+def load_hits(rows: Sequence[ResultRow]) -> None:
     """Load what the rows of one page show: their hits, with `href` where the passage is still there."""
     full = EvaluationResult.objects.in_bulk([row.result.pk for row in rows])
     for row in rows:

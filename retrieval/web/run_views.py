@@ -33,7 +33,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
     show = show if show in pages.SHOWN else "all"
     comparison = pages.compare(shown, before, show)
     page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
-    pages.fill(list(page))
+    pages.load_hits(list(page))
     context = {
         "run": shown,
         "set": shown.evaluation_set,
