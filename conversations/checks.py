@@ -14,7 +14,7 @@ def pipeline_is_a_graph(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
     # All of search comes with it: not when apps load.
     from conversations.pipeline.graph import Graph, GraphError
     from conversations.pipeline.hooks import HookError
-    from conversations.pipeline.validation import problems
+    from conversations.pipeline.validation import graph_problems
 
     try:
         graph = Graph.from_settings()
@@ -25,7 +25,7 @@ def pipeline_is_a_graph(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
     except HookError as error:
         return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
     found: list[CheckMessage] = []
-    for problem in problems(graph):
+    for problem in graph_problems(graph):
         if problem.kind in _IDS:
             found.append(Error(problem.message, hint=problem.hint, id=f"conversations.{_IDS[problem.kind]}"))
         else:
