@@ -11,25 +11,11 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, SparseVectorField
 
-from retrieval.embedding_models.models import ModelJob, RegisteredModel
-from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+import retrieval.embedding_models.models
+import retrieval.evaluation.models  # noqa: F401 - models of this app, too
 
 if TYPE_CHECKING:
     from ragsite.llm.embedding.embedding import EmbeddingModel
-
-__all__ = [
-    "TERM_DIMENSIONS",
-    "CorpusSize",
-    "EmbeddingSpace",
-    "EvaluationQuestion",
-    "EvaluationResult",
-    "EvaluationRun",
-    "EvaluationSet",
-    "IndexEntry",
-    "ModelJob",
-    "RegisteredModel",
-    "TermFrequency",
-]
 
 # Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
 TERM_DIMENSIONS = 1_000_000_000

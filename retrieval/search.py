@@ -14,25 +14,22 @@ from django.conf import settings
 from knowledge.models import Chunk
 from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
-from retrieval.ranking.fusion import FusedChunk, Query, Ranking, Source
+from retrieval.ranking.fusion import FusedChunk, Query, Ranking
 from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.ranking.retrievers import in_database_within_timeout, ms_since, retrieve
-from retrieval.types import Hit, Mode, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
+from retrieval.types import Hit, SearchFailed, SearchOverloaded, SearchRequest, SearchResult, Stage
 
 __all__ = [
-    "FusedChunk",
     "Hit",
-    "Mode",
     "Query",
     "Ranking",
     "SearchFailed",
     "SearchOverloaded",
     "SearchRequest",
     "SearchResult",
-    "Source",
     "Stage",
     "describe",
     "fuse",

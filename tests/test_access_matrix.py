@@ -26,7 +26,7 @@ from knowledge.models import Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
-from retrieval.models import EvaluationQuestion, EvaluationRun
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun
 from tests import factories
 from tests.conversations.records import make_session, make_turn
 

@@ -5,8 +5,3 @@ be in the source word for word. Of the `rules`, `derived` accepts numbers that a
 that the source has elsewhere only and what it has in their place, `polarity` and `antonyms` find what reverses a
 sentence, and `substitutions` finds exchanged words. `verdict` judges by them; `verifiers` are the available judges.
 """
-
-from conversations.citations.claims import Claim, claims
-from conversations.citations.verdict import Verdict, check, check_claim
-
-__all__ = ["Claim", "Verdict", "check", "check_claim", "claims"]

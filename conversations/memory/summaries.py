@@ -57,8 +57,8 @@ class Draft:
 
 def summary_of(session_id: int, branch: Sequence[int]) -> str:
     """Return the summary of a branch's beginning; empty when there is none, or it was cleared."""
-    contents = dict(_entries(session_id, branch).order_by().values_list("turn_id", "content"))
-    return next((contents[turn] for turn in reversed(branch) if turn in contents), "")
+    entry = entry_of(session_id, branch)
+    return entry.content if entry is not None else ""
 
 
 def entry_of(session_id: int, branch: Sequence[int]) -> ContextEntry | None:

@@ -55,8 +55,15 @@ def work(seconds: float = ROUND_SECONDS) -> int:
 
 def run_while_ingesting(task: Callable[[], T]) -> T:
     """Run another long task in a thread of its own, read and index waiting documents meanwhile; return its result."""
+
+    def with_own_connection() -> T:
+        try:
+            return task()
+        finally:
+            connection.close()
+
     with ThreadPoolExecutor(1, thread_name_prefix="task") as executor:
-        doing = executor.submit(_with_own_connection, task)
+        doing = executor.submit(with_own_connection)
         while not doing.done():
             try:
                 if _something_waits():
@@ -66,13 +73,6 @@ def run_while_ingesting(task: Callable[[], T]) -> T:
                 close_old_connections()
             wait([doing], _PATIENCE_SECONDS)
         return doing.result()
-
-
-def _with_own_connection(task: Callable[[], T]) -> T:
-    try:
-        return task()
-    finally:
-        connection.close()
 
 
 def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread") -> int:

@@ -14,6 +14,7 @@ from knowledge.ingestion import ingestion
 from knowledge.models import Document
 from knowledge.web import files
 from knowledge.web.highlights import Marks, ids_in
+from knowledge.web.views import confirm
 
 
 @login_required
@@ -68,14 +69,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
             attached,
         )
         consequence = f"{goes.format(count=attached)} {consequence}"
-    context = {
-        "title": _("Delete “{name}”?").format(name=document.original_filename),
-        "consequence": consequence,
-        "action": request.path,
-        "row": f"#document-{document.pk}",
-        "back": base,
-    }
-    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+    return confirm(request, document.original_filename, consequence, base, row=f"#document-{document.pk}")
 
 
 @login_required

@@ -54,7 +54,13 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "words": words,
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
-        "upload_rules": _upload_rules(),
+        # What the page's script refuses by its name, in words; `{kind}` is where the extension goes.
+        "upload_rules": {
+            "extensions": registry.extensions(),
+            "missing": {name: explain(error.key, **error.params) for name, error in registry.missing().items()},
+            "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
+            "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
+        },
     }
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
@@ -145,27 +151,25 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("“{name}” was deleted.").format(name=base.name))
         return redirect("knowledge")
     count = base.documents.count()
+    consequence = ngettext(
+        "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
+        "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
+        count,
+    )
+    back = reverse("knowledge-base", args=[base.pk])
+    return confirm(request, base.name, consequence.format(count=count), back)
+
+
+def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: str = "") -> HttpResponse:
+    """Ask before something is deleted, in a dialog, or on a page without scripts; `row` is what htmx then takes out."""
     context = {
-        "title": _("Delete “{name}”?").format(name=base.name),
-        "consequence": ngettext(
-            "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
-            "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
-            count,
-        ).format(count=count),
+        "title": _("Delete “{name}”?").format(name=name),
+        "consequence": consequence,
         "action": request.path,
-        "back": reverse("knowledge-base", args=[base.pk]),
+        "row": row,
+        "back": back,
     }
     return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
-
-
-def _upload_rules() -> dict[str, Any]:
-    """What the page's script refuses by its name, in words; `{kind}` is where the extension goes."""
-    return {
-        "extensions": registry.extensions(),
-        "missing": {extension: explain(error.key, **error.params) for extension, error in registry.missing().items()},
-        "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
-        "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
-    }
 
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class RegisteredModelAdmin(ModelAdmin):
         found = list(model.jobs.select_related("started_by")[:_JOBS_SHOWN])
         tried = next((job for job in found if job.kind == Kind.TRY and job.details.get("results")), None)
         known = _status(model)
+        took = tried.details if tried else {}
+        seconds = took["seconds"] / took["passages"] * registry.passages() if took.get("passages") else None
         context = self._context(request) | {
             "title": model.name,
             "model": model,
@@ -80,7 +82,8 @@ class RegisteredModelAdmin(ModelAdmin):
             "figures": FIGURES,
             "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
             "languages": LanguagesForm(initial={"languages": ",".join(model.languages) or "all"}),
-            "estimate": _estimate(tried, registry.passages()),
+            # The minutes that computing all vectors would take, by the pace of the trial.
+            "estimate": None if seconds is None else max(1, round(seconds / 60)),
             "may_delete": self.has_delete_permission(request, model),
             **self._possible(request, known, found[0] if found else None),
         }
@@ -226,11 +229,3 @@ def _status(model: RegisteredModel) -> ModelStatus:
 
 def _page_of(model: RegisteredModel) -> str:
     return reverse("admin:retrieval_registeredmodel_change", args=[model.pk])
-
-
-def _estimate(tried: ModelJob | None, passages: int) -> int | None:
-    """Return the minutes that computing all vectors would take, by the pace of a trial; None without one."""
-    if tried is None or not tried.details.get("passages"):
-        return None
-    minutes: int = round(tried.details["seconds"] / tried.details["passages"] * passages / 60)
-    return max(1, minutes)

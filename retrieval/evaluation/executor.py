@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from django.conf import settings
 from django.utils import timezone
@@ -13,7 +12,7 @@ from django.utils.module_loading import import_string
 from ragsite.db import in_database
 from retrieval.evaluation.loading.references import SNIPPET, Target
 from retrieval.evaluation.metrics import Figures
-from retrieval.evaluation.models import EvaluationRun
+from retrieval.evaluation.models import EvaluationResult, EvaluationRun
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
@@ -39,13 +38,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found for a question, as `EvaluationResult` keeps it."""
+    """What was found for a question, not stored yet, and what is to be told of its search."""
 
+    result: EvaluationResult
     figures: Figures
-    hits: list[dict[str, Any]]
-    missed: list[dict[str, Any]]
-    answer_state: str
-    took_ms: float
     notes: list[str]
 
 
@@ -95,7 +91,17 @@ async def ask_all(
                 }
                 for target in scored.missed
             ]
-            outcomes[index] = Outcome(scored.figures, hits, missed, answer_state, result.took_ms, result.notes)
+            kept = EvaluationResult(
+                run=run,
+                key=question.key,
+                text=question.text,
+                **asdict(scored.figures),
+                answer_state=answer_state,
+                hits=hits,
+                missed=missed,
+                took_ms=result.took_ms,
+            )
+            outcomes[index] = Outcome(kept, scored.figures, result.notes)
             await report.one_more()
 
     tasks = [asyncio.create_task(work()) for _ in range(SIDE_BY_SIDE)]

@@ -3,7 +3,6 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -151,7 +150,8 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     with heartbeat(Work(running)):
         outcomes = async_to_sync(ask_all)(run, asked, progress)
     # The words of the corpus passages among what was missed, which are known by their documents.
-    missed = [missed for outcome in outcomes for missed in outcome.missed]
+    results = [outcome.result for outcome in outcomes]
+    missed = [missed for result in results for missed in result.missed]
     ids = {item["document_id"] for item in missed if item["chunk_id"] is None}
     found = Chunk.objects.filter(document_id__in=ids, ordinal=0).exclude(document__external_id="")
     chunks = {chunk.document_id: chunk for chunk in found.only("document_id", "content")}
@@ -169,23 +169,10 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
             question_count=len(outcomes),
             notes=notes,
             figures=figures.to_dict(),
-            answer_states=Counter(outcome.answer_state for outcome in outcomes if outcome.answer_state),
+            answer_states=Counter(result.answer_state for result in results if result.answer_state),
         )
         if ended != 1:
             raise EvaluationRun.DoesNotExist
-        results = [
-            EvaluationResult(
-                run=run,
-                key=each.key,
-                text=each.text,
-                **asdict(outcome.figures),
-                answer_state=outcome.answer_state,
-                hits=outcome.hits,
-                missed=outcome.missed,
-                took_ms=outcome.took_ms,
-            )
-            for each, outcome in zip(asked, outcomes, strict=True)
-        ]
         EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
 
 

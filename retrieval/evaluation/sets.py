@@ -183,17 +183,13 @@ def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
     return bool(deleted)
 
 
-def drafts_of(evaluation_set: EvaluationSet) -> list[QuestionDraft]:
-    """Return a set's questions, in order."""
-    return [
-        QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
-        for question in evaluation_set.questions.order_by("pk")
-    ]
-
-
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
     """Yield a set's questions as JSON lines that `parse_questions` takes; it takes none without an answer."""
-    return write_questions(draft for draft in drafts_of(evaluation_set) if draft.relevant)
+    return write_questions(
+        QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
+        for question in evaluation_set.questions.order_by("pk")
+        if question.relevant
+    )
 
 
 def _unknown(shown: Sequence[str]) -> SetRefused:

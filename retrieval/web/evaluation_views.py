@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access as knowledge_access
+from knowledge.web.views import confirm
 from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
@@ -160,13 +161,8 @@ def delete_set(request: HttpRequest, pk: int) -> HttpResponse:
         shown.delete()
         messages.success(request, _("“{name}” was deleted.").format(name=shown.name))
         return redirect("evaluation")
-    context = {
-        "title": _("Delete “{name}”?").format(name=shown.name),
-        "consequence": _("Its questions and runs go with it. This can't be undone. An export keeps the questions."),
-        "action": request.path,
-        "back": reverse("evaluation-set", args=[pk]),
-    }
-    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+    consequence = _("Its questions and runs go with it. This can't be undone. An export keeps the questions.")
+    return confirm(request, shown.name, consequence, reverse("evaluation-set", args=[pk]))
 
 
 def _refused(request: HttpRequest, message: str, shown: EvaluationSet) -> HttpResponse:

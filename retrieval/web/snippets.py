@@ -60,10 +60,6 @@ def marked(snippet: str, question: str) -> SafeString:
         re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
         for word in sorted(words, key=len, reverse=True)
     ]
-    pattern = re.compile("|".join(patterns), re.IGNORECASE)
-    parts: list[str] = []
-    end = 0
-    for match in pattern.finditer(snippet):
-        parts += [escape(snippet[end : match.start()]), "<mark>", escape(match[0]), "</mark>"]
-        end = match.end()
-    return mark_safe("".join([*parts, escape(snippet[end:])]).replace("</mark><mark>", ""))
+    pieces = re.split(f"({'|'.join(patterns)})", snippet, flags=re.IGNORECASE)  # every second one is a word
+    parts = (f"<mark>{escape(piece)}</mark>" if at % 2 else escape(piece) for at, piece in enumerate(pieces))
+    return mark_safe("".join(parts).replace("</mark><mark>", ""))

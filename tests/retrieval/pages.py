@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from knowledge.models import Chunk, KnowledgeBase
 from retrieval.engine import indexing
 from retrieval.evaluation import sets
-from retrieval.models import EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationResult, EvaluationRun, EvaluationSet
 from tests import factories
 
 PASSAGES = [

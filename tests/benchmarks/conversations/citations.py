@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conversations.citations import Claim, check_claim
+from conversations.citations.claims import Claim
+from conversations.citations.verdict import check_claim
 from conversations.citations.verifiers import Verifier, Written
 
 # The label of a sentence that its passage supports; any other label names what is wrong with it.

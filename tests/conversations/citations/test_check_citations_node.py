@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.citations import Verdict
+from conversations.citations.verdict import Verdict
 from conversations.citations.verifiers import rules
 from conversations.pipeline.nodes import check_citations
 from tests.conversations.conftest import run_node

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from conversations.citations import Claim, check, check_claim, claims
+from conversations.citations.claims import Claim, claims
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
 from conversations.citations.rules.substitutions import exchanged
+from conversations.citations.verdict import check, check_claim
 from conversations.citations.word_tokens import word_tokens
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
 

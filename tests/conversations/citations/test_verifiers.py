@@ -9,9 +9,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.checks import run_checks
 
-from conversations.citations import check, check_claim, labels
+from conversations.citations import labels
 from conversations.citations.claims import Claim
-from conversations.citations.verdict import Verdict
+from conversations.citations.verdict import Verdict, check, check_claim
 from conversations.citations.verifiers import Verified, Written, configured
 from conversations.citations.verifiers.entailment import Entailment
 from conversations.citations.verifiers.judge import Judge, read_judgement

@@ -95,7 +95,8 @@ def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, own
     factories.share(base, colleague)
     for user in (owner, colleague):
         sets.create_set(user, base, "Twice")
-    sets.create_set(colleague, base, "Theirs", sets.drafts_of(EvaluationSet.objects.get(name="Small")))
+    lines = [line.encode() for line in sets.export(EvaluationSet.objects.get(name="Small"))]
+    sets.create_set(colleague, base, "Theirs", sets.parse_questions(lines))
     assert "Theirs on Small" in evaluate("Theirs")
     EvaluationSet.objects.filter(owner=owner, name="Twice").delete()
     factories.make_user("third")

@@ -15,7 +15,8 @@ from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.errors import TimedOut
 from retrieval.engine import bm25, vectors
 from retrieval.evaluation.loading import loading
-from retrieval.models import CorpusSize, EvaluationSet, IndexEntry, TermFrequency
+from retrieval.evaluation.models import EvaluationSet
+from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
 from tests.retrieval.counts import counted
 from tests.retrieval.evaluation.conftest import PASSAGES, Benchmark, write_lines

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from knowledge.models import KnowledgeBase
 from retrieval.evaluation import runs, sets
-from retrieval.models import EvaluationQuestion, EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun, EvaluationSet
 from tests import factories
 from tests.retrieval.pages import HTMX, chunk_of, make_base, make_run, make_set
 

@@ -14,20 +14,10 @@ from pgvector import SparseVector
 from conversations.models import MemoryFact, MemorySwitch, ModelProfile, PromptTemplate, TokenCalibration
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
 from ragsite.models import ApiToken
+from retrieval.embedding_models.models import RegisteredModel
 from retrieval.engine import bm25
-from retrieval.models import (
-    TERM_DIMENSIONS,
-    CorpusSize,
-    EmbeddingSpace,
-    EvaluationQuestion,
-    EvaluationResult,
-    EvaluationRun,
-    EvaluationSet,
-    IndexEntry,
-    RegisteredModel,
-    TermFrequency,
-    VectorCount,
-)
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.models import TERM_DIMENSIONS, CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, VectorCount
 from retrieval.types import AnswerState
 from tests.benchmarks.conversations.administration import talks
 from tests.benchmarks.conversations.administration.texts import FREQUENT, RARE, Writer
