@@ -156,7 +156,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
             .annotate(
                 question=Subquery(question),
                 answer_status=Subquery(answer.values("status")),
-                answer_state=Subquery(answer.values("answer_state")),
+                message_state=Subquery(answer.values("answer_state")),
             )
         )
         return turns
@@ -171,10 +171,10 @@ class TurnAdmin(WordSearch, RecordAdmin):
         """Show how the answer stands."""
         return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
 
-    @admin.display(description=gettext_lazy("tone"), ordering="answer_state")
+    @admin.display(description=gettext_lazy("tone"), ordering="message_state")
     def answer_state(self, turn: Any) -> str:
         """Show what was found for the question."""
-        return str(dict(AnswerState.choices).get(turn.answer_state, "–"))
+        return str(dict(AnswerState.choices).get(turn.message_state, "–"))
 
     @admin.display(description=gettext_lazy("session"))
     def session_page(self, turn: Turn) -> str:
