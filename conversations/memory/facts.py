@@ -54,8 +54,7 @@ def remember(user_id: int, text: str) -> MemoryFact:
     """Store a fact, or return the one that says the same; raises `FactRefused` over a limit."""
     content = validated_fact(text)
     # The person's row is held, so that two requests can't pass the limit together.
-    MemorySwitch.objects.get_or_create(user_id=user_id)
-    MemorySwitch.objects.select_for_update().get(user_id=user_id)
+    MemorySwitch.objects.select_for_update().get_or_create(user_id=user_id)
     existing = MemoryFact.objects.filter(user_id=user_id, content=content).first()
     if existing is not None:
         return existing

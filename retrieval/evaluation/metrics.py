@@ -7,6 +7,7 @@ grade of 0 or less means not relevant. Everything is in [0, 1], and 0 where noth
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from statistics import fmean
 
 # The names that tables, stored runs and pages use, in the order in which they are shown.
 FIGURES = ("nDCG@10", "recall@5", "recall@10", "MRR@10")
@@ -66,7 +67,7 @@ class Figures:
         """Return the mean over questions, each counting the same; zeros where there are none."""
         if not figures:
             return cls()
-        return cls(*(math.fsum(values) / len(figures) for values in zip(*map(astuple, figures), strict=True)))
+        return cls(*map(fmean, zip(*map(astuple, figures), strict=True)))
 
     def to_dict(self) -> dict[str, float]:
         """Return them by the names of `FIGURES`."""
