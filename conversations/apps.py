@@ -18,11 +18,13 @@ class ConversationsConfig(AppConfig):
         from django.contrib.auth.models import User
 
         from conversations import checks, schedules  # noqa: F401
+        from conversations.assistants.choice import keep_default
         from conversations.prompts.versions import keep_defaults
         from ragsite.accounts import stream_auth
         from ragsite.models import ApiToken
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts.templates")
+        post_migrate.connect(keep_default, sender=self, dispatch_uid="conversations.assistants")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
         user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):

@@ -3,33 +3,36 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 _IDS = {"unreachable": "E002", "unknown field": "E003", "missing input": "E004"}
 
 
 @register()
-def pipeline_is_a_graph(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Assemble the graph of `PIPELINE_NODES` with its hooks, and hold each node against those before it."""
+def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Assemble each graph of `PIPELINES` with the hooks, and hold each node against those before it."""
     # All of search comes with it: not when apps load.
     from conversations.pipeline.graph import Graph, GraphError
     from conversations.pipeline.hooks import HookError
     from conversations.pipeline.validation import graph_problems
 
-    try:
-        graph = Graph.from_settings()
-    except GraphError as error:
-        return [
-            Error(str(error), hint=f"{error.hint} See the setting PIPELINE_NODES.".strip(), id="conversations.E001")
-        ]
-    except HookError as error:
-        return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
+    if hasattr(settings, "PIPELINE_NODES"):
+        hint = 'Change the list PIPELINES["default"] instead.'
+        return [Error("The setting PIPELINE_NODES is not read any more.", hint=hint, id="conversations.E007")]
     found: list[CheckMessage] = []
-    for problem in graph_problems(graph):
-        if problem.kind in _IDS:
-            found.append(Error(problem.message, hint=problem.hint, id=f"conversations.{_IDS[problem.kind]}"))
-        else:
-            found.append(Warning(problem.message, hint=problem.hint, id="conversations.W001"))
+    for name in dict.fromkeys(("default", *settings.PIPELINES)):
+        where = f"See the setting PIPELINES[{name!r}]."
+        try:
+            graph = Graph.from_settings(name)
+        except GraphError as error:
+            found.append(Error(str(error), hint=f"{error.hint} {where}".strip(), id="conversations.E001"))
+            continue
+        except HookError as error:
+            return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
+        for problem in graph_problems(graph):
+            kind, identity = (Error, _IDS[problem.kind]) if problem.kind in _IDS else (Warning, "W001")
+            found.append(kind(problem.message, hint=f"{problem.hint} {where}", id=f"conversations.{identity}"))
     return found
 
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
+from conversations.assistants.models import Assistant, AssistantVersion
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
 from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
@@ -17,6 +18,8 @@ from retrieval.types import AnswerState
 
 __all__ = [
     "CITATION_TEXTS",
+    "Assistant",
+    "AssistantVersion",
     "ChatSession",
     "Citation",
     "ContextEntry",
@@ -59,6 +62,13 @@ class ChatSession(models.Model):
     )
     # Where there are some, they are what is asked, and there are no knowledge bases above.
     documents = models.ManyToManyField("knowledge.Document", blank=True, related_name="+", verbose_name=_("documents"))
+    # Who answers, the default assistant where nobody chose; and the model that was chosen to write, where one was.
+    assistant = models.ForeignKey(
+        Assistant, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("assistant")
+    )
+    model = models.ForeignKey(
+        ModelProfile, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("model")
+    )
     last_activity_at = models.DateTimeField(_("last activity"))
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -100,6 +110,14 @@ class Turn(models.Model):
     )
     token_count = models.PositiveIntegerField(_("tokens"), default=0)
     action = models.CharField(_("action"), max_length=20, blank=True)
+    assistant_version = models.ForeignKey(
+        AssistantVersion,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("version of the assistant"),
+    )
     model = models.CharField(_("model"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations import turn_store
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from ragsite.site_settings.config import config, refresh
 
 # Turns or chats that are removed in one transaction.
 BATCH = 200
@@ -40,8 +40,9 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
     """
     now = timezone.now()
     removed = Removed()
+    refresh()
     turn_store.interrupt_stale()
-    expire_days = settings.CONVERSATION_EXPIRE_DAYS if days is None else days
+    expire_days = config.CONVERSATION_EXPIRE_DAYS if days is None else days
     if expire_days is not None:
         before = now - timedelta(days=expire_days)
         running = Message.objects.filter(status=Message.Status.STREAMING).values("turn_id")
@@ -58,11 +59,11 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
             removed.turns = sum(_in_batches(turns))
             removed.sessions = sum(_in_batches(emptied.filter(turns=None)))
     purged = ChatSession.objects.filter(
-        status=ChatSession.Status.DELETED, deleted_at__lt=now - timedelta(days=settings.PURGE_AFTER_DAYS)
+        status=ChatSession.Status.DELETED, deleted_at__lt=now - timedelta(days=config.PURGE_AFTER_DAYS)
     )
     removed.purged = purged.count() if dry_run else sum(_in_batches(purged))
-    if settings.TRACE_EXPIRE_DAYS is not None:
-        before = now - timedelta(days=settings.TRACE_EXPIRE_DAYS)
+    if config.TRACE_EXPIRE_DAYS is not None:
+        before = now - timedelta(days=config.TRACE_EXPIRE_DAYS)
         traces = TraceStep.objects.filter(started_at__lt=before)
         removed.traces = traces.count() if dry_run else traces.delete()[0]
     logs = Message.objects.filter(Q(heartbeat_at__lt=now - LOG_KEPT), ~Q(status=Message.Status.STREAMING))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Func, JSONField, Q, QuerySet, Value, When
 from django.utils import timezone
@@ -20,6 +19,7 @@ from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from knowledge.models import Chunk, Document
 from ragsite.llm.passage_tokens import count_tokens
+from ragsite.site_settings.config import config
 
 # A streaming answer is stale when its heartbeat is older: the process that runs its turn has died.
 STALE_AFTER = timedelta(seconds=15)
@@ -89,6 +89,7 @@ def open_turn(
     *,
     from_newest: bool = False,
     continues: bool = False,
+    assistant_version_id: int | None = None,
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
@@ -97,7 +98,7 @@ def open_turn(
     `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
-        return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues)
+        return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues, assistant_version_id)
     except (IntegrityError, TurnRefused):
         # The turn may exist already, and be itself the one that reaches the limit.
         existing = find_request(session.pk, request_id)
@@ -114,6 +115,7 @@ def _open_turn(
     request_id: uuid.UUID,
     from_newest: bool,
     continues: bool,
+    assistant_version_id: int | None,
 ) -> Started:
     """Open a turn. Turns of one owner are opened one at a time, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
@@ -123,7 +125,7 @@ def _open_turn(
         status=Message.Status.STREAMING,
         heartbeat_at__gte=timezone.now() - STALE_AFTER,
     ).count()
-    if running >= settings.MAX_CONCURRENT_TURNS:
+    if running >= config.MAX_CONCURRENT_TURNS:
         raise TurnRefused(
             "too_many_turns",
             _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
@@ -133,6 +135,7 @@ def _open_turn(
         request_id=request_id,
         parent_turn_id=default_parent(session.pk) if from_newest else parent_turn_id,
         continues=continues,
+        assistant_version_id=assistant_version_id,
     )
     blocks = [{"id": "b1", "kind": "text", "text": question}]
     placeholder = Message(

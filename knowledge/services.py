@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -28,6 +27,7 @@ from knowledge.ingestion import claims, passages
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
 # Tasks that do the same however often they are queued.
@@ -175,9 +175,10 @@ def add_document(
 
 def check_size(filename: str, size: int) -> None:
     """Raise `UploadRefused("too_large")` for a file above the site's limit; `size` in bytes."""
-    if size > settings.MAX_UPLOAD_MB * 1024 * 1024:
+    refresh(older_than=1.0)
+    if size > config.MAX_UPLOAD_MB * 1024 * 1024:
         message = _("“{name}” is larger than the {limit} MB that this site takes.")
-        raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=settings.MAX_UPLOAD_MB))
+        raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=config.MAX_UPLOAD_MB))
 
 
 def check_format(filename: str, file: "File[bytes] | None" = None) -> None:

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.accounts.forms import AdminSignInForm
-from ragsite.admin_base import ModelAdmin
-from ragsite.models import ApiToken
+from ragsite.admin_base import ModelAdmin, RecordAdmin
+from ragsite.models import ApiToken, SettingChange
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
@@ -34,3 +34,13 @@ class ApiTokenAdmin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: a token is revoked, not edited."""
         return False
+
+
+@admin.register(SettingChange)
+class SettingChangeAdmin(RecordAdmin):
+    """Who changed which setting, when, from what and to what."""
+
+    list_display = ["changed_at", "name", "before", "after", "username"]
+    list_filter = ["changed_at"]
+    search_fields = ["name", "username"]
+    fields = ["changed_at", "name", "before", "after", "username"]

@@ -1,11 +1,12 @@
 """What every template may use."""
 
-from django.conf import settings
 from django.http import HttpRequest
+
+from ragsite.site_settings.config import config
 
 SITE_NAME = "Ragsite"
 
 
 def site(request: HttpRequest) -> dict[str, object]:
     """Return the site's own variables."""
-    return {"site_name": SITE_NAME, "max_upload_mb": settings.MAX_UPLOAD_MB}
+    return {"site_name": SITE_NAME, "max_upload_mb": config.MAX_UPLOAD_MB}

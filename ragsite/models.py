@@ -1,8 +1,12 @@
-"""API tokens: named, per user, revocable, and only their hash is kept."""
+"""API tokens: named, per user, revocable, and only their hash is kept; and what administrators set."""
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from ragsite.site_settings.models import SettingChange, SiteSetting
+
+__all__ = ["ApiToken", "SettingChange", "SiteSetting"]
 
 
 class ApiToken(models.Model):

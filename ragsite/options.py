@@ -85,10 +85,14 @@ DATABASE_THREADS = env.integer(
     "database threads of a web process, each with a connection; requests that are answered at once have up to 32 more",
 )
 
-env.section("Documents", shown=False)
-MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), "largest file")
-MAX_DOCUMENT_PAGES = env.integer("RAGSITE_MAX_DOCUMENT_PAGES", 5000, (1, None), "most pages of a document")
-MAX_TABLE_ROWS = env.integer("RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), "most rows of a sheet or table file")
+env.section(_("Documents"), shown=False)
+MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), _("largest file, in MB"), live="site")
+MAX_DOCUMENT_PAGES = env.integer(
+    "RAGSITE_MAX_DOCUMENT_PAGES", 5000, (1, None), _("most pages of a document"), live="site"
+)
+MAX_TABLE_ROWS = env.integer(
+    "RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), _("most rows of a sheet or table file"), live="site"
+)
 INGEST_WORKERS = env.integer(
     "RAGSITE_INGEST_WORKERS", 1, (1, 64), "documents read side by side; for small files each keeps one more place"
 )
@@ -99,8 +103,11 @@ OCR = env.choice(
     "RAGSITE_OCR",
     "auto",
     ("off", "auto", "always"),
-    "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or `off`; "
-    "it comes after the other words are searchable, and takes some seconds a page",
+    _(
+        "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or "
+        "`off`; it comes after the other words are searchable, and takes some seconds a page"
+    ),
+    live="site",
 )
 OCR_ENGINE = env.choice(
     "RAGSITE_OCR_ENGINE",
@@ -115,7 +122,8 @@ OCR_MAX_PAGES = env.integer(
     "RAGSITE_OCR_MAX_PAGES",
     400,
     (1, None),
-    "scanned pages of a document that are read; one with more keeps the rest unread",
+    _("scanned pages of a document that are read; one with more keeps the rest unread"),
+    live="site",
 )
 
 env.section(_("Language model"))
@@ -126,16 +134,34 @@ LLM_API_KEY = env.secret("LLM_API_KEY", _("the endpoint's key, sent as a bearer 
 LLM_MODEL = env.text("LLM_MODEL", "", _("the model's name"), _("first offered"))
 LLM_CONTEXT_WINDOW = env.integer("LLM_CONTEXT_WINDOW", 16_384, (1024, None), _("tokens the model reads"))
 LLM_MAX_TOKENS = env.integer(
-    "LLM_MAX_TOKENS", 2048, (16, None), _("most tokens of an answer; as many are kept free for it in the window")
+    "LLM_MAX_TOKENS",
+    2048,
+    (16, None),
+    _("most tokens of an answer; as many are kept free for it in the window"),
+    live="site",
 )
 LLM_TEMPERATURE = env.decimal(
-    "LLM_TEMPERATURE", 0.3, (0.0, 2.0), _("0 to 2, of answers from documents; other purposes have their own")
+    "LLM_TEMPERATURE",
+    0.3,
+    (0.0, 2.0),
+    _("0 to 2, of answers from documents; other purposes have their own"),
+    live="site",
 )
 LLM_CONCURRENCY = env.integer(
     "LLM_CONCURRENCY",
     100,
     (0, None),
     _("requests at once of a server process; more wait their turn, `0` is any number"),
+)
+LLM_THINKING = env.choice(
+    "LLM_THINKING",
+    "",
+    ("", "reasoning_effort", "enable_thinking", "thinking"),
+    _(
+        "the field by which the endpoint is asked to think before it answers, or not to: `reasoning_effort` (OpenAI, "
+        "Ollama), `enable_thinking` (vLLM, Qwen) or `thinking` (DeepSeek, GLM)"
+    ),
+    _("it is not asked"),
 )
 LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, (0.1, None), _("seconds to connect"))
 LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, (0.1, None), _("seconds between two pieces of an answer"))
@@ -148,40 +174,48 @@ OLLAMA_URL = env.url(
 )
 
 env.section(_("Search"))
-ANSWER_TOP_K = env.integer("ANSWER_TOP_K", 5, (1, 100), _("passages that reach the answer"))
-FUSED_K = env.integer("FUSED_K", 10, (1, 1000), _("hits kept after fusion"))
+ANSWER_TOP_K = env.integer("ANSWER_TOP_K", 5, (1, 100), _("passages that reach the answer"), live="assistant")
+FUSED_K = env.integer("FUSED_K", 10, (1, 1000), _("hits kept after fusion"), live="assistant")
 # Lists this deep are fused before they are cut to k: a hit that both retrievers rank 15th is worth finding.
 RETRIEVER_TOP_K = env.integer(
-    "RETRIEVER_TOP_K", 50, (1, 1000), _("hits of each retriever (words, vectors) that are fused")
+    "RETRIEVER_TOP_K", 50, (1, 1000), _("hits of each retriever (words, vectors) that are fused"), live="assistant"
 )
 # Of 5 to 60, 10 ranked best on English and Chinese sets together; a smaller one trusts the first ranks more.
-RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, (1, None), _("the constant of reciprocal rank fusion"))
+RRF_CONSTANT = env.integer("RRF_CONSTANT", 10, (1, None), _("the constant of reciprocal rank fusion"), live="assistant")
 ENABLE_REORDER = env.boolean(
-    "ENABLE_REORDER", True, _("put the first hits in order by features such as coverage and neighbouring words")
+    "ENABLE_REORDER",
+    True,
+    _("put the first hits in order by features such as coverage and neighbouring words"),
+    live="assistant",
 )
 # How much a vector ranking counts beside one by words, times the square of the share of the query that the model
-# understands. Of 1, 1.5, 2 and 3, neither words nor vectors alone rank better on any set by 2 where the first hits are
-# reordered, and by 1 where they aren't: docs/decisions/fusion.md.
-VECTOR_WEIGHT = env.decimal(
+# understands. Unset, it follows whether the first hits are reordered: docs/decisions/fusion.md.
+VECTOR_WEIGHT = env.optional_decimal(
     "VECTOR_WEIGHT",
-    2.0 if ENABLE_REORDER else 1.0,
-    (0.0, 100.0),
-    _("weight of the vector side against the word side; 1 unless set where `ENABLE_REORDER` is off"),
+    _("weight of the vector side against the word side"),
+    _("2, or 1 where `ENABLE_REORDER` is off"),
+    bounds=(0.0, 100.0),
+    live="assistant",
 )
-REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, (2, 1000), _("how many first hits are put in order so"))
+REORDER_TOP_N = env.integer(
+    "REORDER_TOP_N", 20, (2, 1000), _("how many first hits are put in order so"), live="assistant"
+)
 MERGE_NEIGHBOURS = env.boolean(
-    "MERGE_NEIGHBOURS", True, _("join adjacent passages before an answer is written from them")
+    "MERGE_NEIGHBOURS", True, _("join adjacent passages before an answer is written from them"), live="assistant"
 )
 BROAD_MAX_HITS_PER_DOCUMENT = env.integer(
     "BROAD_MAX_HITS_PER_DOCUMENT",
     4,
     (0, 1000),
     _("most hits of one document for overviews and comparisons; `0` is any number"),
+    live="assistant",
 )
 VECTOR_THRESHOLD = env.optional_decimal(
-    "VECTOR_THRESHOLD", _("least cosine similarity"), pgettext_lazy("setting", "off")
+    "VECTOR_THRESHOLD", _("least cosine similarity"), pgettext_lazy("setting", "off"), live="assistant"
 )
-BM25_THRESHOLD = env.optional_decimal("BM25_THRESHOLD", _("least BM25 score"), pgettext_lazy("setting", "off"))
+BM25_THRESHOLD = env.optional_decimal(
+    "BM25_THRESHOLD", _("least BM25 score"), pgettext_lazy("setting", "off"), live="assistant"
+)
 SEARCH_TIMEOUT = env.decimal(
     "SEARCH_TIMEOUT",
     10.0,
@@ -258,12 +292,13 @@ env.section(
         "it names a chat model, else `LLM_*` do."
     ),
 )
-ENABLE_RERANK = env.boolean("ENABLE_RERANK", False, _("have a model judge the first hits"))
+ENABLE_RERANK = env.boolean("ENABLE_RERANK", False, _("have a model judge the first hits"), live="assistant")
 RERANK_METHOD = env.choice(
     "RERANK_METHOD",
     "endpoint",
     ("endpoint", "local", "llm", "blend"),
     _("`endpoint`, `local` (a cross-encoder in this process), `llm` (the chat model) or `blend`"),
+    live="assistant",
 )
 RERANK_BASE_URL = env.url(
     "RERANK_BASE_URL",
@@ -291,18 +326,27 @@ RERANK_BLEND = env.weights(
     {"fused": 0.3, "endpoint": 0.7},
     ("fused", "endpoint", "local", "llm"),
     _("what a blend weighs: `fused`, `endpoint`, `local`, `llm`"),
+    live="assistant",
 )
-RERANKER_INPUT_TOP_N = env.integer("RERANKER_INPUT_TOP_N", 20, (1, 1000), _("first hits that are judged"))
+RERANKER_INPUT_TOP_N = env.integer(
+    "RERANKER_INPUT_TOP_N", 20, (1, 1000), _("first hits that are judged"), live="assistant"
+)
 RERANK_SCORE_THRESHOLD = env.decimal(
-    "RERANK_SCORE_THRESHOLD", 0.2, (0.0, 1.0), _("least score, 0 to 1; where no hit reaches it, nothing was found")
+    "RERANK_SCORE_THRESHOLD",
+    0.2,
+    (0.0, 1.0),
+    _("least score, 0 to 1; where no hit reaches it, nothing was found"),
+    live="assistant",
 )
-RERANK_KEEP_BEST = env.boolean("RERANK_KEEP_BEST", False, _("keep the best hits where none reaches that score"))
-RERANK_TOP_K = env.integer("RERANK_TOP_K", 5, (1, 1000), _("hits that stay for an answer"))
+RERANK_KEEP_BEST = env.boolean(
+    "RERANK_KEEP_BEST", False, _("keep the best hits where none reaches that score"), live="assistant"
+)
+RERANK_TOP_K = env.integer("RERANK_TOP_K", 5, (1, 1000), _("hits that stay for an answer"), live="assistant")
 # Tokens that are read of a query and a passage together; few rerankers read more than 512.
 RERANK_MAX_TOKENS = env.integer(
     "RERANK_MAX_TOKENS", 512, (32, 32_768), _("tokens read of question and passage together")
 )
-RERANK_TIMEOUT = env.decimal("RERANK_TIMEOUT", 10.0, (0.1, None), _("seconds for a reranking"))
+RERANK_TIMEOUT = env.decimal("RERANK_TIMEOUT", 10.0, (0.1, None), _("seconds for a reranking"), live="site")
 
 env.section(
     _("Conversation"),
@@ -312,17 +356,24 @@ env.section(
         "on."
     ),
 )
-MAX_RECENT_TURNS = env.integer("MAX_RECENT_TURNS", 5, (0, 100), _("earlier turns that a question is read with"))
+MAX_RECENT_TURNS = env.integer(
+    "MAX_RECENT_TURNS", 5, (0, 100), _("earlier turns that a question is read with"), live="assistant"
+)
 MAX_RELEVANT_TURNS = env.integer(
     "MAX_RELEVANT_TURNS",
     2,
     (0, 20),
     _("earlier turns like the question that are read with it, besides the recent ones; `0` is none"),
+    live="assistant",
 )
 # Of 40 pairs of a question and one that goes back to it, all lie above; of questions of the same field with another
 # matter 15 %, of others 0.3 %.
 RELEVANT_TURN_FLOOR = env.decimal(
-    "RELEVANT_TURN_FLOOR", 0.35, (0.0, 1.0), _("least similarity of such a turn to the question; `0` takes the nearest")
+    "RELEVANT_TURN_FLOOR",
+    0.35,
+    (0.0, 1.0),
+    _("least similarity of such a turn to the question; `0` takes the nearest"),
+    live="assistant",
 )
 MEMORY_MAX_FACTS = env.integer(
     "MEMORY_MAX_FACTS", 50, (1, 1000), _("facts that a person may have remembered, and characters of each")
@@ -331,11 +382,42 @@ MEMORY_FACT_CHARACTERS = env.integer("MEMORY_FACT_CHARACTERS", 300, (20, 4000))
 MAX_QUESTION_CHARACTERS = env.integer(
     "MAX_QUESTION_CHARACTERS", 8000, (10, None), _("characters of the longest question")
 )
+ANSWER_MODE = env.choice(
+    "ANSWER_MODE",
+    "general",
+    ("documents", "general", "chat"),
+    _(
+        "what answers come from: `documents` alone; `general`, documents and then general knowledge, where the "
+        "knowledge bases allow it; or `chat`, the model alone"
+    ),
+    live="assistant",
+)
+ANSWER_LENGTH = env.choice(
+    "ANSWER_LENGTH",
+    "normal",
+    ("short", "normal", "detailed"),
+    _("how long a model is asked to make its answers: `short`, `normal` or `detailed`"),
+    live="assistant",
+)
+ANSWER_LANGUAGE = env.choice(
+    "ANSWER_LANGUAGE",
+    "question",
+    ("question", "en", "zh"),
+    _("the language that a model is asked to answer in: that of the `question`, or always `en` or `zh`"),
+    live="assistant",
+)
+ENABLE_MEMORY = env.boolean(
+    "ENABLE_MEMORY",
+    True,
+    _("let people have facts remembered from one chat to the next, which answers then take into account"),
+    live="assistant",
+)
 ANSWER_DIALECT = env.choice(
     "ANSWER_DIALECT",
     "markdown",
     ("markdown", "json"),
     _("how a model is asked to write: `markdown`, or `json` for block events; either is read"),
+    live="assistant",
 )
 CITATION_VERIFIER = env.text(
     "CITATION_VERIFIER",
@@ -352,10 +434,14 @@ CITATION_ENTAILMENT_THRESHOLD = env.decimal(
     "CITATION_ENTAILMENT_THRESHOLD", 0.5, (0.0, 1.0), _("least probability of a verdict of it, 0 to 1")
 )
 CITATION_MODEL_CLAIMS = env.integer(
-    "CITATION_MODEL_CLAIMS", 20, (1, 200), _("sentences of an answer that a model judges; the rules judge the others")
+    "CITATION_MODEL_CLAIMS",
+    20,
+    (1, 200),
+    _("sentences of an answer that a model judges; the rules judge the others"),
+    live="site",
 )
 CITATION_MODEL_TIMEOUT = env.decimal(
-    "CITATION_MODEL_TIMEOUT", 10.0, (0.1, 20.0), _("seconds for it; after them the rules' verdicts stand")
+    "CITATION_MODEL_TIMEOUT", 10.0, (0.1, 20.0), _("seconds for it; after them the rules' verdicts stand"), live="site"
 )
 ENABLE_SOURCE_CITATION = env.boolean(
     "ENABLE_SOURCE_CITATION",
@@ -364,8 +450,9 @@ ENABLE_SOURCE_CITATION = env.boolean(
         "have the model cite its sources as `[n]`; off, they are only listed below its answer, which is not "
         "checked and shows no pictures"
     ),
+    live="assistant",
 )
-MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, (1, None), _("answers at once, per user"))
+MAX_CONCURRENT_TURNS = env.integer("MAX_CONCURRENT_TURNS", 4, (1, None), _("answers at once, per user"), live="site")
 API_REQUESTS_PER_MINUTE = env.integer(
     "API_REQUESTS_PER_MINUTE",
     1200,
@@ -377,26 +464,32 @@ CONVERSATION_EXPIRE_DAYS = env.optional_integer(
     (0, None),
     _("days after which turns are removed, those of pinned chats apart"),
     pgettext_lazy("setting", "never"),
+    live="site",
 )
-PURGE_AFTER_DAYS = env.integer("PURGE_AFTER_DAYS", 30, (1, None), _("days for which a deleted chat is kept"))
+PURGE_AFTER_DAYS = env.integer(
+    "PURGE_AFTER_DAYS", 30, (1, None), _("days for which a deleted chat is kept"), live="site"
+)
 TRACE_EXPIRE_DAYS = env.optional_integer(
     "TRACE_EXPIRE_DAYS",
     (0, None),
     _("days after which the trace of a turn is removed, with the messages that a model was sent"),
     pgettext_lazy("setting", "never"),
+    live="site",
 )
 ENABLE_UNDERSTANDING = env.boolean(
     "ENABLE_UNDERSTANDING",
     True,
     _("ask the model what a question wants; rules decide where it is off, fails or is unsure"),
+    live="assistant",
 )
-UNDERSTAND_TIMEOUT = env.decimal("UNDERSTAND_TIMEOUT", 12.0, (0.1, None), _("seconds for asking it"))
+UNDERSTAND_TIMEOUT = env.decimal("UNDERSTAND_TIMEOUT", 12.0, (0.1, None), _("seconds for asking it"), live="site")
 ENABLE_QUERY_REWRITE = env.boolean(
     "ENABLE_QUERY_REWRITE",
     True,
     _("have the model rewrite, for the search, a question that depends on the conversation"),
+    live="assistant",
 )
-REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, (0.1, None), _("seconds for rewriting a question"))
+REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, (0.1, None), _("seconds for rewriting a question"), live="site")
 # From which relevance on passages count as found, and from which on as an answer (see `relevance_gate`): log-odds, 0 is
 # where it was measured; -100 takes whatever is found.
 RELEVANCE_THRESHOLD = env.decimal(
@@ -407,18 +500,25 @@ RELEVANCE_THRESHOLD = env.decimal(
         "how clearly passages must speak of the question to count as found; `0` is as measured, more is "
         "stricter, `-100` is off"
     ),
+    live="assistant",
 )
 ANSWER_THRESHOLD = env.decimal(
     "ANSWER_THRESHOLD",
     0.0,
     (-100.0, 100.0),
     _("how clearly they must answer it not to be called the closest ones; likewise"),
+    live="assistant",
 )
 ENABLE_FILTER = env.boolean(
-    "ENABLE_FILTER", False, _("have the model judge each hit for whether it answers, and drop those that don't")
+    "ENABLE_FILTER",
+    False,
+    _("have the model judge each hit for whether it answers, and drop those that don't"),
+    live="assistant",
 )
-FILTER_INPUT_TOP_N = env.integer("FILTER_INPUT_TOP_N", 10, (1, 100), _("hits that are judged, and how many at once"))
-FILTER_CONCURRENCY = env.integer("FILTER_CONCURRENCY", 4, (1, 64))
+FILTER_INPUT_TOP_N = env.integer(
+    "FILTER_INPUT_TOP_N", 10, (1, 100), _("hits that are judged, and how many at once"), live="assistant"
+)
+FILTER_CONCURRENCY = env.integer("FILTER_CONCURRENCY", 4, (1, 64), live="site")
 FILTER_TIMEOUT = env.decimal(
-    "FILTER_TIMEOUT", 20.0, (0.1, None), _("seconds for judging all of them; what was not judged stays")
+    "FILTER_TIMEOUT", 20.0, (0.1, None), _("seconds for judging all of them; what was not judged stays"), live="site"
 )

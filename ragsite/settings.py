@@ -266,6 +266,8 @@ SPECTACULAR_SETTINGS = {
         "DocumentStatus": "knowledge.models.Document.Status",
         "EvaluationRunStatus": "retrieval.models.EvaluationRun.Status",
         "MessageStatus": "conversations.models.Message.Status",
+        "AnswerMode": ["documents", "general", "chat"],
+        "SearchMode": ["hybrid", "vector", "fulltext"],
     },
 }
 
@@ -292,27 +294,49 @@ RERANKERS = {
 # --- Conversation ---------------------------------------------------------------------------------
 
 MAX_HISTORY_MESSAGES = 20
-PIPELINE_NODES = [
-    "conversations.pipeline.nodes.system_context.SystemContext",
-    "conversations.pipeline.nodes.save_question.SaveQuestion",
-    "conversations.pipeline.nodes.load_history.LoadHistory",
-    "conversations.pipeline.nodes.memory.Memory",
-    "conversations.pipeline.nodes.relevant_history.RelevantHistory",
-    "conversations.pipeline.nodes.understand.Understand",
-    "conversations.pipeline.nodes.rewrite.Rewrite",
-    "conversations.pipeline.nodes.search.Search",
-    "conversations.pipeline.nodes.fusion.Fusion",
-    "conversations.pipeline.nodes.load_passages.LoadPassages",
-    "conversations.pipeline.nodes.reorder.Reorder",
-    "conversations.pipeline.nodes.rerank.Rerank",
-    "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
-    "conversations.pipeline.nodes.filter.Filter",
-    "conversations.pipeline.nodes.select.Select",
-    "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
-    "conversations.pipeline.nodes.generate.Generate",
-    "conversations.pipeline.nodes.check_citations.CheckCitations",
-    "conversations.pipeline.nodes.save.Save",
-]
+# The nodes of an answer: lists of dotted paths by names, one of which an assistant may name; else it is `default`.
+PIPELINES = {
+    "default": [
+        "conversations.pipeline.nodes.system_context.SystemContext",
+        "conversations.pipeline.nodes.save_question.SaveQuestion",
+        "conversations.pipeline.nodes.load_history.LoadHistory",
+        "conversations.pipeline.nodes.memory.Memory",
+        "conversations.pipeline.nodes.relevant_history.RelevantHistory",
+        "conversations.pipeline.nodes.understand.Understand",
+        "conversations.pipeline.nodes.rewrite.Rewrite",
+        "conversations.pipeline.nodes.search.Search",
+        "conversations.pipeline.nodes.fusion.Fusion",
+        "conversations.pipeline.nodes.load_passages.LoadPassages",
+        "conversations.pipeline.nodes.reorder.Reorder",
+        "conversations.pipeline.nodes.rerank.Rerank",
+        "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
+        "conversations.pipeline.nodes.filter.Filter",
+        "conversations.pipeline.nodes.select.Select",
+        "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
+        "conversations.pipeline.nodes.generate.Generate",
+        "conversations.pipeline.nodes.check_citations.CheckCitations",
+        "conversations.pipeline.nodes.save.Save",
+    ],
+    # No side calls: rules understand the question, and no model rewrites, reranks or judges before the answer.
+    "quick": [
+        "conversations.pipeline.nodes.system_context.SystemContext",
+        "conversations.pipeline.nodes.save_question.SaveQuestion",
+        "conversations.pipeline.nodes.load_history.LoadHistory",
+        "conversations.pipeline.nodes.memory.Memory",
+        "conversations.pipeline.nodes.relevant_history.RelevantHistoryWithoutRewriting",
+        "conversations.pipeline.nodes.understand.UnderstandByRules",
+        "conversations.pipeline.nodes.search.Search",
+        "conversations.pipeline.nodes.fusion.Fusion",
+        "conversations.pipeline.nodes.load_passages.LoadPassages",
+        "conversations.pipeline.nodes.reorder.Reorder",
+        "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
+        "conversations.pipeline.nodes.select.Select",
+        "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
+        "conversations.pipeline.nodes.generate.Generate",
+        "conversations.pipeline.nodes.check_citations.CheckCitations",
+        "conversations.pipeline.nodes.save.Save",
+    ],
+}
 # Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:
 # `async def judge(question, request, result)`, which returns "answered", "nearest" or "nothing".
 ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"

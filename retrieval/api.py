@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from knowledge import access
 from ragsite.api.base import ApiErrorSerializer
+from ragsite.site_settings.config import refresh
 from retrieval.search import SearchFailed, SearchOverloaded, search
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 
@@ -49,6 +50,7 @@ class SearchView(APIView):
         documents = access.readable_document_ids(request.user, wanted.get("documents", []))
         if "documents" in wanted and not documents:
             bases = []
+        refresh()
         sought = form.to_request(tuple(bases), tuple(documents))
         try:
             result = async_to_sync(search)(sought)

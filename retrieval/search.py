@@ -12,6 +12,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from knowledge.models import Chunk
+from ragsite.site_settings.config import config
 from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
 from retrieval.ranking.fusion import FusedChunk, Query, Ranking
@@ -104,10 +105,10 @@ def pool_size(request: SearchRequest) -> int:
     """Return how many fused chunks the stages work on: more than k, where they may move or drop some."""
     deep = request.k * 2 if request.merge_neighbours else request.k
     if request.per_document:
-        deep = max(deep, settings.RETRIEVER_TOP_K)
+        deep = max(deep, request.retriever_top_k)
     options = rerank_options(request)
     judged = options.input_top_n if options.weights else 0
-    return max(deep, judged, settings.REORDER_TOP_N if _reorders(request) else 0)
+    return max(deep, judged, request.reorder_top_n if request.reorder else 0)
 
 
 def rerank_options(request: SearchRequest) -> RerankOptions:
@@ -117,7 +118,7 @@ def rerank_options(request: SearchRequest) -> RerankOptions:
 
 def fuse(rankings: Iterable[Ranking], k: int, constant: int | None = None) -> list[FusedChunk]:
     """Return the k best chunks of the rankings, by the constant of the settings unless told."""
-    return fusion.fuse(rankings, k, settings.RRF_CONSTANT if constant is None else constant)
+    return fusion.fuse(rankings, k, config.RRF_CONSTANT if constant is None else constant)
 
 
 async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
@@ -155,11 +156,11 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
 async def reordered(
     request: SearchRequest, hits: list[Hit], rankings: Sequence[Ranking]
 ) -> tuple[list[Hit], list[Stage]]:
-    """Return the hits with the first `REORDER_TOP_N` in the order of their features, where that is wanted."""
-    if not _reorders(request) or len(hits) < 2:
+    """Return the hits with the first `reorder_top_n` in the order of their features, where that is wanted."""
+    if not request.reorder or len(hits) < 2:
         return hits, []
     began = time.perf_counter()
-    first, rest = hits[: settings.REORDER_TOP_N], hits[settings.REORDER_TOP_N :]
+    first, rest = hits[: request.reorder_top_n], hits[request.reorder_top_n :]
     # In a thread, for it takes milliseconds of work, during which others want to be served.
     ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
     stage = Stage("reorder", ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
@@ -196,7 +197,3 @@ def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[S
     if request.per_document is not None:
         stages.append(Stage("documents", ms_since(began), [(hit.chunk_id, hit.score) for hit in kept]))
     return kept, stages
-
-
-def _reorders(request: SearchRequest) -> bool:
-    return bool(settings.ENABLE_REORDER) if request.reorder is None else request.reorder

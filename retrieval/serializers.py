@@ -6,6 +6,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
+from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import AnswerState, SearchRequest
@@ -40,13 +41,15 @@ class SearchRequestSerializer(serializers.Serializer[None]):
 
     def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...]) -> SearchRequest:
         """Return the search that is asked for, in knowledge bases and documents that the caller may read."""
-        places = ("knowledge_bases", "documents")
-        wanted = {name: value for name, value in self.validated_data.items() if name not in places}
-        query, rerank, k = wanted.pop("query"), wanted.pop("rerank", None), wanted.pop("k", settings.FUSED_K)
-        options = RerankOptions.from_name(rerank, top_k=k) if rerank else None
-        return SearchRequest(
-            (Query(query),), knowledge_base_ids, k, rerank=options, document_ids=document_ids, **wanted
-        )
+        wanted = dict(self.validated_data)
+        query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
+        wanted.pop("knowledge_bases", None)
+        wanted["document_ids"] = document_ids
+        wanted.pop("documents", None)
+        k = wanted.pop("k", config.FUSED_K)
+        options = RerankOptions.from_name(rerank, top_k=k) if rerank else RerankOptions.from_settings(top_k=k)
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return SearchRequest((Query(query),), knowledge_base_ids, k, rerank=options, **given)
 
 
 class AnswerStateField(serializers.ChoiceField):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Picture
+from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query, Ranking, Retriever, Source
 from retrieval.ranking.rerank_options import RerankOptions
 
@@ -40,21 +40,24 @@ class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
     `document_ids` narrow it to these of their documents; none means all. Thresholds are absolute: cosine similarity,
-    BM25 score. `per_document` is the most hits of one document, None for any number; another field that is None takes
-    the setting's value. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks
-    for work rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so
-    a request is the key under which its result is kept.
+    BM25 score; None is none. `vector_weight` is what vectors count beside words; None follows `reorder`.
+    `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
+    in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
+    rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so a request
+    is the key under which its result is kept.
     """
 
     queries: tuple[Query, ...]
     knowledge_base_ids: tuple[int, ...]
-    k: int = field(default_factory=lambda: int(settings.FUSED_K))
+    k: int = field(default_factory=lambda: config.FUSED_K)
     mode: Mode = "hybrid"
-    vector_threshold: float | None = None
-    bm25_threshold: float | None = None
-    vector_weight: float | None = None
-    rrf_constant: int | None = None
-    reorder: bool | None = None
+    vector_threshold: float | None = field(default_factory=lambda: config.VECTOR_THRESHOLD)
+    bm25_threshold: float | None = field(default_factory=lambda: config.BM25_THRESHOLD)
+    vector_weight: float | None = field(default_factory=lambda: config.VECTOR_WEIGHT)
+    rrf_constant: int = field(default_factory=lambda: config.RRF_CONSTANT)
+    reorder: bool = field(default_factory=lambda: config.ENABLE_REORDER)
+    reorder_top_n: int = field(default_factory=lambda: config.REORDER_TOP_N)
+    retriever_top_k: int = field(default_factory=lambda: config.RETRIEVER_TOP_K)
     rerank: RerankOptions | None = None
     merge_neighbours: bool = False
     document_ids: tuple[int, ...] = ()

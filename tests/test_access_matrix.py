@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
 from conversations import services
-from conversations.models import ChatSession, ContextEntry, MemoryFact, Message, ShareLink
+from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
@@ -53,6 +53,7 @@ class World:
     question: EvaluationQuestion
     run: EvaluationRun
     link: ShareLink
+    assistant: Assistant
 
 
 def make_world(owner: User, member: User) -> World:
@@ -74,9 +75,13 @@ def make_world(owner: User, member: User) -> World:
     question = evaluation_sets.add_question(golden, "Which port?", [chunk.pk])
     run = EvaluationRun.objects.create(evaluation_set=golden)
     link = ShareLink.objects.create(session=session, last_turn=answer.turn)
+    assistant = Assistant.objects.create(name=f"Assistant {base.pk}", everyone=False)
+    assistant.people.add(owner)
+    assistant.versions.create(number=1)
     return World(
-        owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link
-    )
+        owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
+        assistant,
+    )  # fmt: skip
 
 
 def _pdf() -> bytes:
@@ -180,7 +185,22 @@ def run(world: World) -> dict[str, Any]:
     return {"pk": world.run.pk}
 
 
+def assistant(world: World) -> dict[str, Any]:
+    return {"pk": world.assistant.pk}
+
+
+def version(world: World) -> dict[str, Any]:
+    return {"pk": world.assistant.pk, "number": 1}
+
+
 MATRIX: dict[str, Ids] = {
+    "choose-assistant": session,
+    "assistant": assistant,
+    "copy-assistant": assistant,
+    "delete-assistant": assistant,
+    "export-assistant": assistant,
+    "ask-assistant": assistant,
+    "take-up-version": version,
     "revoke-token": token,
     "knowledge-base": base,
     "knowledge-base-upload": base,

@@ -23,7 +23,15 @@ TOP = (
 )
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
 # The rooms of `conversations`, bottom to top. Modules beside them lie below, but for those of `STARTED_LAST`.
-ROOMS = (("prompts", "memory", "citations"), ("pipeline",), ("turns",), ("sharing",), ("api",), ("web",), ("admin",))
+ROOMS = (
+    ("prompts", "memory", "citations", "assistants"),
+    ("pipeline",),
+    ("turns",),
+    ("sharing",),
+    ("api",),
+    ("web",),
+    ("admin",),
+)
 STARTED_LAST = ("apps", "checks", "management", "retention", "schedules", "tasks")
 # Modules of a folder that a newcomer can take in at a glance.
 MOST_AT_TOP, MOST_IN_ROOM = 16, 15

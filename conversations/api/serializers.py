@@ -9,9 +9,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations import queries
+from conversations.assistants.choice import Choices
 from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
-from conversations.turns.lifecycle import INVISIBLE
+from conversations.turns.lifecycle import INVISIBLE, Ask
 from ragsite.api.fields import (
     BooleanField,
     ChoiceField,
@@ -42,12 +43,16 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
 
     chat_title = serializers.CharField(source="title")
     chat_time = serializers.DateTimeField(source="last_activity_at")
+    model_id = serializers.CharField(source="model.model", default=None, allow_null=True)
 
     class Meta:
         """Names are those of the chat routes' clients."""
 
         model = ChatSession
-        fields = ["id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents"]
+        fields = [
+            "id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents", "assistant",
+            "model_id",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -68,10 +73,16 @@ class SessionDetailSerializer(SessionSerializer):
 
 
 class ScopeSerializer(serializers.Serializer[Any]):
-    """What a session asks: knowledge bases, or documents in place of them."""
+    """What a session asks, knowledge bases or documents in place of them, and who answers in it."""
 
     knowledge_bases = IdsField(required=False, help_text="With no documents either, all that the caller may read.")
     documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
+    assistant = IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`; null is the default."
+    )
+    model_id = TextField(
+        required=False, allow_null=True, max_length=200, help_text="One of `/api/models`; null is the default."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse both at once: which of them were meant can't be told."""
@@ -281,6 +292,8 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
     """How a turn came to its answer."""
 
     turn_id = serializers.IntegerField(source="pk")
+    assistant = serializers.CharField(source="assistant_version.assistant.name", default=None, allow_null=True)
+    assistant_version = serializers.IntegerField(source="assistant_version.number", default=None, allow_null=True)
     answer_state = AnswerStateField()
     steps = TraceStepSerializer(source="trace", many=True)
 
@@ -288,7 +301,10 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
         """The plan's action, the query that was searched, the model that wrote."""
 
         model = Turn
-        fields = ["turn_id", "request_id", "retrieval_query", "action", "answer_state", "model", "token_count", "steps"]
+        fields = [
+            "turn_id", "request_id", "retrieval_query", "action", "answer_state", "assistant", "assistant_version",
+            "model", "token_count", "steps",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -306,7 +322,65 @@ class FeedbackSerializer(ModelSerializer[Feedback]):
         extra_kwargs = {"comment": {"max_length": 4000}}
 
 
-class AskSerializer(serializers.Serializer[Any]):
+class ChoicesSerializer(serializers.Serializer[Any]):
+    """How one question is answered; what is left out or null is as the session, its assistant or the site has it."""
+
+    assistant = IntegerField(required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`.")
+    model_id = TextField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=200,
+        help_text="The model that writes: one of `/api/models`. Another is refused with the list.",
+    )
+    insert_block_llm_id = TextField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=200,
+        help_text="The model that judges each passage, where one does: likewise.",
+    )
+    thinking = BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="true asks the model to think first, where it can be asked; false asks it not to, and hides it.",
+    )
+    mode = ChoiceField(
+        choices=["documents", "general", "chat"],
+        required=False,
+        allow_null=True,
+        help_text="Answer from documents alone, from them and then general knowledge, or chat without them.",
+    )
+    k = IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=100, help_text="Hits that are kept after the fusion."
+    )
+    rerank_top_n = IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_PASSAGES,
+        help_text="how many passages the answer is given at most",
+    )
+    use_insert_block = BooleanField(
+        required=False, allow_null=True, help_text="have a model judge each passage for whether it answers"
+    )
+
+    def ask(self, **fields: Any) -> Ask:
+        """Return the question with what was chosen for it; `fields` are further ones of `Ask`."""
+        data = self.validated_data
+        choices = Choices(
+            assistant_id=data.get("assistant"),
+            model=data.get("model_id") or "",
+            filter_model=data.get("insert_block_llm_id") or "",
+            thinking=data.get("thinking"),
+            mode=data.get("mode") or "",
+            k=data.get("k"),
+        )
+        asked = {"use_filter": data.get("use_insert_block"), "top_n": data.get("rerank_top_n"), "choices": choices}
+        return Ask(question=data["question"], parent_turn_id=data.get("parent_turn_id"), **asked | fields)
+
+
+class AskSerializer(ChoicesSerializer):
     """A question. `parent_turn_id` names the turn that it follows, null starts a new branch at the root;
     without it, it follows the newest. The same `request_id` sent twice is one turn.
     """
@@ -325,29 +399,30 @@ class AskSerializer(serializers.Serializer[Any]):
         return {"question": attrs.get("content"), **attrs}
 
 
-class ConversationSerializer(serializers.Serializer[Any]):
-    """A question in a session, or in a new one when none is named.
-
-    `model_id` is taken so that clients needn't change; which model answers is up to the administrator.
-    """
+class ConversationSerializer(ChoicesSerializer):
+    """A question in a session, or in a new one when none is named."""
 
     question = QuestionField()
     session_id = IntegerField(required=False, allow_null=True, min_value=1)
-    thinking = BooleanField(default=True, help_text="false leaves the THINK: frames out")
-    model_id = TextField(required=False, allow_null=True, allow_blank=True)
-    rerank_top_n = IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MOST_PASSAGES,
-        help_text="how many passages the answer is given at most; left out, as the site is set",
-    )
-    use_insert_block = BooleanField(
-        required=False,
-        allow_null=True,
-        help_text="have a model judge each passage for whether it answers; left out, as the site is set",
-    )
     parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
+
+
+class AssistantSerializer(serializers.Serializer[Any]):
+    """An assistant that the caller may choose."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    is_default = serializers.BooleanField()
+    greeting = serializers.CharField()
+    questions = serializers.ListField(child=serializers.CharField(), help_text="Suggested ones.")
+
+
+class OfferedModelSerializer(serializers.Serializer[Any]):
+    """A model that the caller may choose to write answers."""
+
+    id = serializers.CharField()
+    is_default = serializers.BooleanField()
 
 
 class StartedSerializer(serializers.Serializer[Any]):

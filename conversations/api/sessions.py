@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -16,10 +17,12 @@ from rest_framework.views import APIView
 
 from conversations import access, queries, services, turn_store
 from conversations.api.serializers import (
+    AssistantSerializer,
     CitationSerializer,
     DoneSerializer,
     FeedbackSerializer,
     MessageSerializer,
+    OfferedModelSerializer,
     SessionCreatedSerializer,
     SessionCreateSerializer,
     SessionDetailSerializer,
@@ -28,7 +31,9 @@ from conversations.api.serializers import (
     StartedSerializer,
     TraceSerializer,
 )
+from conversations.assistants import choice
 from conversations.models import ChatSession, Citation
+from conversations.prompts import active
 from conversations.turns import lifecycle, redaction
 from conversations.turns.lifecycle import Started, TurnRefused
 from knowledge.access import readable_document_ids, readable_ids
@@ -41,6 +46,8 @@ _REFUSAL_STATUS = {
     "not_cut": status.HTTP_409_CONFLICT,
     "nothing_came": status.HTTP_409_CONFLICT,
     "unknown_parent": status.HTTP_404_NOT_FOUND,
+    "no_assistant": status.HTTP_404_NOT_FOUND,
+    "assistant_unusable": status.HTTP_409_CONFLICT,
 }
 # Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
 _WAIT_FOR_A_TURN = 5
@@ -90,7 +97,8 @@ class SessionList(generics.ListAPIView[ChatSession]):
     def get_queryset(self) -> QuerySet[ChatSession]:
         """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
         words = self.request.query_params.get("q", "")
-        return queries.search_sessions(self.request.user, words).prefetch_related("knowledge_bases", "documents")
+        found = queries.search_sessions(self.request.user, words).select_related("model")
+        return found.prefetch_related("knowledge_bases", "documents")
 
     @extend_schema(parameters=[OpenApiParameter("q", str, description="words of titles, questions or answers")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -103,7 +111,9 @@ class SessionList(generics.ListAPIView[ChatSession]):
         given = SessionCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         bases, documents = _asked(request.user, given.validated_data)
-        session = services.create_session(request.user, given.validated_data["chat_title"], bases, documents)
+        with transaction.atomic():
+            session = services.create_session(request.user, given.validated_data["chat_title"], bases, documents)
+            _choose(request.user, session, given.validated_data)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
         return Response(body, status=status.HTTP_201_CREATED)
 
@@ -144,6 +154,7 @@ class SessionDetail(APIView):
             if "knowledge_bases" not in changes and not documents:
                 bases = list(session.knowledge_bases.values_list("pk", flat=True))
             services.set_scope(request.user, session, bases, documents)
+        _choose(request.user, session, changes)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])
         return done(_("The chat is updated."))
@@ -153,6 +164,37 @@ def _asked(user: Any, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
     """Return what a session is to ask: knowledge bases or documents; raises `Http404` where one can't be read."""
     bases = readable_ids(user, given.get("knowledge_bases", []))
     return bases, readable_document_ids(user, given.get("documents", []))
+
+
+def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
+    """Store who answers in a session from now on, where that is given; raises `Http404`, `TurnNotBegun`."""
+    try:
+        if "assistant" in given:
+            choice.set_assistant(user, session, given["assistant"])
+        if "model_id" in given:
+            choice.set_model(session, given["model_id"] or "")
+    except TurnRefused as refusal:
+        raise TurnNotBegun(refusal) from None
+
+
+class AssistantList(APIView):
+    """The assistants that the caller may choose, the default first."""
+
+    @extend_schema(responses=AssistantSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List them."""
+        return Response(AssistantSerializer(choice.listed(request.user), many=True).data)
+
+
+class ModelList(APIView):
+    """The models that the caller may choose to write answers, the one that does otherwise first."""
+
+    @extend_schema(responses=OfferedModelSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List them; empty where answers are quoted and none is offered."""
+        setup = active.site_setup()
+        own = choice.own_model(setup)
+        return Response([{"id": name, "is_default": name == own} for name in choice.offered_models(setup)])
 
 
 class MessageDetail(APIView):

@@ -29,7 +29,6 @@ from conversations.events import DoneEvent, ErrorEvent, Event
 from conversations.models import Message
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
-from conversations.turns.lifecycle import Ask
 from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer
@@ -113,10 +112,8 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
         given = AskSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         data = given.validated_data
-        question = Ask(
+        question = given.ask(
             session_id=session.pk,
-            question=data["question"],
-            parent_turn_id=data.get("parent_turn_id"),
             request_id=data.get("request_id") or uuid.uuid4(),
             language=language(),
             as_root="parent_turn_id" in data and data["parent_turn_id"] is None,
@@ -183,13 +180,7 @@ class Conversation(AsyncAPIView):
             raise Http404(_("The turn to go on from is not in this chat."))
         else:
             session = await sync_to_async(services.create_session)(request.user)
-        question = Ask(
-            session_id=session.pk,
-            question=data["question"],
-            parent_turn_id=data.get("parent_turn_id"),
-            language=language(),
-            use_filter=data.get("use_insert_block"),
-            top_n=data.get("rerank_top_n"),
-        )
+        question = given.ask(session_id=session.pk, language=language())
         started = await begun(lifecycle.start_turn(request.user, question))
-        return stream(request, started.assistant_message_id, 0, PrefixFrames(thinking=data["thinking"]).feed)
+        frames = PrefixFrames(thinking=data.get("thinking") is not False)
+        return stream(request, started.assistant_message_id, 0, frames.feed)

@@ -35,5 +35,7 @@ urlpatterns = [
     path("memory", memory_api.Memory.as_view(), name="api-memory"),
     path("memory/facts", memory_api.MemoryFacts.as_view(), name="api-memory-facts"),
     path("memory/facts/<int:pk>", memory_api.MemoryFact.as_view(), name="api-memory-fact"),
+    path("assistants", sessions.AssistantList.as_view(), name="api-assistants"),
+    path("models", sessions.ModelList.as_view(), name="api-models"),
     path("chat/conversation", streams.Conversation.as_view(), name="api-conversation"),
 ]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
@@ -13,6 +12,7 @@ from conversations.history import TOLD, PastTurn, grouped, with_texts
 from conversations.models import Message, Turn
 from ragsite.db import in_database
 from ragsite.language import language_of
+from ragsite.site_settings.config import config
 from retrieval.engine import spaces
 from retrieval.engine.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
@@ -59,8 +59,8 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
         vector = await spaces.with_model(spaces.embed_query, space, question)
         turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
         if turns:
-            return _chosen(turns, recent, limit, "vector", settings.RELEVANT_TURN_FLOOR)
-    floor = WORDS_FLOOR if settings.RELEVANT_TURN_FLOOR else 0.0
+            return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR)
+    floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
     return _chosen(await in_database(_by_words, question, older), recent, limit, "words", floor)
 
 

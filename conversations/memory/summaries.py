@@ -28,6 +28,7 @@ from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.prompt_tokens import shorten
 from ragsite.llm.stream.think import strip_thinking
 from ragsite.llm.types import ChatMessage
+from ragsite.site_settings.config import config
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> lis
     `covered` is the last turn of the present summary, `cut` are turns that the last prompt had no room for. The newest
     turn is never summarised: a follow-up needs it as it is.
     """
-    recent = min(settings.MAX_RECENT_TURNS, settings.MAX_HISTORY_MESSAGES // 2)
+    recent = min(config.MAX_RECENT_TURNS, settings.MAX_HISTORY_MESSAGES // 2)
     missing = [place for place, turn in enumerate(branch) if place < len(branch) - recent or turn in cut]
     start = branch.index(covered) + 1 if covered in branch else 0
     if not missing or missing[-1] < start:

@@ -89,9 +89,11 @@ class Graph:
             ) from None
 
     @classmethod
-    def from_settings(cls) -> "Graph":
-        """Assemble the graph of `PIPELINE_NODES` with the hooks of `PIPELINE_HOOKS`; raises `HookError` too."""
-        return cls.from_paths(settings.PIPELINE_NODES, load_hooks(settings.PIPELINE_HOOKS))
+    def from_settings(cls, name: str = "default") -> "Graph":
+        """Assemble a graph of `PIPELINES` with the hooks of `PIPELINE_HOOKS`; raises `HookError` too."""
+        if name not in settings.PIPELINES:
+            raise GraphError(f"There is no pipeline {name!r}.", f"There are: {', '.join(settings.PIPELINES)}.")
+        return cls.from_paths(settings.PIPELINES[name], load_hooks(settings.PIPELINE_HOOKS))
 
     @classmethod
     def from_paths(cls, paths: Sequence[str], hooks: Sequence[Hook] = ()) -> "Graph":

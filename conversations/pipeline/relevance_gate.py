@@ -11,13 +11,12 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
-from django.conf import settings
-
 from conversations.citations.facts import is_named, names
 from conversations.pipeline.understanding.answer_types import asked_for, holds_thing
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage, question_words
 from conversations.pipeline.writing.extractive import terms_above, unit_terms, units
 from ragsite.db import in_database
+from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import Frequencies
@@ -113,9 +112,9 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
     """
     asked = question_words(question, frequencies)
     evidence = _evidence(question, asked, hits[:PASSAGES], frequencies.size, nearest)
-    if not hits or evidence.relevance < settings.RELEVANCE_THRESHOLD:
+    if not hits or evidence.relevance < config.RELEVANCE_THRESHOLD:
         return Judgement("nothing", evidence)
-    return Judgement("answered" if evidence.answering >= settings.ANSWER_THRESHOLD else "nearest", evidence)
+    return Judgement("answered" if evidence.answering >= config.ANSWER_THRESHOLD else "nearest", evidence)
 
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:

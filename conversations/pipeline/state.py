@@ -37,6 +37,13 @@ class Request:
     use_filter: bool | None = None
     # How many passages the answer is given at most; None is what the site, or the plan, is set to.
     top_n: int | None = None
+    # The knowledge bases that its assistant is asked about; none are all that the user may read.
+    knowledge_base_ids: tuple[int, ...] = ()
+    # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
+    thinking: bool | None = None
+    # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
+    assistant_version_id: int | None = None
+    assistant: str = ""
     # The turn in which the cut answer began that this one goes on with, and all that came of it.
     continued: PastTurn | None = None
 

@@ -13,15 +13,22 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
 
+# The purposes whose replies people read.
+WRITING = ("answer", "chat", "clarify")
+
 
 def profile_endpoint(purpose: str) -> Endpoint | None:
     """Return the enabled profile of a purpose as an endpoint, or None."""
-    return _of_setup(active.setup(), purpose)
+    profile = active.profile_of(purpose)
+    return endpoint_of(profile) if profile is not None else None
 
 
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return where the model of a purpose is; None means that no model is configured for it."""
-    return _of_setup(await active.asetup(), purpose) or await default_endpoint_for(purpose)
+    setup = await active.asetup()
+    profile = setup.profiles.get(purpose)
+    found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
+    return replace(found, think=setup.think) if found is not None and purpose in WRITING else found
 
 
 async def default_endpoint_for(purpose: str) -> Endpoint | None:
@@ -51,8 +58,3 @@ async def client_for(purpose: str) -> ChatClient | None:
     """Return a chat client for a purpose, to be closed after use; None when no model is configured."""
     endpoint = await endpoint_for(purpose)
     return ChatClient(endpoint) if endpoint is not None else None
-
-
-def _of_setup(setup: active.Setup, purpose: str) -> Endpoint | None:
-    profile = setup.profiles.get(purpose)
-    return endpoint_of(profile) if profile is not None else None

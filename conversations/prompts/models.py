@@ -67,6 +67,13 @@ class ModelProfile(models.Model):
         TITLE = "title", _("Title")
         EMBEDDING = "embedding", _("Embedding")
 
+    class Thinking(models.TextChoices):
+        """How the endpoint is asked to think before it answers, or not to; empty where it can't be."""
+
+        EFFORT = "reasoning_effort", _("reasoning_effort (OpenAI, Ollama)")
+        TEMPLATE = "enable_thinking", _("chat_template_kwargs.enable_thinking (vLLM, Qwen)")
+        TYPE = "thinking", _("thinking.type (DeepSeek, GLM)")
+
     purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
     base_url = models.URLField(_("base URL"), max_length=500)
     model = models.CharField(_("model"), max_length=200)
@@ -80,7 +87,13 @@ class ModelProfile(models.Model):
     concurrency = models.PositiveIntegerField(
         _("requests at once"), default=100, help_text=_("of one server process; 0 is any number")
     )
-    enabled = models.BooleanField(_("enabled"), default=True)
+    thinking = models.CharField(_("thinking"), max_length=20, choices=Thinking.choices, blank=True)
+    enabled = models.BooleanField(
+        _("enabled"), default=True, help_text=_("The site uses it for its purpose; assistants may name others.")
+    )
+    offered = models.BooleanField(
+        _("people may choose it"), default=False, help_text=_("To write their answers, below the question and by API.")
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

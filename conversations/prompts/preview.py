@@ -19,6 +19,7 @@ from knowledge import access
 from knowledge.models import Chunk
 from ragsite.llm.default import default_endpoint
 from ragsite.llm.types import ChatMessage
+from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
 # The purposes whose messages hold the conversation as turns; the others are given it as a text, where they are.
@@ -52,12 +53,12 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
     """
     endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
     if endpoint is None:
-        window = Window.of(settings.LLM_CONTEXT_WINDOW, settings.LLM_MAX_TOKENS)
+        window = Window.of(settings.LLM_CONTEXT_WINDOW, config.LLM_MAX_TOKENS)
     else:
         window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     question = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first() or ""
     if purpose not in _WRITES:
-        past = past_turns(turn.session_id, branch_of(turn.session_id, turn.parent_turn_id), settings.MAX_RECENT_TURNS)
+        past = past_turns(turn.session_id, branch_of(turn.session_id, turn.parent_turn_id), config.MAX_RECENT_TURNS)
         # As a judge of them is given them: all, or, one by one, the first.
         hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
         evidence = "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1))
@@ -77,7 +78,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
         language=language,
         hits=_hits(turn, reader) if purpose == "answer" else (),
         summary=summary_of(turn.session_id, branch) if len(branch) > 1 else "",
-        recent=recent_turns(turn.session_id, branch, settings.MAX_RECENT_TURNS),
+        recent=recent_turns(turn.session_id, branch, config.MAX_RECENT_TURNS),
     )
     try:
         composed = compose(material, window)

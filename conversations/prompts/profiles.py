@@ -12,6 +12,7 @@ from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import EmbeddingModel, OpenAIEmbedder
 from ragsite.llm.errors import LLMError
 from ragsite.llm.types import ChatMessage, Endpoint
+from ragsite.site_settings.config import config
 from retrieval.models import EmbeddingSpace
 
 # Seconds that an administrator waits for an answer.
@@ -50,8 +51,8 @@ MANNERS: dict[str, Manner] = {
 
 def manner(purpose: str) -> Manner:
     """Return how a purpose asks; an answer from evidence as `LLM_TEMPERATURE` and `LLM_MAX_TOKENS` say."""
-    found = MANNERS.get(purpose, Manner(settings.LLM_TEMPERATURE))
-    most = settings.LLM_MAX_TOKENS
+    found = MANNERS.get(purpose, Manner(config.LLM_TEMPERATURE))
+    most = config.LLM_MAX_TOKENS
     return replace(found, max_tokens=min(found.max_tokens or most, most))
 
 
@@ -68,6 +69,7 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
         max_tokens=profile.max_tokens,
         temperature=profile.temperature,
         concurrency=profile.concurrency,
+        thinking_field=profile.thinking,
     )
 
 
@@ -114,7 +116,7 @@ async def try_profile(profile: ModelProfile) -> Outcome:
 
 
 async def _ask(endpoint: Endpoint, purpose: str) -> str:
-    if purpose == ModelProfile.Purpose.RERANK and settings.RERANK_METHOD != "llm":
+    if purpose == ModelProfile.Purpose.RERANK and config.RERANK_METHOD != "llm":
         from ragsite.llm.reranking.remote import RemoteReranker
 
         reranker = RemoteReranker(endpoint, settings.RERANK_STYLE)

@@ -22,6 +22,7 @@ from ragsite.llm.reranking.remote import RemoteReranker
 from ragsite.llm.reranking.rerank import Reranker, Scores
 from ragsite.llm.reranking.scores import parse_scores
 from ragsite.llm.types import ChatMessage, Endpoint
+from ragsite.site_settings.config import config
 
 # The share of a model's window that a prompt may fill; counts are estimates.
 _FILL = 0.95
@@ -54,7 +55,7 @@ async def language_model() -> Reranker:
 
 def profile_chats() -> bool:
     """Whether a model profile for reranking names a chat model rather than a rerank endpoint."""
-    return bool(settings.RERANK_METHOD == "llm")
+    return bool(config.RERANK_METHOD == "llm")
 
 
 class PromptedReranker:
@@ -85,4 +86,4 @@ class PromptedReranker:
 
 def _hurried(endpoint: Endpoint) -> Endpoint:
     """Return the endpoint with no more time than a reranking has, so that it is not retried in vain."""
-    return replace(endpoint, total_timeout=min(endpoint.total_timeout, settings.RERANK_TIMEOUT))
+    return replace(endpoint, total_timeout=min(endpoint.total_timeout, config.RERANK_TIMEOUT))

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations.prompts import active
 from conversations.prompts.defaults import DEFAULTS
+from ragsite.site_settings.config import config
 
 # What each purpose's prompt may use, beside `date` and `time`.
 VARIABLES: dict[str, set[str]] = {
@@ -43,6 +43,22 @@ _SHOWN = {"answer", "chat", "general"}
 _NO_MARKERS = {
     "en": "Unlike what was said above, write no citations such as [n]: the passages are listed below the answer.",
     "zh": "与上述要求不同：不要写 [n] 之类的引用标注，段落会列在回答下方。",
+}
+
+# What a shown reply's prompt ends with where it is to be shorter or longer than usual, or in one language always.
+_LENGTHS = {
+    ("short", "en"): "Keep the answer short: at most three sentences, unless a list or a table is asked for.",
+    ("short", "zh"): "回答要简短：除非要求列表或表格，否则不超过三句话。",
+    ("detailed", "en"): "Answer in detail: give the conditions, exceptions and steps that belong to it, with headings "
+    "or lists where they help.",
+    ("detailed", "zh"): "回答要详细：写出相关的条件、例外和步骤，必要时使用标题或列表。",
+}
+_LANGUAGES = {
+    ("en", "en"): "Write the whole answer in English, whatever the language of the question and of the passages.",
+    ("en", "zh"): "无论问题和段落使用何种语言，都用英文书写整个回答。",
+    ("zh", "en"): "Write the whole answer in Simplified Chinese, whatever the language of the question and of the "
+    "passages.",
+    ("zh", "zh"): "无论问题和段落使用何种语言，都用简体中文书写整个回答。",
 }
 
 _VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
@@ -148,11 +164,14 @@ async def aget_prompt(purpose: str, language: str) -> Prompt:
 
 
 def as_set(prompt: Prompt, purpose: str, language: str) -> Prompt:
-    """Return a prompt with what the settings ask of answers: blocks instead of Markdown, and no citations."""
-    added = []
-    if purpose in _SHOWN and settings.ANSWER_DIALECT == "json":
+    """Return a prompt with what the settings ask of answers: length, language, blocks as JSON, and no citations."""
+    added: list[str] = []
+    if purpose in _SHOWN:
+        asked = (_LENGTHS.get((config.ANSWER_LENGTH, language)), _LANGUAGES.get((config.ANSWER_LANGUAGE, language)))
+        added += [text for text in asked if text]
+    if purpose in _SHOWN and config.ANSWER_DIALECT == "json":
         added.append(_active("blocks", language).system)
-    if purpose == "answer" and not settings.ENABLE_SOURCE_CITATION:
+    if purpose == "answer" and not config.ENABLE_SOURCE_CITATION:
         added.append(_NO_MARKERS[language])
     return replace(prompt, system="\n\n".join([prompt.system, *added]))
 

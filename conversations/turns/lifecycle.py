@@ -13,9 +13,11 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
+from conversations.assistants import choice
+from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, joined
 from conversations.models import Message, Turn
-from conversations.pipeline.graph import Graph
+from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
 from conversations.prompts import active
 from conversations.turn_store import Started, TurnRefused
@@ -38,7 +40,7 @@ class Ask:
 
     The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
     `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
-    the site is set to.
+    is set.
     """
 
     session_id: int
@@ -49,6 +51,7 @@ class Ask:
     as_root: bool = False
     use_filter: bool | None = None
     top_n: int | None = None
+    choices: Choices = field(default_factory=Choices)
     continues: bool = False
 
 
@@ -58,9 +61,18 @@ _afterwards: set[asyncio.Task[None]] = set()
 
 
 @cache
-def pipeline() -> Graph:
-    """Return the graph of the settings, assembled once."""
-    return Graph.from_settings()
+def pipeline(name: str = "default") -> Graph:
+    """Return a graph of `PIPELINES`, assembled once."""
+    return Graph.from_settings(name)
+
+
+def find_node(key: str) -> Node | None:
+    """Return the node that has a key, or reports a step by it, in the first pipeline where there is one."""
+    for name in settings.PIPELINES:
+        for node in pipeline(name).nodes.values():
+            if key == node.key or key in node.reports:
+                return node
+    return None
 
 
 async def start_turn(user: Any, ask: Ask) -> Started:
@@ -70,7 +82,8 @@ async def start_turn(user: Any, ask: Ask) -> Started:
     or a user who has too many answers running. The same `request_id` again returns the turn that it started.
     """
     with active.pinned_setup():  # by the turn, which is a task begun within
-        runner = TurnRunner(pipeline(), await in_database(_prepare, user, ask), on_end=_ended)
+        name, state = await in_database(_prepare, user, ask)
+        runner = TurnRunner(pipeline(name), state, on_end=_ended)
         _runners.add(runner)
         try:
             # The client may leave at this moment; the turn goes on.
@@ -91,10 +104,16 @@ async def stop_turn(user: Any, message_id: int) -> bool:
 
 
 async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
-    """Answer the question of an answer again, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    """Answer the question of an answer again, as a sibling turn, by the version of the assistant that answered it.
+
+    Raises `Http404`, `TurnRefused`.
+    """
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
-    return await _sibling(user, message.turn, question, language, request_id, continues=message.turn.continues)
+    turn = message.turn
+    return await _sibling(
+        user, turn, question, language, request_id, continues=turn.continues, version_id=turn.assistant_version_id
+    )
 
 
 async def edit(
@@ -120,6 +139,7 @@ async def continue_answer(
             request_id=request_id or uuid.uuid4(),
             language=language,
             continues=True,
+            choices=Choices(version_id=message.turn.assistant_version_id),
         ),
     )
 
@@ -150,7 +170,14 @@ async def wait_for_all() -> None:
 
 
 async def _sibling(
-    user: Any, turn: Turn, question: str, language: str, request_id: uuid.UUID | None, *, continues: bool = False
+    user: Any,
+    turn: Turn,
+    question: str,
+    language: str,
+    request_id: uuid.UUID | None,
+    *,
+    continues: bool = False,
+    version_id: int | None = None,
 ) -> Started:
     parent = turn.parent_turn_id
     ask = Ask(
@@ -161,6 +188,7 @@ async def _sibling(
         language=language,
         as_root=parent is None,
         continues=continues,
+        choices=Choices(version_id=version_id),
     )
     return await start_turn(user, ask)
 
@@ -177,9 +205,10 @@ def _ended(runner: TurnRunner) -> None:
     task.add_done_callback(_afterwards.discard)
 
 
-def _prepare(user: Any, ask: Ask) -> State:
+def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
+    """Return the name of the pipeline and the state that a turn begins with; its setup is pinned."""
     session = access.get_session(user, ask.session_id)
-    active.setup()  # the turn will need it, and this is a database thread already
+    chosen = choice.for_turn(user, session, ask.choices)
     parent = None if ask.as_root else ask.parent_turn_id
     if parent is not None and not session.turns.filter(pk=parent).exists():
         raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
@@ -204,9 +233,13 @@ def _prepare(user: Any, ask: Ask) -> State:
         language=ask.language,
         use_filter=ask.use_filter,
         top_n=ask.top_n,
+        knowledge_base_ids=chosen.configuration.knowledge_bases,
+        thinking=ask.choices.thinking,
+        assistant_version_id=chosen.version.pk if chosen.version else None,
+        assistant=str(chosen.version or ""),
         continued=continued,
     )
-    return State(request)
+    return chosen.configuration.pipeline or "default", State(request)
 
 
 def validated_question(question: str) -> str:

@@ -18,6 +18,7 @@ from django.utils.translation import get_supported_language_variant, override
 from django.utils.translation import gettext as _
 
 from conversations import access, queries
+from conversations.assistants.choice import Choices
 from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
 from conversations.groups import session_group
 from conversations.turns import broker, lifecycle
@@ -170,6 +171,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             parent_turn_id=shown,
             request_id=request_id,
             language=self.language,
+            use_filter=_flag(form.get("use_insert_block")),
+            top_n=_optional_id(form.get("rerank_top_n")),
+            choices=Choices(
+                assistant_id=_optional_id(form.get("assistant")),
+                model=str(form.get("model_id") or ""),
+                filter_model=str(form.get("insert_block_llm_id") or ""),
+                thinking=_flag(form.get("thinking")),
+                mode=str(form.get("mode") or ""),
+                k=_optional_id(form.get("k")),
+            ),
         )
         started = await lifecycle.start_turn(self.user, ask)
         if started.parent_turn_id != shown:
@@ -301,6 +312,11 @@ def _id(value: Any) -> int:
 
 def _optional_id(value: Any) -> int | None:
     return _id(value) if value else None
+
+
+def _flag(value: Any) -> bool | None:
+    """Return a form's yes or no, None where it says neither."""
+    return {"true": True, "false": False}.get(str(value).lower())
 
 
 def _uuid(value: Any) -> uuid.UUID | None:

@@ -17,8 +17,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from conversations import access, queries
+from conversations.assistants import choice
 from conversations.memory import summaries
-from conversations.models import ChatSession, Turn
+from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
 from conversations.web.rendering.answer import AnswerPage
@@ -164,8 +165,33 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         "chosen": chosen,
         "documents": documents,
         "scope": _("Nothing that you may read") if withdrawn else scope_name(bases, names),
-        "model": model_name(),
+        **answering_context(user, session),
         "max_question": settings.MAX_QUESTION_CHARACTERS,
+    }
+
+
+def answering_context(user: Any, session: ChatSession) -> dict[str, Any]:
+    """Return who answers in a session, and what may be chosen instead: assistants, and models that write.
+
+    Where there is but one of a kind there is nothing to choose, and the list is empty.
+    """
+    listed = choice.listed(user)
+    assistant = next((each for each in listed if each.id == session.assistant_id), None)
+    chosen = assistant or (
+        next((each for each in listed if each.is_default), None) if not session.assistant_id else None
+    )
+    own = chosen.profile_id if chosen is not None else None
+    profile = ModelProfile.objects.filter(pk=own).first() if own is not None else None
+    usual = profile.model if profile is not None else model_name()
+    offered = list(choice.offered_profiles().values_list("model", flat=True).distinct())
+    written_by = session.model.model if session.model is not None and session.model.offered else ""
+    return {
+        "assistant": chosen,
+        "assistant_gone": session.assistant_id is not None and assistant is None,
+        "assistants": listed if len(listed) > 1 or (session.assistant_id and assistant is None) else [],
+        "models": list(dict.fromkeys([*filter(None, [usual]), *offered])) if offered else [],
+        "usual_model": usual,
+        "model": written_by or usual,
     }
 
 

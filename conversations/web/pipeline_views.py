@@ -2,18 +2,26 @@
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods
 
 from conversations import access
 from conversations.pipeline.drawing import drawing, mermaid
 from conversations.turns.lifecycle import pipeline
 from conversations.web import settings_page as pipeline_settings
 from conversations.web.rendering import markdown
+from ragsite.models import SettingChange, SiteSetting
+from ragsite.site_settings import config
+
+# Changes of settings that the page lists.
+SHOWN_CHANGES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +67,34 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """Show what the environment sets of the pipeline and the search; 404 for who may not look at model profiles."""
+    """Show what the site is set to, and store what an administrator changes; 404 for who may not see the pipeline."""
     if not access.may_see_pipeline(request.user):
         raise Http404
+    may_change = request.user.has_perm("ragsite.change_sitesetting")
+    if request.method == "POST" and not may_change:
+        raise PermissionDenied
+    config.refresh()
+    form, status = None, 200
+    if may_change:
+        stored = dict(SiteSetting.objects.values_list("name", "value"))
+        form = pipeline_settings.form_for(stored, request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            # What was at hand when the page was opened may have been set by the environment since.
+            changed = config.change(request.user, form.cleaned_data)
+            config.refresh()
+            words = ngettext("%(count)d setting changed.", "%(count)d settings changed.", len(changed))
+            messages.success(request, words % {"count": len(changed)} if changed else _("Nothing was changed."))
+            return redirect("pipeline-settings")
+        status = 422 if form.errors else 200
     sections = [
         (title, [(cells, markdown.render(capfirst(str(meaning)))) for cells, meaning in rows])
-        for title, rows in pipeline_settings.sections()
+        for title, rows in pipeline_settings.sections(form)
     ]
-    return render(request, "conversations/pipeline_settings.html", {"sections": sections})
+    log = SettingChange.objects.all()[:SHOWN_CHANGES]
+    context = {"sections": sections, "form": form, "log": log}
+    return render(request, "conversations/pipeline_settings.html", context, status=status)
 
 
 def _path(thing: object) -> str:

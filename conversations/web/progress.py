@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from conversations.events import Answer
-from conversations.turns.lifecycle import pipeline
+from conversations.turns.lifecycle import find_node
 
 
 def progress(answer: Answer) -> str:
@@ -12,8 +12,7 @@ def progress(answer: Answer) -> str:
     if not running:
         return _("Thinking")
     step = max(running, key=lambda step: step["seq"])
-    known = (node for node in pipeline().nodes.values() if step["key"] in (node.key, *node.reports))
-    node = next(known, None)
+    node = find_node(step["key"])
     return str((node.progress if node else "") or step.get("message") or step["step_name"])
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from conversations.models import Turn
 from conversations.pipeline.description import Passage
 from conversations.turns import redaction
-from conversations.turns.lifecycle import pipeline
+from conversations.turns.lifecycle import find_node
 from conversations.web.progress import duration
 from knowledge import access
 from knowledge.models import Chunk
@@ -72,7 +72,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     visible = redaction.trace_visibility(turn, rows, user)
     made = []
     for row in rows:
-        node = pipeline().nodes.get(row.key)
+        node = find_node(row.key)
         start = (row.started_at - begin) / timedelta(milliseconds=1)
         step = Step(
             name=str(node.title if node is not None and node.title else row.key.replace("_", " ")),

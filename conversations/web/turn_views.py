@@ -137,7 +137,8 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_GET
 def trace(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the trace of an answer, to its owner and to staff who may view others' turns."""
-    message = get_object_or_404(access.traced_messages(request.user), turn_id=pk, role=Message.Role.ASSISTANT)
+    traced = access.traced_messages(request.user).select_related("turn__assistant_version__assistant")
+    message = get_object_or_404(traced, turn_id=pk, role=Message.Role.ASSISTANT)
     turn = message.turn
     context = {
         "page": _page_of(message),

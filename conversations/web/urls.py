@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.web import pipeline_views, session_views, share_views, turn_views
+from conversations.web import assistant_views, pipeline_views, session_views, share_views, turn_views
 
 urlpatterns = [
     path("", session_views.chat, name="chat"),
@@ -13,6 +13,16 @@ urlpatterns = [
     path("c/<int:pk>/pin/", session_views.pin_session, name="pin-session"),
     path("c/<int:pk>/delete/", session_views.delete_session, name="delete-session"),
     path("c/<int:pk>/restore/", session_views.restore_session, name="restore-session"),
+    path("c/<int:pk>/assistant/", assistant_views.choose_assistant, name="choose-assistant"),
+    path("assistants/", assistant_views.assistants, name="assistants"),
+    path("assistants/new/", assistant_views.assistant, name="new-assistant"),
+    path("assistants/import/", assistant_views.import_assistant, name="import-assistant"),
+    path("assistants/<int:pk>/", assistant_views.assistant, name="assistant"),
+    path("assistants/<int:pk>/copy/", assistant_views.copy_assistant, name="copy-assistant"),
+    path("assistants/<int:pk>/delete/", assistant_views.delete_assistant, name="delete-assistant"),
+    path("assistants/<int:pk>/export.json", assistant_views.export_assistant, name="export-assistant"),
+    path("assistants/<int:pk>/versions/<int:number>/", assistant_views.take_up_version, name="take-up-version"),
+    path("assistants/<int:pk>/ask/", assistant_views.ask_assistant, name="ask-assistant"),
     path("c/<int:pk>/scope/", session_views.choose_scope, name="choose-scope"),
     path("knowledge/<int:pk>/ask/", session_views.ask_knowledge_base, name="ask-knowledge-base"),
     path("knowledge/documents/<int:pk>/ask/", session_views.ask_document, name="ask-document"),

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from django.conf import settings
 from django.core.files import File
 
 from knowledge import services
@@ -11,6 +10,7 @@ from knowledge.models import Attachment, Document
 from knowledge.parsing import elements
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, extension_of, find_format
+from ragsite.site_settings.config import config
 
 MOST_DEEP = 4  # levels of mails attached to mails
 MOST_IN_ALL = 300  # documents made from one uploaded mail, including those from mails attached to it
@@ -37,8 +37,8 @@ def replace(mail: Document, found: Sequence[elements.Attachment], folder: Path, 
                 raise ParseError("too_many_attachments.nested", most=MOST_DEEP)
             if room <= 0:
                 raise ParseError("too_many_attachments", most=MOST_IN_ALL)
-            if item.size > settings.MAX_UPLOAD_MB * 1024**2:
-                raise ParseError("too_large.attachment", limit=settings.MAX_UPLOAD_MB)
+            if item.size > config.MAX_UPLOAD_MB * 1024**2:
+                raise ParseError("too_large.attachment", limit=config.MAX_UPLOAD_MB)
             if not item.size:
                 raise ParseError("empty")
             if find_format(extension_of(row.name)) is None:

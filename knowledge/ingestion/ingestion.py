@@ -44,6 +44,7 @@ from ragsite.db import is_away
 from ragsite.language import language_of
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
+from ragsite.site_settings.config import config, refresh
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     if held is None:
         return False
     held.gives_up_at = time.monotonic() + seconds
+    refresh(older_than=1.0)
     with fail_document_on_error(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
@@ -110,7 +112,7 @@ def release_claim(held: Claim, percent: float) -> None:
 def finish_indexing(held: Claim) -> None:
     """Mark a document as ready, or queue it again if its scanned pages are still to be read; raises `ClaimLost`."""
     done = {"finished_at": timezone.now(), "error_code": "", "error": {}}
-    if settings.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
+    if config.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
         held.read_scans(**done)
         return
     held.update(status=Document.Status.READY, stage="", progress=100, **done)
@@ -175,10 +177,10 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
     limits = ParseLimits(
         timeout_s=settings.PARSE_TIMEOUT,
         memory_mb=settings.PARSE_MEMORY_MB,
-        max_pages=settings.MAX_DOCUMENT_PAGES,
-        max_rows=settings.MAX_TABLE_ROWS,
+        max_pages=config.MAX_DOCUMENT_PAGES,
+        max_rows=config.MAX_TABLE_ROWS,
     )
-    mode = settings.OCR
+    mode = config.OCR
     if document.reads_scans:
         limits = replace(limits, timeout_s=limits.timeout_s + OCR_PAGE_SECONDS * document.scanned_pages)
     elif mode != "off":
@@ -204,8 +206,8 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
             count_tokens=count_tokens,
         )
         spooled = passages.spool(drafts, spool)
-        if reading.scanned > settings.OCR_MAX_PAGES:
-            reading.notices[Notice(key="left_out.scans", params={"most": settings.OCR_MAX_PAGES})] = None
+        if reading.scanned > config.OCR_MAX_PAGES:
+            reading.notices[Notice(key="left_out.scans", params={"most": config.OCR_MAX_PAGES})] = None
             reading.scanned = 0
         if not spooled and reading.scanned:
             held.update(scanned_pages=reading.scanned, pages=reading.pages)

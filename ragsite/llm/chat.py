@@ -31,9 +31,19 @@ _NO_SUCH_PATH = (404, 405, 501)
 _MAX_MODELS_BYTES = 8 * 1024 * 1024
 # The field to leave out when a refusal speaks of the word.
 _OPTIONAL = {
+    "reasoning_effort": "reasoning_effort",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "thinking": "thinking",
     "max_completion_tokens": "max_tokens",
     "temperature": "temperature",
     "stream_options": "stream_options",
+}
+
+# How servers are asked to think, or not to: the field of the request with its two values, by `Endpoint.thinking_field`.
+THINKING: dict[str, tuple[str, Any, Any]] = {
+    "reasoning_effort": ("reasoning_effort", "medium", "none"),
+    "enable_thinking": ("chat_template_kwargs", {"enable_thinking": True}, {"enable_thinking": False}),
+    "thinking": ("thinking", {"type": "enabled"}, {"type": "disabled"}),
 }
 
 
@@ -208,6 +218,9 @@ class ChatClient:
             "temperature": ask.temperature,
             limit: ask.max_tokens,
         }
+        if self.endpoint.think is not None and self.endpoint.thinking_field:
+            name, on, off = THINKING[self.endpoint.thinking_field]
+            body[name] = on if self.endpoint.think else off
         if lacks.chat:
             body |= {"prompt": plain_prompt(ask.messages), "stop": ["\nUser:"]}
         else:

@@ -13,6 +13,7 @@ from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.http import host
 from ragsite.llm.types import Endpoint
 from ragsite.runtime import caches
+from ragsite.site_settings.config import config
 
 OLLAMA_TIMEOUT = 0.3
 OLLAMA_CACHE_SECONDS = 60.0
@@ -33,9 +34,10 @@ def default_endpoint() -> Endpoint | None:
         idle_timeout=settings.LLM_IDLE_TIMEOUT,
         total_timeout=settings.LLM_TOTAL_TIMEOUT,
         context_window=settings.LLM_CONTEXT_WINDOW,
-        max_tokens=settings.LLM_MAX_TOKENS,
-        temperature=settings.LLM_TEMPERATURE,
+        max_tokens=config.LLM_MAX_TOKENS,
+        temperature=config.LLM_TEMPERATURE,
         concurrency=settings.LLM_CONCURRENCY,
+        thinking_field=settings.LLM_THINKING,
     )
 
 

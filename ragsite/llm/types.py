@@ -33,6 +33,10 @@ class Endpoint:
     max_tokens: int = 2048
     temperature: float = 0.3
     concurrency: int = 0
+    # Whether it is asked to think before it answers (None: as it does by itself), and by which field of the request:
+    # `reasoning_effort`, `enable_thinking` or `thinking`; empty where it can't be asked.
+    think: bool | None = None
+    thinking_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from ragsite.db import in_database
+from ragsite.site_settings.config import config
 from retrieval.evaluation.loading.references import SNIPPET, Target
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationResult, EvaluationRun
@@ -33,7 +34,7 @@ class Asked:
     @property
     def depth(self) -> int:
         """How many hits to ask for: where documents are ranked, many may be of the same."""
-        return max(RANKS, settings.RETRIEVER_TOP_K) if is_by_document(self.targets) else RANKS
+        return max(RANKS, config.RETRIEVER_TOP_K) if is_by_document(self.targets) else RANKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,15 +91,16 @@ class RunOptions:
         """Return the search for a question; of what is reranked k hits stay whatever they score: ranks are wanted."""
         whole = {"threshold": 0.0, "top_k": k}
         rerank = RerankOptions.from_name(self.rerank, **whole) if self.rerank else RerankOptions.from_settings(**whole)
+        names = "vector_threshold", "bm25_threshold", "vector_weight", "rrf_constant", "reorder", "per_document"
+        chosen: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
         return SearchRequest(
             queries=(Query(text),),
             knowledge_base_ids=(knowledge_base_id,),
             k=k,
             mode=self.mode,
-            reorder=self.reorder,
             rerank=rerank,
             fresh=True,  # a run tells how long its searches take, and asks nothing twice
-            **{name: getattr(self, name) for name in NUMBERS},
+            **chosen,
         )
 
 

@@ -17,6 +17,7 @@ from knowledge.access import Actor
 from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
+from ragsite.site_settings.config import refresh
 from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
@@ -148,6 +149,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
     running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
     with heartbeat(Work(running)):
+        refresh()
         outcomes = async_to_sync(ask_all)(run, asked, progress)
     # The words of the corpus passages among what was missed, which are known by their documents.
     results = [outcome.result for outcome in outcomes]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
-from django.conf import settings
+from ragsite.site_settings.config import config
 
 Method = Literal["off", "endpoint", "local", "llm", "blend"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -21,17 +21,17 @@ class RerankOptions:
     """
 
     method: Method = "off"
-    input_top_n: int = field(default_factory=lambda: int(settings.RERANKER_INPUT_TOP_N))
-    threshold: float = field(default_factory=lambda: float(settings.RERANK_SCORE_THRESHOLD))
-    keep_best: bool = field(default_factory=lambda: bool(settings.RERANK_KEEP_BEST))
-    top_k: int = field(default_factory=lambda: int(settings.RERANK_TOP_K))
-    blend: tuple[tuple[str, float], ...] = field(default_factory=lambda: tuple(sorted(settings.RERANK_BLEND.items())))
-    timeout: float = field(default_factory=lambda: float(settings.RERANK_TIMEOUT))
+    input_top_n: int = field(default_factory=lambda: int(config.RERANKER_INPUT_TOP_N))
+    threshold: float = field(default_factory=lambda: float(config.RERANK_SCORE_THRESHOLD))
+    keep_best: bool = field(default_factory=lambda: bool(config.RERANK_KEEP_BEST))
+    top_k: int = field(default_factory=lambda: int(config.RERANK_TOP_K))
+    blend: tuple[tuple[str, float], ...] = field(default_factory=lambda: tuple(sorted(config.RERANK_BLEND.items())))
+    timeout: float = field(default_factory=lambda: float(config.RERANK_TIMEOUT))
 
     @classmethod
     def from_settings(cls, **changes: Any) -> Self:
         """Return what the site is set to: `off`, or the method of the settings. `changes` are fields."""
-        return cls.from_name(settings.RERANK_METHOD if settings.ENABLE_RERANK else "off", **changes)
+        return cls.from_name(config.RERANK_METHOD if config.ENABLE_RERANK else "off", **changes)
 
     @classmethod
     def from_name(cls, name: str, **changes: Any) -> Self:

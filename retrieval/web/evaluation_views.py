@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
@@ -17,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from knowledge import access as knowledge_access
 from knowledge.web.views import confirm
+from ragsite.site_settings.config import config
 from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
@@ -51,8 +51,8 @@ def evaluation(request: HttpRequest) -> HttpResponse:
 
 def _drafts(file: UploadedFile[Any]) -> list[QuestionDraft]:
     """Read an uploaded file of questions; raises `SetRefused`."""
-    if (file.size or 0) > settings.MAX_UPLOAD_MB * 1024 * 1024:
-        message = _("Larger than the %(limit)s MB that this site takes.") % {"limit": settings.MAX_UPLOAD_MB}
+    if (file.size or 0) > config.MAX_UPLOAD_MB * 1024 * 1024:
+        message = _("Larger than the %(limit)s MB that this site takes.") % {"limit": config.MAX_UPLOAD_MB}
         raise sets.SetRefused("too_long", message)
     return sets.parse_questions(file)
 

@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from knowledge.models import KnowledgeBase
+from ragsite.site_settings.config import config
+from retrieval.ranking.retrievers import weight_of_vectors
 
 MODES = [
     ("hybrid", gettext_lazy("Hybrid")),
@@ -64,13 +66,15 @@ class SearchSettingsForm(forms.Form):
         self.auto_id = "id-%s"
         for name, setting in _SITE.items():
             if name in self.fields:
-                value = getattr(settings, setting)
+                value = getattr(config, setting)
+                if name == "vector_weight" and value is None:
+                    value = weight_of_vectors(config.ENABLE_REORDER)
                 self.fields[name].widget.attrs["placeholder"] = _("off") if value is None else f"{value:g}"
         self.fields["per_document"].widget.attrs["placeholder"] = _("any")
         as_set = _("As set: {value}")
-        on_off = _("On") if settings.ENABLE_REORDER else _("Off")
+        on_off = _("On") if config.ENABLE_REORDER else _("Off")
         self._choose("reorder", [("", as_set.format(value=on_off)), ("on", _("On")), ("off", _("Off"))])
-        method = RERANKERS[settings.RERANK_METHOD if settings.ENABLE_RERANK else "off"]
+        method = RERANKERS[config.RERANK_METHOD if config.ENABLE_RERANK else "off"]
         self._choose("rerank", [("", as_set.format(value=method)), *RERANKERS.items()])
 
     def _choose(self, name: str, choices: list[tuple[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from knowledge import access
+from ragsite.site_settings.config import refresh
 from retrieval.evaluation.access import alterable_sets
 from retrieval.web.forms import QueryForm, SideForm
 from retrieval.web.playground import Side, compare, run
@@ -22,6 +23,7 @@ def playground(request: HttpRequest) -> HttpResponse:
     """Run one query under two settings; all of it is in the address, so that it can be shared."""
     bases = list(access.readable(request.user).order_by("name", "pk"))
     form = QueryForm(request.GET, bases)
+    refresh()
     sides = []
     for key, mode in _BEGIN.items():  # with the settings from the address, or as the page begins
         named = any(name.startswith(f"{key}-") for name in request.GET)

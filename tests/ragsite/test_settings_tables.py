@@ -2,7 +2,6 @@
 
 import os
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +26,8 @@ def test_the_documentation_is_current(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_every_variable_is_in_the_table() -> None:
     reader = re.compile(
-        r"^from ragsite import env\b.*\benv\.(?!given|rows|unknown|written)[a-z_]+\(", re.MULTILINE | re.DOTALL
+        r"^from ragsite import env\b.*\benv\.(?!given|rows|unknown|written|option_of)[a-z_]+\(",
+        re.MULTILINE | re.DOTALL,
     )
     texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in [*SOURCES, ROOT / "manage.py"]}
     assert [name for name, text in texts.items() if reader.search(text)] == ["ragsite/options.py"]
@@ -43,7 +43,7 @@ def test_one_entry_is_enough_for_documentation_and_page(
     monkeypatch.setattr(env, "options", dict(env.options))
     settings.NEW_KNOB = env.integer("NEW_KNOB", 3, (1, 9), "turns of the knob")
     call_command("list_settings")
-    assert "| `NEW_KNOB` | `3` | 1 – 9 | turns of the knob |" in capsys.readouterr().out
+    assert "| `NEW_KNOB` | `3` | 1 – 9 | at a start | turns of the knob |" in capsys.readouterr().out
     _title, rows = list(settings_page.sections())[-1]
     assert rows[-1] == ([settings_page.Cell("NEW_KNOB", "3", "3", "1 – 9")], "turns of the knob")
 
@@ -70,11 +70,11 @@ def test_what_is_out_of_bounds_stops_the_start(name: str, value: str, takes: str
     assert f"ImproperlyConfigured: {name} {takes}." in done.stderr
 
 
-@pytest.mark.parametrize(("given", "weight"), [({}, 2.0), ({"ENABLE_REORDER": "0"}, 1.0)])
-def test_vectors_weigh_less_where_hits_are_not_reordered(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], weight: float
-) -> None:
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(env, "options", {})
-    assert runpy.run_path(str(ROOT / "ragsite" / "options.py"))["VECTOR_WEIGHT"] == weight
+def test_what_changes_at_run_time_is_read_as_such() -> None:
+    """By `config`, not by `settings`: else what an administrator or an assistant sets would not count."""
+    live = {option.setting for option in env.options.values() if option.live}
+    for path in SOURCES:
+        read = set(re.findall(r"\bsettings\.([A-Z_0-9]+)", path.read_text(encoding="utf-8")))
+        assert not read & live, path
+        read = set(re.findall(r"\bconfig\.([A-Z_0-9]+)", path.read_text(encoding="utf-8")))
+        assert read <= live, path

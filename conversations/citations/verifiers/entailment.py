@@ -13,6 +13,7 @@ from knowledge.chunking.sentences import split_sentences
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.entailment import local_entailment
+from ragsite.site_settings.config import config
 
 # Tokens of a passage that are read with a sentence: most such models read 512 of both.
 WINDOW = 320
@@ -28,7 +29,7 @@ class Entailment(Rules):
     async def verify(self, written: Written) -> Verified:
         """Judge by rules, then by the model."""
         verdicts = await self.by_rules(written)
-        cited = [place for place, verdict in enumerate(verdicts) if verdict.sources][: settings.CITATION_MODEL_CLAIMS]
+        cited = [place for place, verdict in enumerate(verdicts) if verdict.sources][: config.CITATION_MODEL_CLAIMS]
         pairs = [
             (place, window, verdicts[place].text)
             for place in cited
@@ -36,7 +37,7 @@ class Entailment(Rules):
         ]
         model = settings.CITATION_ENTAILMENT_MODEL
         try:
-            async with asyncio.timeout(settings.CITATION_MODEL_TIMEOUT):
+            async with asyncio.timeout(config.CITATION_MODEL_TIMEOUT):
                 relations = await local_entailment(model).relations([(window, text) for _place, window, text in pairs])
         except (LLMError, TimeoutError) as error:
             note = str(error) if isinstance(error, LLMError) else "timed out"

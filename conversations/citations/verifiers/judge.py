@@ -4,14 +4,13 @@ import asyncio
 from dataclasses import replace
 from typing import get_args
 
-from django.conf import settings
-
 from conversations.citations.verdict import Status, Verdict
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from conversations.prompts import side_calls
 from conversations.prompts.passages import fenced
 from ragsite.llm.stream.json_reply import line, objects
+from ragsite.site_settings.config import config
 
 # What a model may say of a sentence with markers.
 _STATUSES = frozenset(get_args(Status)) - {"uncited"}
@@ -27,8 +26,8 @@ class Judge(Rules):
     async def verify(self, written: Written) -> Verified:
         """Judge by rules, then by the model."""
         verdicts = await self.by_rules(written)
-        cited = [place for place, verdict in enumerate(verdicts) if verdict.sources][: settings.CITATION_MODEL_CLAIMS]
-        places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
+        cited = [place for place, verdict in enumerate(verdicts) if verdict.sources][: config.CITATION_MODEL_CLAIMS]
+        places = asyncio.Semaphore(config.FILTER_CONCURRENCY)
         judged = 0
 
         async def judge(place: int, model: side_calls.Asker) -> None:
@@ -50,8 +49,8 @@ class Judge(Rules):
 
         try:
             async with (
-                asyncio.timeout(settings.CITATION_MODEL_TIMEOUT),
-                side_calls.asker("judge", written.language, settings.CITATION_MODEL_TIMEOUT) as model,
+                asyncio.timeout(config.CITATION_MODEL_TIMEOUT),
+                side_calls.asker("judge", written.language, config.CITATION_MODEL_TIMEOUT) as model,
                 asyncio.TaskGroup() as group,
             ):
                 name = model.model

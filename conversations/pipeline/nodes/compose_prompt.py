@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -21,6 +20,7 @@ from conversations.prompts.passages import citation
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
+from ragsite.site_settings.config import config
 
 PURPOSES = {"retrieve_vector": "answer", "answer_chat": "chat", "clarify": "clarify"}
 
@@ -92,7 +92,7 @@ def purpose_of(state: State) -> str:
 
 def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> None:
     question, language = state.request.question, state.request.question_language
-    hits = state.found.hits[: state.request.top_n or state.plan.k or settings.ANSWER_TOP_K]
+    hits = state.found.hits[: state.request.top_n or state.plan.k or config.ANSWER_TOP_K]
     # A general answer is a chat with a prompt of its own.
     general = state.plan.action == "retrieve_vector" and not hits
     recent = state.past.turns

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -18,6 +17,7 @@ from conversations.prompts import side_calls
 from conversations.prompts.passages import fenced
 from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.stream.json_reply import line, objects, truth
+from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
 # Tokens of a passage that are shown to the model.
@@ -50,12 +50,12 @@ class Filter(Node):
 
     def wanted(self, state: State) -> bool:
         """It must be asked for, or switched on, and there must be hits."""
-        asked = settings.ENABLE_FILTER if state.request.use_filter is None else state.request.use_filter
+        asked = config.ENABLE_FILTER if state.request.use_filter is None else state.request.use_filter
         return asked and bool(state.found.hits)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
-        judged = state.found.hits[: settings.FILTER_INPUT_TOP_N]
+        judged = state.found.hits[: config.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, ctx)
         except side_calls.NoReply as none:
@@ -78,7 +78,7 @@ class Filter(Node):
         """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
         question = side_calls.quoted(state.plan.ranking_query or state.request.question)
         verdicts = [PassageVerdict(None, reason="timed out")] * len(hits)
-        places = asyncio.Semaphore(settings.FILTER_CONCURRENCY)
+        places = asyncio.Semaphore(config.FILTER_CONCURRENCY)
         done = 0
 
         async def judge(position: int, model: side_calls.Asker) -> None:
@@ -90,10 +90,10 @@ class Filter(Node):
             await ctx.emit(step_event(self, "processing", progress))
 
         # A silent model is found out after half the time; then the others needn't be asked.
-        async with side_calls.asker("filter", state.request.question_language, settings.FILTER_TIMEOUT / 2) as model:
+        async with side_calls.asker("filter", state.request.question_language, config.FILTER_TIMEOUT / 2) as model:
             ctx.note(model=model.model)
             try:
-                async with asyncio.timeout(settings.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
+                async with asyncio.timeout(config.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
                     for position in range(len(hits)):
                         group.create_task(judge(position, model))
             except TimeoutError:

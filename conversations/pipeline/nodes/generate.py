@@ -90,7 +90,7 @@ class Generate(Node):
                         case TextPiece():
                             empty = empty and not piece.text.strip()
                             await _write(reader.feed(piece.text), parts)
-                        case ThinkPiece():
+                        case ThinkPiece() if state.request.thinking is not False:
                             await emit(ThinkEvent(text=piece.text))
                         case UsagePiece():
                             self._count(piece, state)

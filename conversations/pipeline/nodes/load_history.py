@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -13,6 +12,7 @@ from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
+from ragsite.site_settings.config import config
 
 
 class LoadHistory(Node):
@@ -56,7 +56,7 @@ def _load(state: State) -> None:
     branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
     # What a cut answer's question depends on came before it.
     before = branch if cut is None else branch[: branch.index(cut.turn_id)]
-    past = past_turns(session_id, before, settings.MAX_RECENT_TURNS)
+    past = past_turns(session_id, before, config.MAX_RECENT_TURNS)
     state.past.turns = [turn for turn in past if turn.answer]
     state.past.unanswered = [turn for turn in past if not turn.answer]
     if len(branch) > 1:

@@ -13,6 +13,7 @@ from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from ragsite.db import in_database
+from ragsite.site_settings.config import config
 
 
 class Memory(Node):
@@ -50,10 +51,13 @@ def _recall(state: State) -> None:
         with translation.override("zh-hans" if state.request.question_language == "zh" else "en"):
             reply = _reply(state.request.user_id, request.fact)
         state.plan.reply = reply if request.alone else ""
-    state.past.memories = facts.known(state.request.user_id)
+    if config.ENABLE_MEMORY:
+        state.past.memories = facts.known(state.request.user_id)
 
 
 def _reply(user_id: int, fact: str) -> str:
+    if not config.ENABLE_MEMORY:
+        return _("Nothing is remembered here beyond this chat.")
     if not facts.is_memory_on(user_id):
         return _(
             "I don't remember anything beyond this chat: your memory is switched off. "

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -11,6 +10,7 @@ from conversations.memory.relevance import relevant_turns
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from ragsite.site_settings.config import config
 
 
 class RelevantHistory(Node):
@@ -28,14 +28,14 @@ class RelevantHistory(Node):
     def wanted(self, state: State) -> bool:
         """The branch must reach further back than the recent turns."""
         past = state.past
-        return settings.MAX_RELEVANT_TURNS > 0 and len(past.branch) > len(past.turns) and not state.plan.reply
+        return config.MAX_RELEVANT_TURNS > 0 and len(past.branch) > len(past.turns) and not state.plan.reply
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `relevant`, oldest first."""
         cut = state.request.continued
         recent = state.past.turns if cut is None else [*state.past.turns, cut]
         query = state.plan.retrieval_query or state.request.question
-        found = await relevant_turns(query, state.past.branch, recent, settings.MAX_RELEVANT_TURNS)
+        found = await relevant_turns(query, state.past.branch, recent, config.MAX_RELEVANT_TURNS)
         state.past.relevant = found.turns
         ctx.note(
             query=query,
@@ -57,3 +57,9 @@ class RelevantHistory(Node):
         if not count and detail.get("nearest") is not None:
             facts.append((_("Nearest"), _("%(similarity).2f, too little") % {"similarity": detail["nearest"]}))
         return Description(facts)
+
+
+class RelevantHistoryWithoutRewriting(RelevantHistory):
+    """Finds them by the question as it was understood, in a pipeline where nothing is rewritten."""
+
+    after = ("understand",)

@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -18,6 +17,7 @@ from conversations.pipeline.understanding.context_dependence import dependence_o
 from conversations.pipeline.understanding.plans import UNSURE
 from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
 from conversations.prompts import side_calls
+from ragsite.site_settings.config import config
 
 # Seconds for which a rewriting is kept; the cache bounds how many there are.
 CACHE_SECONDS = 3600
@@ -45,7 +45,7 @@ class Rewrite(Node):
     def wanted(self, state: State) -> bool:
         """There must be a conversation, and a question that depends on it or was understood with little certainty."""
         return (
-            settings.ENABLE_QUERY_REWRITE
+            config.ENABLE_QUERY_REWRITE
             and state.plan.action == "retrieve_vector"
             and bool(state.past.conversation)
             and not state.plan.rewrite
@@ -77,7 +77,7 @@ class Rewrite(Node):
         language = state.request.question_language
         past, question = state.past.conversation, side_calls.quoted(state.request.question)
         history = side_calls.transcript(past, language, state.past.summary)
-        async with side_calls.asker("rewrite", language, settings.REWRITE_TIMEOUT) as model:
+        async with side_calls.asker("rewrite", language, config.REWRITE_TIMEOUT) as model:
             ctx.note(model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
             kept = await cache.aget(key)

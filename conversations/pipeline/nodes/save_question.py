@@ -35,4 +35,5 @@ def _open(request: Request) -> Started:
         request.request_id,
         from_newest=request.from_newest,
         continues=request.continued is not None,
+        assistant_version_id=request.assistant_version_id,
     )

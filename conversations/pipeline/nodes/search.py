@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -17,6 +16,7 @@ from conversations.pipeline.graph import PREVIOUS, Context, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import searchable
 from ragsite.db import in_database
+from ragsite.site_settings.config import config
 from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import frequencies
 from retrieval.ranking.query_words import is_broad
@@ -53,7 +53,7 @@ class Search(Node):
         request, plan, found = state.request, state.plan, state.found
         for step in STEPS:
             await ctx.emit(_step(step, "processing"))
-        scope = await in_database(searchable, request.user_id, request.session_id)
+        scope = await in_database(searchable, request)
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         cached = False
@@ -63,10 +63,10 @@ class Search(Node):
             found.search_request = SearchRequest(
                 queries=tuple(plan.queries),
                 knowledge_base_ids=tuple(sorted(ids)),
-                k=top_n or settings.FUSED_K,
+                k=top_n or config.FUSED_K,
                 rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
-                merge_neighbours=settings.MERGE_NEIGHBOURS,
-                per_document=(settings.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
+                merge_neighbours=config.MERGE_NEIGHBOURS,
+                per_document=(config.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
                 document_ids=scope.document_ids,
                 ranking_query=ranking_query,
             )

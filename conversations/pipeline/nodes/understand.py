@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -25,6 +24,7 @@ from conversations.pipeline.understanding.rewriting import Unusable
 from conversations.pipeline.understanding.scope import known_words
 from conversations.prompts import side_calls
 from conversations.prompts.defaults import TRANSLATIONS
+from ragsite.site_settings.config import config
 from retrieval.engine.analysis import terms
 from retrieval.search import Query
 
@@ -37,6 +37,7 @@ WHY: dict[str, Any] = {
     "greeting": gettext_lazy("a greeting"),
     "no searchable word": gettext_lazy("it names nothing to search for"),
     "no object": gettext_lazy("it does not name what it asks about"),
+    "chat alone": gettext_lazy("the assistant chats, and searches nothing"),
     "about the documents": gettext_lazy("it is about what is asked as a whole"),
     "stands alone": gettext_lazy("it stands alone"),
     "pronoun": gettext_lazy("it points at what came before"),
@@ -90,6 +91,10 @@ class Understand(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Fill what is to be done, the queries and what passages are judged by."""
         request, conversation = state.request, state.past.conversation
+        if config.ANSWER_MODE == "chat":
+            state.plan.action, state.plan.intent = "answer_chat", INTENTS["answer_chat"]
+            ctx.note(action="answer_chat", reason="chat alone", by="rules")
+            return
         known = await known_words(state)
         ruled = rules.understand(request.question, conversation, known)
         asked = await self._ask(state, ruled, known.languages - {request.question_language})
@@ -97,6 +102,9 @@ class Understand(Node):
         if plan is not None:
             asks = may_ask_for_facts(request.question)
             plan = reconcile(plan, ruled.action, asks=asks, depends=depends, alone=not conversation)
+            chats = "answer_chat" in (plan.action, plan.deferred_action)
+            if config.ANSWER_MODE == "documents" and chats and ruled.action != "answer_chat":
+                plan = replace(plan, action="retrieve_vector", deferred_action="")
             _follow(state, plan, ruled, depends)
         else:
             state.plan.action, state.plan.intent = ruled.action, INTENTS[ruled.action]
@@ -127,13 +135,13 @@ class Understand(Node):
 
         It is also asked for the question in the documents' other languages, `foreign`.
         """
-        if not settings.ENABLE_UNDERSTANDING or not ruled.queries:
+        if not config.ENABLE_UNDERSTANDING or not ruled.queries:
             return _Asked()
         language, question = state.request.question_language, side_calls.quoted(state.request.question)
         conversation = state.past.conversation
         history = side_calls.transcript(conversation, language, state.past.summary)
         try:
-            async with side_calls.asker("understand", language, settings.UNDERSTAND_TIMEOUT) as model:
+            async with side_calls.asker("understand", language, config.UNDERSTAND_TIMEOUT) as model:
                 also = TRANSLATIONS[language] if foreign else ""
                 turns = side_calls.spoken(conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)
@@ -189,6 +197,14 @@ class Understand(Node):
         return Description([*facts, *query_facts(detail)])
 
 
+class UnderstandByRules(Understand):
+    """Decides by rules alone."""
+
+    async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
+        """Ask nobody."""
+        return _Asked()
+
+
 def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:
     """Fill the queries, and what passages are judged by: the one that says most.
 
@@ -231,9 +247,9 @@ def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, depends:
     plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
     plan.confidence, plan.followup = model.confidence, bool(model.followup)
     if model.k is not None and model.k < USUAL_K:
-        plan.k = min(model.k, settings.ANSWER_TOP_K)
+        plan.k = min(model.k, config.ANSWER_TOP_K)
     elif model.k is not None and model.k > USUAL_K:
-        plan.k = max(min(model.k, settings.FUSED_K), settings.ANSWER_TOP_K)
+        plan.k = max(min(model.k, config.FUSED_K), config.ANSWER_TOP_K)
     if model.action != "retrieve_vector":
         return
     plan.key_terms, plan.translations = model.queries, dict(model.translations)

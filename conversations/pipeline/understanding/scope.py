@@ -8,13 +8,14 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q
 
 from conversations.models import ChatSession
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
 from knowledge import access
 from knowledge.models import Document
 from knowledge.queries import languages_of
+from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.cooccurrence import held_together
@@ -27,7 +28,7 @@ async def known_words(state: State) -> Known:
     Raises `SearchFailed` if the database doesn't answer.
     """
     request, earlier = state.request, spoken_of(state.past.conversation)
-    return await in_database_within_timeout(_of_session, request.user_id, request.session_id, request.question, earlier)
+    return await in_database_within_timeout(_of_session, request, earlier)
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
@@ -56,8 +57,12 @@ class Scope:
     general_knowledge_allowed: bool  # by all of the bases
 
 
-def searchable(user_id: int, session_id: int) -> Scope:
-    """Return what a session asks, narrowed to what its user may read now; no choice means everything readable."""
+def searchable(request: Request) -> Scope:
+    """Return what a session asks, narrowed to what its user may read now and to what its assistant is asked about.
+
+    No choice means everything readable.
+    """
+    user_id, session_id = request.user_id, request.session_id
     chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
     documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
     theirs = Document.objects.filter(pk__in=documents.values("document_id"))
@@ -66,21 +71,23 @@ def searchable(user_id: int, session_id: int) -> Scope:
         ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
         ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
     )
+    if request.knowledge_base_ids:
+        bases = bases.filter(pk__in=request.knowledge_base_ids)
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
     return Scope(
         tuple(pk for pk, _allowed, _ids in rows),
         tuple(pk for _pk, _allowed, ids in rows for pk in ids),
-        all(allowed for _pk, allowed, _ids in rows),
+        config.ANSWER_MODE == "general" and all(allowed for _pk, allowed, _ids in rows),
     )
 
 
-def _of_session(user_id: int, session_id: int, question: str, earlier: Sequence[str]) -> Known:
-    scope = searchable(user_id, session_id)
+def _of_session(request: Request, earlier: Sequence[str]) -> Known:
+    scope = searchable(request)
     languages = languages_of(scope.knowledge_base_ids, scope.document_ids)
     asked = Document.objects.filter(pk__in=scope.document_ids[:TITLES]) if scope.document_ids else ()
     return replace(
-        look_up(question, earlier, scope.knowledge_base_ids),
+        look_up(request.question, earlier, scope.knowledge_base_ids),
         languages=frozenset(languages),
         titles=tuple(document.name for document in asked),
     )

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from django.conf import settings
-
 from conversations.events import (
     BRACKETS,
     NUMBERS,
@@ -30,6 +28,7 @@ from conversations.pipeline.writing.dialects.parts import (
     Words,
 )
 from ragsite.llm.stream.unicode_repair import TextMender, whole
+from ragsite.site_settings.config import config
 
 # What tells where on a line code stands, and the markers.
 _STEP = re.compile("|".join(["`+", "\n", *in_brackets(f" ?{NUMBERS} ?")]))
@@ -119,7 +118,7 @@ class PartWriter:
     def __init__(self, state: State, writer: BlockWriter) -> None:
         self._state = state
         self._writer = writer
-        sources = state.prompt.citations if settings.ENABLE_SOURCE_CITATION else []
+        sources = state.prompt.citations if config.ENABLE_SOURCE_CITATION else []
         self._markers = MarkerFilter({citation["index"] for citation in sources}, state.prompt.cited)
         self._shown: set[int] = set()
         self._waiting: list[tuple[Image, int]] = []

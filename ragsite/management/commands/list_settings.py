@@ -8,11 +8,14 @@ from ragsite import env
 
 _INTRODUCTION = """# Settings
 
-Environment variables, read once at start. A value that makes no sense stops the start and is named. Staff see what
-those from *Language model* on are set to in the administration, under *Settings*.
+Environment variables, read once at start. A value that makes no sense stops the start and is named. Those marked *any
+time* administrators also change while the site runs, in the administration under *Settings*, unless the variable is
+set; those marked *assistant* each assistant may have its own way as well. They count from the next question on.
 
 <!-- Made from ragsite/options.py by `make docs`. -->
 """
+
+_CHANGES = {"": "at a start", "site": "any time", "assistant": "any time, assistant"}
 
 
 class Command(BaseCommand):
@@ -29,7 +32,7 @@ class Command(BaseCommand):
 
 def _section(found: tuple[env.Section, list[list[env.Option]]]) -> str:
     section, rows = found
-    table = ["| variable | default | bounds | meaning |", "|---|---|---|---|", *map(_row, rows)]
+    table = ["| variable | default | bounds | changes | meaning |", "|---|---|---|---|---|", *map(_row, rows)]
     parts = (f"## {section.title}", section.before, "\n".join(table), section.after)
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -38,7 +41,7 @@ def _row(row: list[env.Option]) -> str:
     names = ", ".join(f"`{option.name}`" for option in row)
     defaults = ", ".join(filter(None, map(_default, row)))
     bounds = ", ".join(filter(None, (option.range for option in row)))
-    return f"| {names} | {defaults} | {bounds} | {row[0].help} |"
+    return f"| {names} | {defaults} | {bounds} | {_CHANGES[row[0].live]} | {row[0].help} |"
 
 
 def _default(option: env.Option) -> str:

@@ -441,7 +441,7 @@ async def test_thinking_when_asked_for(
     client: AsyncClient, fake_llm: FakeLLM, thinking: bool, expected: list[str]
 ) -> None:
     fake_llm.enqueue([ThinkPiece("Hm."), TextPiece("Hello.")])
-    body = {"question": "Hi there", "thinking": thinking, "model_id": "m", "rerank_top_n": 5, "use_insert_block": True}
+    body = {"question": "Hi there", "thinking": thinking, "rerank_top_n": 5, "use_insert_block": True}
     frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, body))]
     assert [frame for frame in frames if frame.startswith("THINK:")] == expected
 

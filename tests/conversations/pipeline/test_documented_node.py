@@ -42,10 +42,11 @@ def mysite(blocks: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     # The line changes a list of the site's settings in place.
-    monkeypatch.setattr(ragsite.settings, "PIPELINE_NODES", list(site_settings.PIPELINE_NODES))
+    nodes = {name: list(paths) for name, paths in site_settings.PIPELINES.items()}
+    monkeypatch.setattr(ragsite.settings, "PIPELINES", nodes)
     import mysite as made  # type: ignore[import-not-found]
 
-    settings.PIPELINE_NODES = made.PIPELINE_NODES
+    settings.PIPELINES = made.PIPELINES
     lifecycle.pipeline.cache_clear()
     yield
     lifecycle.pipeline.cache_clear()

@@ -130,7 +130,7 @@ def test_a_path_that_is_no_node_is_refused(path: str, words: str) -> None:
     ],
 )
 def test_the_system_check_stops_a_broken_setting(change: object, identity: str, settings: object) -> None:
-    settings.PIPELINE_NODES = change(site_settings.PIPELINE_NODES)  # type: ignore[operator,attr-defined]
+    settings.PIPELINES = {"default": change(site_settings.PIPELINES["default"])}  # type: ignore[operator,attr-defined]
     messages = checks()
     assert identity in {message.id for message in messages}
     assert all(message.hint for message in messages)

@@ -40,7 +40,7 @@ class Blocks(Node):
 
 @pytest.fixture
 def pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifecycle, "pipeline", lambda: Graph([SaveQuestion(), Blocks()]))
+    monkeypatch.setattr(lifecycle, "pipeline", lambda name: Graph([SaveQuestion(), Blocks()]))
     monkeypatch.setattr(Blocks, "may_end", asyncio.Event(), raising=False)
 
 

@@ -97,7 +97,7 @@ async def test_a_listener_waits_too(
 
 
 @pytest.mark.parametrize(
-    "place", ["conversations.prompts.active.setup", "conversations.pipeline.nodes.save_question.open_turn"]
+    "place", ["conversations.prompts.active.site_setup", "conversations.pipeline.nodes.save_question.open_turn"]
 )
 async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str

@@ -46,7 +46,7 @@ class Writes(Node):
 def node(monkeypatch: pytest.MonkeyPatch) -> Writes:
     node = Writes()
     graph = Graph([SaveQuestion(), node])
-    monkeypatch.setattr(lifecycle, "pipeline", lambda: graph)
+    monkeypatch.setattr(lifecycle, "pipeline", lambda name: graph)
     return node
 
 

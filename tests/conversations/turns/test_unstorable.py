@@ -43,9 +43,9 @@ class Odd(Node):
 
 @pytest.fixture
 def odd(settings: Any, handbook: KnowledgeBase) -> Iterator[type[Odd]]:
-    nodes = list(settings.PIPELINE_NODES)
+    nodes = list(settings.PIPELINES["default"])
     nodes.insert(nodes.index("conversations.pipeline.nodes.search.Search"), f"{__name__}.Odd")
-    settings.PIPELINE_NODES = nodes
+    settings.PIPELINES = {"default": nodes}
     lifecycle.pipeline.cache_clear()
     yield Odd
     lifecycle.pipeline.cache_clear()

@@ -14,7 +14,7 @@ from tests.conversations.records import make_session, make_turn
 
 pytestmark = pytest.mark.django_db
 
-MOST = 13
+MOST = 15
 
 
 @pytest.fixture

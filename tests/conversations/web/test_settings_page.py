@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
@@ -12,9 +12,18 @@ from pytest_django import Settings
 from conversations.web import settings_page
 from conversations.web.settings_page import Cell
 from ragsite import env
+from ragsite.models import SettingChange, SiteSetting
+from ragsite.site_settings.config import config
+from tests import factories
 
 pytestmark = pytest.mark.django_db
-NAMES = [option.name for section, rows in env.rows() if section.shown for row in rows for option in row]
+NAMES = [
+    option.name
+    for section, rows in env.rows()
+    for row in rows
+    if section.shown or any(option.live for option in row)
+    for option in row
+]
 
 
 def cell(name: str) -> Cell:
@@ -23,19 +32,30 @@ def cell(name: str) -> Cell:
 
 def rows_of(page: str) -> dict[str, str]:
     """Return the text of each variable's row, its cells apart by a bar."""
-    rows = re.findall(r"<tr>\s*<th scope=\"row\"><code>(\w+)</code></th>(.*?)</tr>", page, re.DOTALL)
+    row = r'<tr>\s*<th scope="row">(?:<label[^>]*>)?<code>(\w+)</code>.*?</th>(.*?)</tr>'
     return {
-        name: re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", rest.replace("</td>", "|"))).strip() for name, rest in rows
+        name: re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", re.sub(r"\s*</td>", "|", rest))).strip()
+        for name, rest in re.findall(row, page, re.DOTALL)
     }
 
 
-def test_staff_see_every_setting_with_its_value_and_its_default(as_staff: Client, settings: Settings) -> None:
+@pytest.fixture
+def as_viewer() -> Client:
+    """Someone who may look at how the site is set up, and change nothing."""
+    viewer = factories.make_user(is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_modelprofile"))
+    client = Client()
+    client.force_login(viewer)
+    return client
+
+
+def test_staff_see_every_setting_with_its_value_and_its_default(as_viewer: Client, settings: Settings) -> None:
     settings.ANSWER_TOP_K, settings.VECTOR_THRESHOLD = 7, 0.0
-    rows = rows_of(as_staff.get(reverse("pipeline-settings")).content.decode())
+    rows = rows_of(as_viewer.get(reverse("pipeline-settings")).content.decode())
     assert list(rows) == NAMES
-    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer |"
+    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer|"
     assert rows["VECTOR_THRESHOLD"].startswith("0 not the default| off|")
-    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion |"
+    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion|"
     assert rows["ENABLE_RERANK"].startswith("false| false|")
     assert rows["RERANK_BLEND"].startswith("fused:0.3,endpoint:0.7| fused:0.3,endpoint:0.7|")
 
@@ -78,3 +98,55 @@ def test_it_speaks_the_readers_language(as_staff: Client, staff: User, language:
     with translation.override(language):
         assert translation.gettext("Language model") in page
         assert str(env.options["CONVERSATION_EXPIRE_DAYS"].unset) in page
+
+
+def test_an_administrator_changes_settings_and_takes_them_back(as_staff: Client, staff: User) -> None:
+    address = reverse("pipeline-settings")
+    saved = as_staff.post(address, {"ANSWER_TOP_K": "8", "ENABLE_RERANK": "true", "RERANK_BLEND": "fused:1,local:2"})
+    assert saved.status_code == 302
+    assert (config.ANSWER_TOP_K, config.ENABLE_RERANK) == (8, True)
+    assert config.RERANK_BLEND == {"fused": 1.0, "local": 2.0}
+    page = as_staff.get(address).content.decode()
+    assert re.search(r'name="ANSWER_TOP_K" value="8"', page) and "default: 5" in page
+    as_staff.post(address, {"ANSWER_TOP_K": "", "ENABLE_RERANK": "true", "RERANK_BLEND": "fused:1,local:2"})
+    assert config.ANSWER_TOP_K == 5
+    assert list(SiteSetting.objects.values_list("name", flat=True)) == ["ENABLE_RERANK", "RERANK_BLEND"]
+    changes = SettingChange.objects.filter(name="ANSWER_TOP_K").order_by("pk")
+    assert [(each.before, each.after, each.username) for each in changes] == [
+        (None, "8", staff.username),
+        ("8", None, staff.username),
+    ]
+    assert SettingChange.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("ANSWER_TOP_K", "101", "less than or equal to 100"),
+        ("ANSWER_TOP_K", "many", "Enter a whole number"),
+        ("RERANK_BLEND", "magic:1", "the names are: fused, endpoint, local, llm"),
+        ("ANSWER_DIALECT", "xml", "xml is not one of the available choices"),
+    ],
+)
+def test_a_value_out_of_bounds_changes_nothing(as_staff: Client, name: str, value: str, says: str) -> None:
+    answer = as_staff.post(reverse("pipeline-settings"), {name: value, "FUSED_K": "20"})
+    assert answer.status_code == 422
+    assert says in answer.content.decode() and "Nothing was changed" in answer.content.decode()
+    assert config.FUSED_K == 10 and not SiteSetting.objects.exists()
+
+
+def test_what_the_environment_sets_is_pinned(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    SiteSetting.objects.create(name="ANSWER_TOP_K", value="9")
+    monkeypatch.setenv("ANSWER_TOP_K", "5")
+    page = as_staff.get(reverse("pipeline-settings")).content.decode()
+    assert rows_of(page)["ANSWER_TOP_K"].startswith("5 set by the environment|")
+    assert 'name="ANSWER_TOP_K"' not in page
+    as_staff.post(reverse("pipeline-settings"), {"ANSWER_TOP_K": "7"})
+    assert config.ANSWER_TOP_K == 5
+
+
+def test_who_may_only_look_changes_nothing(as_viewer: Client, as_owner: Client) -> None:
+    assert 'name="ANSWER_TOP_K"' not in as_viewer.get(reverse("pipeline-settings")).content.decode()
+    assert as_viewer.post(reverse("pipeline-settings"), {"ANSWER_TOP_K": "8"}).status_code == 403
+    assert as_owner.post(reverse("pipeline-settings"), {"ANSWER_TOP_K": "8"}).status_code == 404
+    assert not SiteSetting.objects.exists()

@@ -97,11 +97,11 @@ def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
     owner: User, colleague: User, session: ChatSession
 ) -> None:
     theirs, own = factories.make_knowledge_base(colleague, "Theirs"), factories.make_knowledge_base(owner, "Own")
-    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (), True)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (), True)
     session.knowledge_bases.add(theirs)
-    assert searchable(owner.pk, session.pk).knowledge_base_ids == ()
+    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == ()
     session.knowledge_bases.add(own)
-    assert searchable(owner.pk, session.pk).knowledge_base_ids == (own.pk,)
+    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == (own.pk,)
 
 
 def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_read(
@@ -112,11 +112,11 @@ def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_rea
     )
     hidden, first, second, _third = (factories.make_document(base) for base in (theirs, own, own, other))
     session.documents.add(hidden)
-    assert searchable(owner.pk, session.pk) == Scope((), (), True)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((), (), True)
     session.documents.add(second, first)
-    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (first.pk, second.pk), True)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (first.pk, second.pk), True)
     first.delete()
-    assert searchable(owner.pk, session.pk) == Scope((own.pk,), (second.pk,), True)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (second.pk,), True)
 
 
 async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, session: ChatSession) -> None:
@@ -133,16 +133,16 @@ async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, sessi
 def test_who_was_shut_out_searches_nothing(owner: User, session: ChatSession) -> None:
     factories.make_knowledge_base(owner)
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    assert searchable(owner.pk, session.pk).knowledge_base_ids == ()
+    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == ()
 
 
 def test_one_base_is_enough_to_keep_from_general_knowledge(owner: User, session: ChatSession) -> None:
     generous, strict = (
         factories.make_knowledge_base(owner, answer_from_general_knowledge=allowed) for allowed in (True, False)
     )
-    assert searchable(owner.pk, session.pk) == Scope((generous.pk, strict.pk), (), False)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((generous.pk, strict.pk), (), False)
     session.knowledge_bases.add(generous)
-    assert searchable(owner.pk, session.pk) == Scope((generous.pk,), (), True)
+    assert searchable(Request(owner.pk, session.pk, "")) == Scope((generous.pk,), (), True)
 
 
 def test_frequencies_are_those_of_the_bases_together(owner: User) -> None:

@@ -1,0 +1,66 @@
+"""Assistants in the admin: the same form as on their own pages; an edit makes a version."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from conversations.assistants.forms import AssistantForm
+from conversations.models import Assistant, AssistantVersion
+from ragsite.admin_base import ModelAdmin, RecordAdmin, pretty_json
+
+
+@admin.register(Assistant)
+class AssistantAdmin(ModelAdmin):
+    """Who may use which assistant, and how it answers."""
+
+    form = AssistantForm
+    list_display = ["name", "description", "is_default", "enabled", "everyone", "created_at"]
+    list_filter = ["enabled", "everyone"]
+    search_fields = ["name", "description"]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form for who fills it in; its fields are made with it, not declared."""
+        made = super().get_form(request, obj, change, **kwargs | {"fields": AssistantForm.Meta.fields})
+        return type("Form", (made,), {"user": request.user})
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show who it is for, what it is asked about, and on request what differs from the site."""
+        fields = self.get_form(request, obj)(instance=obj).fields
+        options = [name for name in fields if name.startswith("option_")]
+        models = [name for name in fields if name.startswith("model_")]
+        said = ["knowledge_bases", "pipeline", "greeting", "questions"]
+        if not options:  # of someone who may only look
+            return [(None, {"fields": AssistantForm.Meta.fields})]
+        return [
+            (None, {"fields": AssistantForm.Meta.fields}),
+            (gettext_lazy("How it answers"), {"fields": said}),
+            (gettext_lazy("Models and prompts"), {"fields": [*models, "prompts"], "classes": ["collapse"]}),
+            (gettext_lazy("Settings of its own"), {"fields": options, "classes": ["collapse"]}),
+        ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse for the default assistant."""
+        return super().has_delete_permission(request, obj) and not (obj is not None and obj.is_default)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Store the version with the assistant."""
+        super().save_related(request, form, formsets, change)
+        form.save_version(request.user)
+
+
+@admin.register(AssistantVersion)
+class AssistantVersionAdmin(RecordAdmin):
+    """How assistants have answered, version by version."""
+
+    list_display = ["assistant", "number", "user", "created_at"]
+    list_filter = ["assistant"]
+    list_select_related = ["assistant", "user"]
+    fields = ["assistant", "number", "user", "created_at", "says"]
+    readonly_fields = ["says"]
+
+    @admin.display(description=gettext_lazy("configuration"))
+    def says(self, version: AssistantVersion) -> str:
+        """Show the configuration."""
+        return pretty_json(version.configuration)

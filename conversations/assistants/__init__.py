@@ -1,0 +1,1 @@
+"""Assistants: stored configurations of how questions are answered, of which several stand side by side."""

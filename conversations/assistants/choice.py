@@ -1,0 +1,244 @@
+"""Which assistant answers a question, who may use it, and what comes of its configuration for a turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.contrib.auth.models import Permission, User
+from django.db import transaction
+from django.db.models import Exists, JSONField, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from conversations.assistants.configuration import Configuration, ConfigurationError, read_settings
+from conversations.models import Assistant, AssistantVersion, ChatSession, ModelProfile, PromptTemplate
+from conversations.prompts import active
+from conversations.prompts.endpoints import WRITING
+from conversations.turn_store import TurnRefused
+from ragsite.llm.default import default_endpoint
+
+# What a default assistant is called where a site has none yet; people may rename it.
+DEFAULT_NAME = "Ragsite"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An assistant's configuration, in the version that a turn runs with; None where a site has no assistant."""
+
+    version: AssistantVersion | None = None
+    configuration: Configuration = field(default_factory=Configuration)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An assistant as people choose it, with what an empty chat says: its greeting and suggested questions."""
+
+    id: int
+    name: str
+    description: str
+    is_default: bool
+    greeting: str
+    questions: list[str]
+    profile_id: int | None  # of the model that writes, where it has one of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is asked for beside a question's words; None and empty leave it to the session, its assistant and the site.
+
+    The assistant, or with `version_id` one of its versions; by their names the model that writes, and the one that
+    judges each hit; whether the model is asked to think; the mode, as `ANSWER_MODE`; and how many hits are kept after
+    fusion.
+    """
+
+    assistant_id: int | None = None
+    version_id: int | None = None
+    model: str = ""
+    filter_model: str = ""
+    thinking: bool | None = None
+    mode: str = ""
+    k: int | None = None
+
+
+def for_turn(user: Any, session: ChatSession, asked: Choices) -> Chosen:
+    """Return how a question is answered, and pin the setup that comes of it.
+
+    Raises `TurnRefused` for an assistant that the person may not use (any more) or that can't be used, and for a model
+    that is not offered to them.
+    """
+    chosen = _version(user, session, asked)
+    asked_for = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
+    try:
+        setup = setup_of(chosen.configuration, read_settings(asked_for))
+    except ConfigurationError as error:
+        raise TurnRefused("bad_choice", str(error)) from error
+    profiles = dict(setup.profiles)
+    if asked.model:
+        profile = _named(asked.model, setup, WRITING[0])
+        profiles |= dict.fromkeys(WRITING, profile) if profile is not None else {}
+    elif session.model is not None and session.model.offered:
+        profiles |= dict.fromkeys(WRITING, session.model)
+    if asked.filter_model and (profile := _named(asked.filter_model, setup, "filter")) is not None:
+        profiles["filter"] = profile
+    active.pin(replace(setup, profiles=profiles, think=asked.thinking))
+    return chosen
+
+
+def offered_models(setup: active.Setup, purpose: str = WRITING[0]) -> dict[str, ModelProfile | None]:
+    """Return the models that people may choose, by their names, that of the setup first; it has no profile of its own
+    where the environment names it."""
+    found = {own: setup.profiles.get(purpose)} if (own := own_model(setup, purpose)) else {}
+    for profile in offered_profiles():
+        found.setdefault(profile.model, profile)
+    return found
+
+
+def offered_profiles() -> QuerySet[ModelProfile]:
+    """Return the profiles of models that chat, and that people may choose."""
+    return ModelProfile.objects.filter(offered=True).exclude(purpose__in=("rerank", "embedding")).order_by("model")
+
+
+def own_model(setup: active.Setup, purpose: str = WRITING[0]) -> str:
+    """Return the name of the model of a purpose where nobody chooses one; empty where that is none, or not named."""
+    profile, endpoint = setup.profiles.get(purpose), default_endpoint()
+    return profile.model if profile is not None else endpoint.model if endpoint is not None else ""
+
+
+def set_assistant(user: Any, session: ChatSession, pk: int | None) -> None:
+    """Have an assistant answer in a session from now on, None for the default; raises `Http404`."""
+    session.assistant = get_usable(user, pk) if pk is not None else None
+    session.save(update_fields=["assistant"])
+
+
+def set_model(session: ChatSession, name: str) -> None:
+    """Have a model write in a session from now on, empty for the one of its assistant or the site.
+
+    Raises `TurnRefused` for one that is not offered.
+    """
+    session.model = _named(name, active.site_setup(), WRITING[0]) if name else None
+    session.save(update_fields=["model"])
+
+
+def listed(user: Any) -> list[Listed]:
+    """Return the assistants that a person may choose, the default first."""
+    newest = AssistantVersion.objects.filter(assistant=OuterRef("pk")).order_by("-number").values("configuration")[:1]
+    rows = usable(user).annotate(said=Coalesce(Subquery(newest), Value({}, JSONField())))
+    names = "pk", "name", "description", "is_default", "said"
+    return [
+        Listed(
+            pk,
+            name,
+            description,
+            default,
+            said.get("greeting", ""),
+            said.get("questions", []),
+            said.get("models", {}).get("answer"),
+        )
+        for pk, name, description, default, said in rows.values_list(*names)
+    ]
+
+
+def _named(model: str, setup: active.Setup, purpose: str) -> ModelProfile | None:
+    """Return the profile of a model that people may choose, None for the environment's; raises `TurnRefused`."""
+    offered = offered_models(setup, purpose)
+    if model not in offered:
+        raise TurnRefused(
+            "unknown_model",
+            _("There is no model “%(name)s” to choose; there are: %(known)s.")
+            % {"name": model, "known": ", ".join(offered) or _("none")},
+        )
+    return offered[model]
+
+
+def _version(user: Any, session: ChatSession, asked: Choices) -> Chosen:
+    """Return the version that answers: the one asked for, or the newest of the assistant asked for, of the session's,
+    or of the default; raises `TurnRefused`."""
+    versions = AssistantVersion.objects.select_related("assistant").order_by("-number")
+    assistant_id = asked.assistant_id or session.assistant_id
+    if asked.version_id is not None:
+        versions = versions.filter(pk=asked.version_id)
+    elif assistant_id is not None:
+        versions = versions.filter(assistant=assistant_id)
+    else:
+        versions = versions.filter(assistant__is_default=True)
+    version = versions.first()
+    if version is None or not (version.assistant.is_default or usable(user).contains(version.assistant)):
+        if assistant_id is None and asked.version_id is None:
+            return Chosen()
+        raise TurnRefused("no_assistant", _("This assistant is not there for you any more. Choose another one."))
+    try:
+        return Chosen(version, Configuration.from_dict(version.configuration))
+    except ConfigurationError as error:
+        raise TurnRefused(
+            "assistant_unusable",
+            _("The assistant “%(name)s” can't answer as it is set up: %(why)s")
+            % {"name": version.assistant, "why": error},
+        ) from error
+
+
+def usable(user: Any) -> QuerySet[Assistant]:
+    """Return the assistants that a person may use, the default first; those who make them may use all."""
+    enabled = Assistant.objects.filter(enabled=True)
+    if user.is_superuser:
+        return enabled
+    makes = Permission.objects.filter(content_type__app_label="conversations", codename="change_assistant")
+    return enabled.filter(
+        Q(everyone=True)
+        | Exists(User.objects.filter(pk=user.pk, assistants=OuterRef("pk")))
+        | Exists(User.objects.filter(pk=user.pk, groups__assistants=OuterRef("pk")))
+        | Exists(makes.filter(Q(user=user.pk) | Q(group__user=user.pk)))
+    )
+
+
+def get_usable(user: Any, pk: int) -> Assistant:
+    """Return an assistant that a person may use; raises `Http404`."""
+    found = usable(user).filter(pk=pk).first()
+    if found is None:
+        raise Http404(_("There is no such assistant."))
+    return found
+
+
+def setup_of(configuration: Configuration, overrides: Mapping[str, Any]) -> active.Setup:
+    """Return the site's setup with what an assistant has of its own, and over it what a request asks for.
+
+    `overrides` are settings. Where a prompt or a profile is gone, the site's counts.
+    """
+    site = active.site_setup()
+    prompts, profiles = dict(site.prompts), dict(site.profiles)
+    if configuration.prompts:
+        rows = PromptTemplate.objects.in_bulk(configuration.prompts.values())
+        prompts |= {key: rows[pk] for key, pk in configuration.prompts.items() if pk in rows}
+    if configuration.models:
+        found = ModelProfile.objects.in_bulk(configuration.models.values())
+        profiles |= {purpose: found[pk] for purpose, pk in configuration.models.items() if pk in found}
+    return replace(
+        site,
+        prompts=prompts,
+        profiles=profiles,
+        settings={**site.settings, **configuration.settings, **overrides},
+    )
+
+
+@transaction.atomic
+def save_version(assistant: Assistant, configuration: Configuration, user: Any) -> AssistantVersion:
+    """Store how an assistant answers from now on, and return the version: the newest one where nothing differs."""
+    Assistant.objects.select_for_update().get(pk=assistant.pk)
+    newest = assistant.versions.order_by("-number").first()
+    data = configuration.to_dict()
+    if newest is not None and newest.configuration == data:
+        return newest
+    number = (assistant.versions.aggregate(newest=Max("number"))["newest"] or 0) + 1
+    return AssistantVersion.objects.create(assistant=assistant, number=number, configuration=data, user=user)
+
+
+@transaction.atomic
+def keep_default(**_kwargs: Any) -> None:
+    """Make the default assistant, which answers as the site is set to, where there is none."""
+    if Assistant.objects.filter(is_default=True).exists():
+        return
+    assistant, _made = Assistant.objects.update_or_create(
+        name=DEFAULT_NAME, defaults={"is_default": True, "enabled": True, "everyone": True}
+    )
+    if not assistant.versions.exists():
+        AssistantVersion.objects.create(assistant=assistant, number=1)

@@ -1,0 +1,167 @@
+"""The form of an assistant: who it is for, and a version of how it answers. Empty fields follow the site."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from conversations.assistants import configuration
+from conversations.assistants.choice import save_version
+from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
+from knowledge import access
+from knowledge.models import KnowledgeBase
+from ragsite import env
+from ragsite.site_settings.forms import field_of, text_of
+
+if TYPE_CHECKING:
+    _AssistantForm = forms.ModelForm[Assistant]
+else:
+    _AssistantForm = forms.ModelForm
+
+_OPTION, _MODEL = "option_", "model_"
+# Settings that everyone who makes an assistant looks for.
+_FIRST = ("option_ANSWER_MODE", "option_ANSWER_LENGTH", "option_ANSWER_LANGUAGE")
+
+
+class AssistantForm(_AssistantForm):
+    """An assistant with its newest version; saving one that differs adds a version.
+
+    `user` is who fills it in: they choose among the knowledge bases that they may read.
+    """
+
+    user: Any = None
+
+    knowledge_bases = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("Knowledge bases"),
+        queryset=KnowledgeBase.objects.none(),
+        required=False,
+        help_text=gettext_lazy("Of these, people are answered from those that they may read. None chosen means all."),
+    )
+    pipeline = forms.ChoiceField(label=gettext_lazy("Pipeline"), required=False)
+    prompts = forms.ModelMultipleChoiceField(
+        label=gettext_lazy("Prompts"),
+        queryset=PromptTemplate.objects.order_by("purpose", "language", "-version"),
+        required=False,
+        help_text=gettext_lazy("Versions in place of those that the site uses; one per purpose and language."),
+    )
+    greeting = forms.CharField(
+        label=gettext_lazy("Greeting"),
+        required=False,
+        max_length=configuration.LONGEST_GREETING,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=gettext_lazy("Shown in an empty chat."),
+    )
+    questions = forms.CharField(
+        label=gettext_lazy("Suggested questions"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("One a line."),
+    )
+
+    class Meta:
+        """Who it is for."""
+
+        model = Assistant
+        fields = ["name", "description", "enabled", "everyone", "groups", "people"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.fields:  # of someone who may only look
+            return
+        newest = self.instance.versions.first() if self.instance.pk else None
+        now = configured(newest)
+        as_set = _("as the site")
+        self.fields["pipeline"].choices = [("", as_set), *((name, name) for name in settings.PIPELINES)]  # type: ignore[attr-defined]
+        for option in of_assistants():
+            self.fields[_OPTION + option.setting] = field_of(option, as_set)
+            if option.setting in now.settings:
+                self.initial[_OPTION + option.setting] = env.written(now.settings[option.setting])
+        for purpose in configuration.PURPOSES:
+            self.fields[_MODEL + purpose] = forms.ModelChoiceField(
+                label=ModelProfile.Purpose(purpose).label,
+                queryset=ModelProfile.objects.filter(purpose=purpose),
+                required=False,
+                empty_label=as_set,
+                initial=now.models.get(purpose),
+            )
+        readable = access.readable(self.user) if self.user is not None else KnowledgeBase.objects.all()
+        self.fields["knowledge_bases"].queryset = readable.order_by("name")  # type: ignore[attr-defined]
+        # Those that this person can't see stay chosen.
+        ids = set(readable.values_list("pk", flat=True))
+        self._unseen = [pk for pk in now.knowledge_bases if pk not in ids]
+        self.initial.update(
+            knowledge_bases=list(now.knowledge_bases),
+            pipeline=now.pipeline,
+            prompts=list(now.prompts.values()),
+            greeting=now.greeting,
+            questions="\n".join(now.questions),
+        )
+
+    def further_options(self) -> list[forms.BoundField]:
+        """Return the fields of settings that the page does not show by themselves, in the order of their table."""
+        return [self[name] for name in self.fields if name.startswith(_OPTION) and name not in _FIRST]
+
+    @property
+    def settings_used(self) -> bool:
+        """Whether one of these holds something."""
+        return any(field.value() or field.errors for field in self.further_options())
+
+    def models(self) -> list[forms.BoundField]:
+        """Return the fields of models."""
+        return [self[name] for name in self.fields if name.startswith(_MODEL)]
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the fields make a configuration, and that everyone may use the default assistant."""
+        data = super().clean() or self.cleaned_data
+        chosen: dict[str, Any] = {}
+        for option in of_assistants():
+            try:
+                text = text_of(option, data.get(_OPTION + option.setting))
+            except ValidationError as error:
+                self.add_error(_OPTION + option.setting, error)
+            else:
+                chosen |= {} if text is None else {option.setting: text}
+        prompts = {f"{prompt.purpose}.{prompt.language}": prompt.pk for prompt in data.get("prompts", [])}
+        if len(prompts) < len(data.get("prompts", [])):
+            self.add_error("prompts", _("Choose one version per purpose and language."))
+        models = {purpose: data.get(_MODEL + purpose) for purpose in configuration.PURPOSES}
+        try:
+            self.configuration = Configuration.from_dict(
+                {
+                    "knowledge_bases": [*self._unseen, *(base.pk for base in data.get("knowledge_bases", []))],
+                    "pipeline": data.get("pipeline", ""),
+                    "settings": chosen,
+                    "prompts": prompts,
+                    "models": {purpose: profile.pk for purpose, profile in models.items() if profile is not None},
+                    "greeting": data.get("greeting", ""),
+                    "questions": [line.strip() for line in data.get("questions", "").splitlines() if line.strip()],
+                }
+            )
+        except ConfigurationError as error:
+            self.add_error(None, str(error))
+        if self.instance.is_default and not (data.get("enabled") and data.get("everyone")):
+            self.add_error("everyone", _("The default assistant is enabled, and for everyone."))
+        return data
+
+    def save_version(self, user: Any) -> AssistantVersion:
+        """Store how the assistant, which is saved, answers from now on."""
+        return save_version(self.instance, self.configuration, user)
+
+
+def of_assistants() -> list[env.Option]:
+    """Return the settings that an assistant may have of its own."""
+    return [option for option in env.options.values() if option.live == "assistant"]
+
+
+def configured(version: AssistantVersion | None) -> Configuration:
+    """Return what a version says, as far as it can still be used."""
+    if version is None:
+        return Configuration()
+    try:
+        return Configuration.from_dict(version.configuration)
+    except ConfigurationError:
+        return Configuration()

@@ -1,0 +1,68 @@
+"""Assistants and their versions."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Assistant(models.Model):
+    """A way of answering that people choose by its name; how it answers is in its newest version."""
+
+    name = models.CharField(_("name"), max_length=120, unique=True)
+    description = models.CharField(
+        _("description"), max_length=300, blank=True, help_text=_("What it is for, in a line that people choose it by.")
+    )
+    enabled = models.BooleanField(_("enabled"), default=True)
+    is_default = models.BooleanField(
+        _("default"), default=False, help_text=_("It answers where nobody has chosen another; everyone may use it.")
+    )
+    everyone = models.BooleanField(_("everyone may use it"), default=True)
+    groups = models.ManyToManyField("auth.Group", blank=True, related_name="assistants", verbose_name=_("groups"))
+    people = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, blank=True, related_name="assistants", verbose_name=_("people")
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        """By name, the default first."""
+
+        verbose_name = _("assistant")
+        verbose_name_plural = _("assistants")
+        ordering = ["-is_default", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_assistant"),
+            models.CheckConstraint(
+                condition=Q(is_default=False) | Q(enabled=True, everyone=True), name="default_assistant_is_everyones"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AssistantVersion(models.Model):
+    """How an assistant answers, as `configuration.Configuration` reads it; versions are added, never changed."""
+
+    assistant = models.ForeignKey(
+        Assistant, on_delete=models.CASCADE, related_name="versions", verbose_name=_("assistant")
+    )
+    number = models.PositiveIntegerField(_("version"))
+    configuration = models.JSONField(_("configuration"), default=dict, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("saved by")
+    )
+    created_at = models.DateTimeField(_("saved"), auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        verbose_name = _("version of an assistant")
+        verbose_name_plural = _("versions of assistants")
+        ordering = ["assistant_id", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["assistant", "number"], name="assistant_version_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assistant} · {self.number}"

@@ -1,0 +1,126 @@
+"""An assistant as one readable file: written out with what it names, and read in on this site or another.
+
+Knowledge bases, prompts and models are written by their names and texts, since their ids differ from site to site. Keys
+of models are not written. What the reading site does not have is left out, and told.
+"""
+
+import json
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from conversations.assistants.choice import save_version
+from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
+from conversations.prompts import templates
+from knowledge import access
+from knowledge.models import KnowledgeBase
+
+FORMAT = "ragsite-assistant/1"
+MOST_BYTES = 1024 * 1024
+_OF_A_PROMPT = ("purpose", "language", "system", "user")
+
+
+def written(version: AssistantVersion) -> str:
+    """Return an assistant in one of its versions as JSON; raises `ConfigurationError` where that can't be used."""
+    found = Configuration.from_dict(version.configuration)
+    bases = KnowledgeBase.objects.in_bulk(found.knowledge_bases)
+    prompts = PromptTemplate.objects.in_bulk(found.prompts.values())
+    models = ModelProfile.objects.in_bulk(found.models.values())
+    data = {
+        "format": FORMAT,
+        "name": version.assistant.name,
+        "description": version.assistant.description,
+        "version": version.number,
+        **found.to_dict(),
+        "knowledge_bases": [bases[pk].name for pk in found.knowledge_bases if pk in bases],
+        "prompts": [
+            {"purpose": row.purpose, "language": row.language, "system": row.system, "user": row.user}
+            for pk in found.prompts.values()
+            if (row := prompts.get(pk)) is not None
+        ],
+        "models": {
+            purpose: {"model": profile.model, "base_url": profile.base_url}
+            for purpose, pk in found.models.items()
+            if (profile := models.get(pk)) is not None
+        },
+    }
+    return json.dumps({name: value for name, value in data.items() if value}, ensure_ascii=False, indent=2) + "\n"
+
+
+@transaction.atomic
+def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
+    """Make an assistant of a file, disabled and of another name where its own is taken; also return what is missing.
+
+    Raises `ConfigurationError` for what is no such file; then nothing is stored.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(_("This is no JSON: %(why)s") % {"why": error}) from None
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise ConfigurationError(_("This is no assistant: “format” is not “%(format)s”.") % {"format": FORMAT})
+    name, description = data.pop("name", ""), data.pop("description", "")
+    data.pop("version", None)
+    if not isinstance(name, str) or not name.strip() or not isinstance(description, str):
+        raise ConfigurationError(_("The assistant has no name."))
+    missing: list[str] = []
+    data["knowledge_bases"] = _bases(data.get("knowledge_bases", []), user, missing)
+    data["models"] = _models(data.get("models", {}), missing)
+    data["prompts"] = _prompts(data.get("prompts", []))
+    found = Configuration.from_dict(data)
+    assistant = Assistant.objects.create(name=free_name(name.strip()), description=description[:300], enabled=False)
+    save_version(assistant, found, user)
+    return assistant, missing
+
+
+def free_name(name: str) -> str:
+    """Return a name that no assistant has: the one given, or with a number after it."""
+    name, number = name[:110], 1
+    made = name
+    while Assistant.objects.filter(name=made).exists():
+        number += 1
+        made = f"{name} {number}"
+    return made
+
+
+def _bases(given: Any, user: Any, missing: list[str]) -> list[int]:
+    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    ids = dict(access.readable(user).filter(name__in=names).order_by("-pk").values_list("name", "pk"))
+    missing += [_("knowledge base “%(name)s”") % {"name": name} for name in names if name not in ids]
+    return [ids[name] for name in names if name in ids]
+
+
+def _models(given: Any, missing: list[str]) -> dict[str, int]:
+    found = {}
+    for purpose, named in given.items() if isinstance(given, dict) else ():
+        name = str(named.get("model", "")) if isinstance(named, dict) else str(named)
+        profile = ModelProfile.objects.filter(purpose=purpose, model=name).first()
+        if profile is not None:
+            found[purpose] = profile.pk
+        else:
+            missing.append(_("model “%(name)s” for “%(purpose)s”") % {"name": name, "purpose": purpose})
+    return found
+
+
+def _prompts(given: Any) -> dict[str, int]:
+    """Return ids of prompts with these texts, stored as versions that the site does not use where they are new."""
+    found: dict[str, int] = {}
+    for each in given if isinstance(given, list) else [given]:
+        if not isinstance(each, dict) or not all(isinstance(each.get(name), str) for name in _OF_A_PROMPT):
+            raise ConfigurationError(
+                _("“prompts” takes a list of texts with “purpose”, “language”, “system” and “user”.")
+            )
+        texts: dict[str, str] = {name: each[name] for name in _OF_A_PROMPT}
+        purpose, language = texts["purpose"], texts["language"]
+        if problems := templates.problems(purpose, texts["system"], texts["user"]):
+            raise ConfigurationError(next(iter(problems.values())))
+        row = PromptTemplate.objects.filter(**texts).first()
+        if row is None:
+            family = PromptTemplate.objects.filter(purpose=purpose, language=language)
+            version = (family.aggregate(newest=Max("version"))["newest"] or 0) + 1
+            row = PromptTemplate.objects.create(**texts, version=version, active=False)
+        found[f"{purpose}.{language}"] = row.pk
+    return found

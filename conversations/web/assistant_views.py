@@ -1,0 +1,177 @@
+"""Pages of assistants: those who may make them keep them here; everyone chooses one for a chat."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from conversations import access, services
+from conversations.assistants import choice, transfer
+from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.assistants.forms import AssistantForm
+from conversations.models import Assistant, AssistantVersion
+from conversations.turn_store import TurnRefused
+from conversations.web import contexts
+from conversations.web.session_views import is_htmx, number, refusal
+
+
+@login_required
+@require_GET
+def assistants(request: HttpRequest) -> HttpResponse:
+    """List the assistants for those who may make them."""
+    _require_curator(request)
+    rows = Assistant.objects.prefetch_related("groups", "people", "versions")
+    return render(request, "conversations/assistants.html", {"assistants": rows})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
+    """Show an assistant as a form, or an empty one, and store it; an edit makes a version."""
+    _require_curator(request)
+    instance = get_object_or_404(Assistant, pk=pk) if pk is not None else None
+    form = type("Form", (AssistantForm,), {"user": request.user})(request.POST or None, instance=instance)
+    status = 200
+    if request.method == "POST":
+        if form.is_valid():
+            with transaction.atomic():
+                saved = form.save()
+                version = form.save_version(request.user)
+            words = _("“%(name)s” is saved; version %(number)d answers from the next question on.")
+            messages.success(request, words % {"name": saved.name, "number": version.number})
+            return redirect("assistant", pk=saved.pk)
+        status = 422
+    versions = instance.versions.select_related("user")[:20] if instance is not None else ()
+    context = {"form": form, "assistant": instance, "versions": versions}
+    return render(request, "conversations/assistant.html", context, status=status)
+
+
+@login_required
+@require_POST
+def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Have an assistant answer as an older version did: its configuration becomes the newest version."""
+    _require_curator(request)
+    version = get_object_or_404(AssistantVersion, assistant=pk, number=number)
+    try:
+        configuration = Configuration.from_dict(version.configuration)
+    except ConfigurationError as error:
+        messages.error(request, str(error))
+    else:
+        choice.save_version(version.assistant, configuration, request.user)
+        messages.success(request, _("It answers as version %(number)d did.") % {"number": number})
+    return redirect("assistant", pk=pk)
+
+
+@login_required
+@require_POST
+def copy_assistant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make an assistant that answers as another one does; it is disabled until someone enables it."""
+    _require_curator(request)
+    version = _newest(pk)
+    with transaction.atomic():
+        name = transfer.free_name(_("%(name)s (copy)") % {"name": version.assistant.name})
+        made = Assistant.objects.create(name=name, description=version.assistant.description, enabled=False)
+        AssistantVersion.objects.create(
+            assistant=made, number=1, configuration=version.configuration, user_id=request.user.pk
+        )
+    return redirect("assistant", pk=made.pk)
+
+
+@login_required
+@require_POST
+def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete an assistant; its chats go on with the default one, which can't be deleted."""
+    _require_curator(request)
+    gone = get_object_or_404(Assistant, pk=pk)
+    if gone.is_default:
+        messages.error(request, _("The default assistant can't be deleted."))
+        return redirect("assistant", pk=pk)
+    gone.delete()
+    messages.success(request, _("“%(name)s” is deleted.") % {"name": gone.name})
+    return redirect("assistants")
+
+
+@login_required
+@require_GET
+def export_assistant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give an assistant as a file."""
+    _require_curator(request)
+    version = _newest(pk)
+    try:
+        text = transfer.written(version)
+    except ConfigurationError as error:
+        return refusal(str(error))
+    name = slugify(version.assistant.name) or f"assistant-{pk}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}.json"'}
+    return HttpResponse(text, content_type="application/json; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_POST
+def import_assistant(request: HttpRequest) -> HttpResponse:
+    """Make an assistant of a file, and say what of it is missing here."""
+    _require_curator(request)
+    file = request.FILES.get("file")
+    try:
+        if file is None or (file.size or 0) > transfer.MOST_BYTES:
+            raise ConfigurationError(_("Choose a file of at most 1 MB."))
+        made, missing = transfer.read(file.read().decode("utf-8-sig", "replace"), request.user)
+    except ConfigurationError as error:
+        messages.error(request, str(error))
+        return redirect("assistants")
+    if missing:
+        told = _("Not found on this site, and left out: %(what)s.") % {"what": _(", ").join(missing)}
+        messages.warning(request, told)
+    messages.success(request, _("Made; enable it when it is as you want it."))
+    return redirect("assistant", pk=made.pk)
+
+
+@login_required
+@require_POST
+def ask_assistant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Lead to an empty chat in which this assistant answers."""
+    chosen = choice.get_usable(request.user, pk)
+    session = services.empty_session(request.user)
+    choice.set_assistant(request.user, session, chosen.pk)
+    return redirect("session", pk=session.pk)
+
+
+@login_required
+@require_POST
+def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have another assistant, or another model, answer in a chat from now on."""
+    session = access.get_session(request.user, pk)
+    try:
+        if "assistant" in request.POST:
+            choice.set_assistant(request.user, session, number(request, "assistant"))
+        if "model" in request.POST:
+            choice.set_model(session, request.POST["model"])
+    except TurnRefused as refused:
+        return refusal(refused.message)
+    if not is_htmx(request):
+        return redirect("session", pk=pk)
+    context = contexts.composer_context(request.user, session)
+    line = render(request, "conversations/_scope.html", context)
+    if not session.turns.exists():  # what an empty chat says is the assistant's, too
+        welcome = context | contexts.welcome_context(request.user, context["documents"]) | {"oob": True}
+        line.content += render(request, "conversations/_welcome.html", welcome).content
+    return line
+
+
+def _require_curator(request: HttpRequest) -> None:
+    user: Any = request.user
+    if not user.has_perm("conversations.change_assistant"):
+        raise Http404
+
+
+def _newest(pk: int) -> AssistantVersion:
+    version = AssistantVersion.objects.filter(assistant=pk).select_related("assistant").first()
+    if version is None:
+        raise Http404
+    return version

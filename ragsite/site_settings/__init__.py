@@ -1,0 +1,1 @@
+"""Settings that administrators change while the site runs."""

@@ -1,0 +1,46 @@
+"""What administrators have set, and the log of who changed it."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class SiteSetting(models.Model):
+    """A setting that is not at its default; where the environment sets it too, that counts."""
+
+    name = models.CharField(_("setting"), max_length=60, primary_key=True)
+    value = models.TextField(_("value"), blank=True, help_text=_("as its environment variable would have it written"))
+
+    class Meta:
+        """By name."""
+
+        verbose_name = _("site setting")
+        verbose_name_plural = _("site settings")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+class SettingChange(models.Model):
+    """Who changed a setting, when, from what and to what; None is the default."""
+
+    name = models.CharField(_("setting"), max_length=60)
+    before = models.TextField(_("before"), null=True)
+    after = models.TextField(_("after"), null=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("changed by")
+    )
+    # The name outlives the account.
+    username = models.CharField(_("user name"), max_length=150)
+    changed_at = models.DateTimeField(_("changed"), auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        verbose_name = _("change of a setting")
+        verbose_name_plural = _("changes of settings")
+        ordering = ["-changed_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.before} → {self.after}"

@@ -1,0 +1,201 @@
+"""The pages of assistants, and choosing one in a chat."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import Assistant, ChatSession, ModelProfile
+from knowledge.models import KnowledgeBase
+from tests import factories
+from tests.conversations.assistants.conftest import make_assistant  # noqa: F401
+from tests.conversations.records import make_session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def curator() -> User:
+    user = factories.make_user("curator")
+    user.user_permissions.add(Permission.objects.get(codename="change_assistant"))
+    return user
+
+
+@pytest.fixture
+def as_curator(curator: User) -> Client:
+    client = Client()
+    client.force_login(curator)
+    return client
+
+
+def form(**fields: Any) -> dict[str, Any]:
+    return {"name": "Help desk", "enabled": "on", "everyone": "on"} | fields
+
+
+def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: User) -> None:
+    base = factories.make_knowledge_base(curator, "Handbook")
+    made = as_curator.post(
+        reverse("new-assistant"),
+        form(
+            knowledge_bases=[base.pk], pipeline="quick", option_ANSWER_TOP_K="8", option_ENABLE_RERANK="false",
+            greeting="Ask me.", questions="One?\n\n Two? ",
+        ),
+    )  # fmt: skip
+    assistant = Assistant.objects.get(name="Help desk")
+    assert made.status_code == 302 and made["Location"] == reverse("assistant", args=[assistant.pk])
+    assert assistant.versions.get().configuration == {
+        "knowledge_bases": [base.pk],
+        "pipeline": "quick",
+        "settings": {"ANSWER_TOP_K": 8, "ENABLE_RERANK": False},
+        "greeting": "Ask me.",
+        "questions": ["One?", "Two?"],
+    }
+    page = as_curator.get(reverse("assistant", args=[assistant.pk])).content.decode()
+    assert 'value="8"' in page and "Two?" in page
+    as_curator.post(reverse("assistant", args=[assistant.pk]), form())
+    assert assistant.versions.order_by("-number").values_list("configuration", flat=True).first() == {}
+    as_curator.post(reverse("assistant", args=[assistant.pk]), form(name="Desk"))
+    assert Assistant.objects.get(pk=assistant.pk).name == "Desk" and assistant.versions.count() == 2
+    as_curator.post(reverse("take-up-version", args=[assistant.pk, 1]))
+    newest = assistant.versions.first()
+    assert newest is not None and (newest.number, newest.user) == (3, curator)
+    assert newest.configuration["pipeline"] == "quick"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"option_ANSWER_TOP_K": "101"}, "less than or equal to 100"),
+        ({"option_RERANK_BLEND": "magic:1"}, "the names are"),
+        ({"pipeline": "magic"}, "magic is not one of the available choices"),
+        ({"name": "Ragsite"}, "already exists"),
+        ({"questions": "\n".join("abcdefghi")}, "takes a list of up to 8"),
+    ],
+)
+def test_what_can_not_be_taken_is_told_and_nothing_stored(
+    as_curator: Client, fields: dict[str, str], says: str
+) -> None:
+    answer = as_curator.post(reverse("new-assistant"), form(**fields))
+    assert answer.status_code == 422 and says in answer.content.decode()
+    assert Assistant.objects.count() == 1
+
+
+def test_bases_that_a_curator_can_not_read_are_not_shown_and_stay(
+    as_curator: Client,
+    owner: User,
+    make_assistant: Any,  # noqa: F811
+) -> None:
+    base = factories.make_knowledge_base(owner, "Private salaries")
+    assistant = make_assistant("Pay", {"knowledge_bases": [base.pk]})
+    assert "Private salaries" not in as_curator.get(reverse("assistant", args=[assistant.pk])).content.decode()
+    refused = as_curator.post(reverse("new-assistant"), form(knowledge_bases=[base.pk]))
+    assert refused.status_code == 422
+    as_curator.post(reverse("assistant", args=[assistant.pk]), form(name="Pay", greeting="Hello."))
+    newest = assistant.versions.first()
+    assert newest is not None
+    assert newest.configuration == {"knowledge_bases": [base.pk], "greeting": "Hello."}
+
+
+def test_the_default_one_stays_everyones(as_curator: Client) -> None:
+    default = Assistant.objects.get(is_default=True)
+    answer = as_curator.post(reverse("assistant", args=[default.pk]), {"name": "Ragsite", "enabled": "on"})
+    assert answer.status_code == 422 and "The default assistant is enabled" in answer.content.decode()
+    as_curator.post(reverse("delete-assistant", args=[default.pk]))
+    assert Assistant.objects.filter(pk=default.pk).exists()
+
+
+def test_copying_exporting_importing_deleting(as_curator: Client, make_assistant: Any) -> None:  # noqa: F811
+    assistant = make_assistant("Help desk", {"pipeline": "quick"})
+    as_curator.post(reverse("copy-assistant", args=[assistant.pk]))
+    copy = Assistant.objects.get(name="Help desk (copy)")
+    assert not copy.enabled and copy.versions.get().configuration == {"pipeline": "quick"}
+    file = as_curator.get(reverse("export-assistant", args=[assistant.pk]))
+    assert file["Content-Disposition"] == 'attachment; filename="help-desk.json"'
+    as_curator.post(reverse("delete-assistant", args=[assistant.pk]))
+    upload = SimpleUploadedFile("a.json", file.content, "application/json")
+    as_curator.post(reverse("import-assistant"), {"file": upload})
+    assert Assistant.objects.get(name="Help desk").versions.get().configuration == {"pipeline": "quick"}
+    for wrong in (SimpleUploadedFile("a.json", b"nothing"), SimpleUploadedFile("a.json", b" " * 1_100_000), ""):
+        answer = as_curator.post(reverse("import-assistant"), {"file": wrong}, follow=True)
+        assert "no JSON" in answer.content.decode() or "at most 1 MB" in answer.content.decode()
+    page = as_curator.get(reverse("assistants")).content.decode()
+    assert page.count('class="card"') >= 3 and "disabled" in page
+
+
+def test_others_do_not_find_them(as_owner: Client, make_assistant: Any) -> None:  # noqa: F811
+    assistant = make_assistant("Help desk")
+    for name in ("assistants", "new-assistant"):
+        assert as_owner.get(reverse(name)).status_code == 404
+    assert as_owner.get(reverse("assistant", args=[assistant.pk])).status_code == 404
+    assert as_owner.post(reverse("delete-assistant", args=[assistant.pk])).status_code == 404
+
+
+def test_an_assistant_is_chosen_below_the_question(
+    as_owner: Client,
+    owner: User,
+    make_assistant: Any,  # noqa: F811
+) -> None:
+    session = make_session(owner)
+    address = reverse("session", args=[session.pk])
+    assert "Who answers" not in as_owner.get(address).content.decode(), "there is nothing to choose"
+    says = {"greeting": "Ask me about leave.", "questions": ["How many days off are there?"]}
+    desk = make_assistant("Help desk", says, description="For staff")
+    hidden = make_assistant("Hidden", everyone=False)
+    page = as_owner.get(address).content.decode()
+    assert "Who answers" in page and "For staff" in page and "Hidden" not in page
+    chosen = as_owner.post(
+        reverse("choose-assistant", args=[session.pk]), {"assistant": desk.pk}, headers={"HX-Request": "true"}
+    )
+    assert 'id="scope"' in chosen.content.decode() and "Help desk" in chosen.content.decode()
+    assert "Ask me about leave." in chosen.content.decode(), "the empty chat greets anew"
+    page = as_owner.get(address).content.decode()
+    assert "Ask me about leave." in page and "How many days off are there?" in page
+    refused = as_owner.post(reverse("choose-assistant", args=[session.pk]), {"assistant": hidden.pk})
+    assert refused.status_code == 404
+    assert ChatSession.objects.get(pk=session.pk).assistant == desk
+    Assistant.objects.filter(pk=desk.pk).update(enabled=False)
+    assert "No longer there" in as_owner.get(address).content.decode()
+
+
+def test_a_model_is_chosen_below_the_question(as_owner: Client, owner: User) -> None:
+    session = make_session(owner)
+    address = reverse("choose-assistant", args=[session.pk])
+    ModelProfile.objects.create(purpose="answer", base_url="http://m/v1", model="usual")
+    ModelProfile.objects.create(purpose="answer", base_url="http://m/v1", model="large", enabled=False, offered=True)
+    assert 'value="large"' in as_owner.get(reverse("session", args=[session.pk])).content.decode()
+    as_owner.post(address, {"model": "large"})
+    assert ChatSession.objects.get(pk=session.pk).model == ModelProfile.objects.get(model="large")
+    refused = as_owner.post(address, {"model": "secret"})
+    assert refused.status_code == 409 and "there are: usual, large" in refused.content.decode()
+    as_owner.post(address, {"model": ""})
+    assert ChatSession.objects.get(pk=session.pk).model is None
+
+
+def test_trying_one_leads_to_an_empty_chat_with_it(
+    as_owner: Client,
+    make_assistant: Any,  # noqa: F811
+) -> None:
+    desk = make_assistant("Help desk")
+    answer = as_owner.post(reverse("ask-assistant", args=[desk.pk]))
+    session = ChatSession.objects.get(assistant=desk)
+    assert answer["Location"] == reverse("session", args=[session.pk])
+
+
+def test_the_admin_has_the_same_form(as_staff: Client, handbook: KnowledgeBase) -> None:
+    address = reverse("admin:conversations_assistant_add")
+    assert "option_ANSWER_TOP_K" in as_staff.get(address).content.decode()
+    made = as_staff.post(address, form(option_ANSWER_TOP_K="7", knowledge_bases=[]))
+    assert made.status_code == 302, made.content.decode()[:500]
+    assistant = Assistant.objects.get(name="Help desk")
+    assert assistant.versions.get().configuration == {"settings": {"ANSWER_TOP_K": 7}}
+    change = reverse("admin:conversations_assistant_change", args=[assistant.pk])
+    assert 'value="7"' in as_staff.get(change).content.decode()
+    as_staff.post(change, form(option_ANSWER_TOP_K="9"))
+    assert [each.number for each in assistant.versions.all()] == [2, 1]
+    version = assistant.versions.first()
+    assert version is not None
+    shown = as_staff.get(reverse("admin:conversations_assistantversion_change", args=[version.pk]))
+    assert "ANSWER_TOP_K" in shown.content.decode()
