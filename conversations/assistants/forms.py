@@ -23,8 +23,30 @@ else:
     _AssistantForm = forms.ModelForm
 
 _OPTION, _MODEL = "option_", "model_"
-# Settings that everyone who makes an assistant looks for.
-_FIRST = ("option_ANSWER_MODE", "option_ANSWER_LENGTH", "option_ANSWER_LANGUAGE")
+# Settings that everyone who makes an assistant looks for, with their values in words.
+_WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "ANSWER_MODE": (
+        gettext_lazy("Answers come from"),
+        {
+            "documents": gettext_lazy("documents alone"),
+            "general": gettext_lazy("documents, then general knowledge where the knowledge bases allow it"),
+            "chat": gettext_lazy("the model alone, without documents"),
+        },
+    ),
+    "ANSWER_LENGTH": (
+        gettext_lazy("Length of answers"),
+        {"short": gettext_lazy("short"), "normal": gettext_lazy("normal"), "detailed": gettext_lazy("detailed")},
+    ),
+    "ANSWER_LANGUAGE": (
+        gettext_lazy("Language of answers"),
+        {
+            "question": gettext_lazy("that of the question"),
+            "en": gettext_lazy("always English"),
+            "zh": gettext_lazy("always Chinese"),
+        },
+    ),
+}
+_FIRST = tuple(_OPTION + name for name in _WORDS)
 
 
 class AssistantForm(_AssistantForm):
@@ -59,7 +81,7 @@ class AssistantForm(_AssistantForm):
         label=gettext_lazy("Suggested questions"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One a line."),
+        help_text=gettext_lazy("One on each line."),
     )
 
     class Meta:
@@ -77,7 +99,11 @@ class AssistantForm(_AssistantForm):
         as_set = _("as the site")
         self.fields["pipeline"].choices = [("", as_set), *((name, name) for name in settings.PIPELINES)]  # type: ignore[attr-defined]
         for option in of_assistants():
-            self.fields[_OPTION + option.setting] = field_of(option, as_set)
+            field = self.fields[_OPTION + option.setting] = field_of(option, as_set)
+            field.label, field.help_text = str(field.help_text).replace("`", ""), option.setting
+            if option.setting in _WORDS:
+                field.label, words = _WORDS[option.setting]
+                field.choices = [("", as_set), *words.items()]  # type: ignore[attr-defined]
             if option.setting in now.settings:
                 self.initial[_OPTION + option.setting] = env.written(now.settings[option.setting])
         for purpose in configuration.PURPOSES:
