@@ -1,4 +1,4 @@
-"""Who may reach which conversation: page, API and socket all ask here. A stranger gets 404."""
+"""Access to conversations, checked here for pages, API and WebSockets. Without access the answer is 404."""
 
 import uuid
 from typing import Any
@@ -38,7 +38,7 @@ def messages(user: Any) -> QuerySet[Message]:
 
 
 def traced_messages(user: Any) -> QuerySet[Message]:
-    """Return the messages whose trace the user may see: their own, and all for who may look at them in the admin."""
+    """Return the messages whose trace the user may see: their own, or all if they may view traces in the admin."""
     if not user.has_perms(_OTHERS_TRACES):
         return messages(user)
     return Message.objects.select_related("turn__session")

@@ -1,4 +1,4 @@
-"""The app of how the site talks."""
+"""App configuration of `conversations`."""
 
 from django.apps import AppConfig
 from django.contrib.auth.signals import user_logged_out

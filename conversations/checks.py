@@ -15,7 +15,7 @@ def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
     # All of search comes with it: not when apps load.
     from conversations.pipeline.graph import Graph, GraphError
     from conversations.pipeline.hooks import HookError
-    from conversations.pipeline.validation import problems
+    from conversations.pipeline.validation import graph_problems
 
     if hasattr(settings, "PIPELINE_NODES"):
         hint = 'Change the list PIPELINES["default"] instead.'
@@ -30,7 +30,7 @@ def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
             continue
         except HookError as error:
             return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
-        for problem in problems(graph):
+        for problem in graph_problems(graph):
             kind, identity = (Error, _IDS[problem.kind]) if problem.kind in _IDS else (Warning, "W001")
             found.append(kind(problem.message, hint=f"{problem.hint} {where}", id=f"conversations.{identity}"))
     return found

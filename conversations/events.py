@@ -144,7 +144,7 @@ class SourcesEvent(Event):
     Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
     "reason", "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined
     passages, `reason` is why the relevance filter kept it, empty where it did not judge.
-    `answer_state` tells the tone before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
+    `answer_state` is sent before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
     citations.
     """
 
@@ -168,8 +168,8 @@ class DoneEvent(Event):
     """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
 
     `answer_state` is `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and what never got
-    so far. `checks` says of each sentence that carries markers how its sources bear it out; see
-    `checking.Verdict.to_dict`.
+    so far. `checks` has the verdict on each sentence that carries markers, and on those that should; see
+    `citations.verdict.Verdict.to_dict`.
     """
 
     type: ClassVar[str] = "done"

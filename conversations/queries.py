@@ -113,7 +113,7 @@ def turn_view(session: ChatSession, turn_id: int) -> TurnView | None:
 def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[TurnView]:
     """Return turns of the session as the page shows them.
 
-    Answers whose generator died are marked interrupted on the way.
+    Marks answers whose process has died as interrupted.
     """
     messages = _messages(wanted)
     if any(turn_store.is_stale(message) for pair in messages.values() for message in pair):

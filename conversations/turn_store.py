@@ -1,4 +1,4 @@
-"""What a turn writes: its opening and its end; its checkpoints lie in `checkpoints`.
+"""Storing a turn's beginning and end; `turns.checkpoints` stores it in between.
 
 Every write to a running answer is conditional on `status = streaming`, so that the first to end it wins.
 """
@@ -21,14 +21,14 @@ from knowledge.models import Chunk, Document
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.site_settings.config import config
 
-# A streaming answer whose heartbeat is older has lost its generator.
+# A streaming answer is stale when its heartbeat is older: the process that runs its turn has died.
 STALE_AFTER = timedelta(seconds=15)
-# Events that may have been sent and not stored; numbers beyond are made up.
+# Most events that may have been sent but not stored; a client that claims to have seen later ones is wrong.
 FARTHEST_AHEAD = 10_000
 
 
 class TurnRefused(Exception):
-    """A turn that does not start. `code` is a stable slug; the message is for the person."""
+    """A turn is not started. `code` is a stable slug; the message is for the person."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -61,7 +61,7 @@ class Started:
 
 
 class AlreadyAsked(TurnRefused):
-    """A request id whose turn has been opened meanwhile, and is being answered; `started` has its ids."""
+    """The request id's turn has been opened meanwhile and is being answered; `started` has its ids."""
 
     def __init__(self, started: Started) -> None:
         super().__init__("already_asked", _("This was asked already."))
@@ -93,14 +93,14 @@ def open_turn(
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
-    `from_newest` takes the session's newest turn, if it has any, for the parent: of two questions that come at the same
-    moment one goes on from the other. `continues` says that the answer goes on with the parent's, which was cut.
-    The same `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
+    With `from_newest`, the parent is the session's newest turn, if there is one: of two simultaneous questions, one
+    follows the other. With `continues`, the answer continues that of the parent, which was cut off. The same
+    `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
         return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues, assistant_version_id)
     except (IntegrityError, TurnRefused):
-        # It may be there already, and be itself the one over the limit.
+        # The turn may exist already, and be itself the one that reaches the limit.
         existing = find_request(session.pk, request_id)
         if existing is None:
             raise
@@ -117,7 +117,7 @@ def _open_turn(
     continues: bool,
     assistant_version_id: int | None,
 ) -> Started:
-    """Open a turn: those of one owner one after the other, so that two tabs can't pass the limit together."""
+    """Open a turn. Turns of one owner are opened one at a time, so that two tabs can't pass the limit together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
     running = Message.objects.filter(
@@ -157,16 +157,16 @@ def _open_turn(
 
 
 def default_parent(session_id: int) -> int | None:
-    """Return the newest turn of a session, from which a question goes on that names no parent."""
+    """Return the newest turn of a session: the parent of a question that names none."""
     return (
         Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )
 
 
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
-    """Store the final state of an answer, also when someone else has ended it meanwhile without its text."""
+    """Store the final state of an answer, even if another process has ended it meanwhile without its text."""
     reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
-    # The log without what `interrupt` has added where the answer was only late.
+    # The log without the end that `interrupt` added to an answer that was merely late.
     before = Func(
         F("stream_log"),
         Value({"seq": new_events[0]["seq"]}, output_field=JSONField()),
@@ -199,7 +199,7 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
 
 
 def give_up(message_id: int, error_code: str, error_message: str) -> None:
-    """End an answer as failed that can't be stored as it is; what its last checkpoint has stays."""
+    """Mark an answer that can't be stored as failed; the state of its last checkpoint is kept."""
     _streaming(message_id).update(
         status=Message.Status.FAILED, error_code=error_code, error_message=error_message, heartbeat_at=timezone.now()
     )
@@ -210,7 +210,7 @@ def _streaming(message_id: int) -> QuerySet[Message]:
 
 
 def request_stop(message_id: int) -> bool:
-    """End a running answer from any process: its generator sees that it is no longer streaming, and stops."""
+    """End a running answer from any process: its runner sees that it is no longer streaming, and stops."""
     return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
 
 
@@ -222,17 +222,17 @@ def stop_answers(session_id: int) -> None:
 
 
 def is_stale(message: Message) -> bool:
-    """Tell whether an answer that counts as being written has lost its generator."""
+    """Whether an answer is marked as streaming, but the process that runs its turn has died."""
     if message.status != Message.Status.STREAMING:
         return False
     return message.heartbeat_at is None or message.heartbeat_at < timezone.now() - STALE_AFTER
 
 
 def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) -> int:
-    """Mark answers whose generator died as interrupted; return how many. `where`: session_id or message_id.
+    """Mark stale answers as interrupted; return how many. `where` is `session_id` or `message_id`.
 
-    Of a single one: `heard` is what came of it live, which the log may lack, and `seen` the last number that someone
-    was sent.
+    For a single message, `heard` are events that arrived live, which the log may lack, and `seen` is the number of the
+    last event that a client was sent.
     """
     stale = Message.objects.filter(
         Q(heartbeat_at__lt=timezone.now() - STALE_AFTER) | Q(heartbeat_at=None), status=Message.Status.STREAMING
@@ -245,12 +245,12 @@ def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) ->
 
 
 def interruption() -> str:
-    """Say what became of an answer whose server stopped."""
+    """Return the explanation of an answer whose server stopped."""
     return _("The server stopped while this was being written. What came is kept.")
 
 
 def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> bool:
-    """End an answer whose generator died, numbered above all that was sent of it; False when it lives after all."""
+    """End an answer whose process died, with numbers above all that were sent; False if it turns out to be alive."""
     answer = fold(message.stream_log)
     log = list(message.stream_log)
     for event in heard:
@@ -277,25 +277,25 @@ def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> b
 
 
 def was_told_all(message: Message, seen: int) -> bool:
-    """Tell whether who has seen event `seen` of an ended answer has seen its end.
+    """Whether a client at event `seen` of an ended answer has already received its end.
 
-    Of one whose generator died more may have been sent than was stored, and the end have come after it.
+    If the process running the turn died, more events may have been sent than stored, and the end was added after them.
     """
     ahead = seen - message.last_seq
     if ahead == 0 and message.stream_log and message.stream_log[-1]["type"] != DoneEvent.type:
-        return False  # stopped by another process, whose writer has not told the end
+        return False  # stopped by another process; its runner has not stored the end yet
     return ahead == 0 or (ahead > 0 and (message.status != Message.Status.INTERRUPTED or ahead > FARTHEST_AHEAD))
 
 
 def note_told(message: Message, seen: int) -> None:
-    """Note that the end was told under the number `seen`, so that who comes back with it is told nothing more."""
+    """Store that the end was sent with the number `seen`, so that a client that comes back with it is sent no more."""
     Message.objects.filter(pk=message.pk, last_seq__lt=seen).update(last_seq=seen)
 
 
 def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
-    """Store the numbered sources of an answer with their snapshots; saving them twice changes nothing.
+    """Store the numbered sources of an answer with their snapshots; saving them again has no effect.
 
-    A passage that was deleted while the answer was written keeps its snapshot.
+    For a passage that was deleted while the answer was written, the snapshot is stored without the reference.
     """
     rows = json_safe(list(citations))
     if not rows:
@@ -329,7 +329,7 @@ def save_citations(message_id: int, request_id: str, citations: Iterable[dict[st
 
 
 def save_trace(turn_id: int, steps: Iterable[dict[str, Any]]) -> None:
-    """Store what ran for a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
+    """Store the trace of a turn, in order; each step has `key`, `status`, `started_at`, `ms` and `detail`."""
     TraceStep.objects.bulk_create(
         [
             TraceStep(turn_id=turn_id, order=order, **step | {"detail": json_safe(step["detail"])})

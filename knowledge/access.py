@@ -1,4 +1,4 @@
-"""Who may reach which knowledge: the one place that pages, API, sockets and commands ask.
+"""Access to knowledge bases and documents: the one place that pages, API, WebSockets and commands use.
 
 A stranger gets `Http404`, whether the thing exists or not; a person who may read but not change gets
 `PermissionDenied`, since the thing is no secret to them.

@@ -1,4 +1,4 @@
-"""The app of what the site knows."""
+"""App configuration of `knowledge`."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_delete

@@ -1,6 +1,6 @@
-"""What people are told about a file that can't be read, or not wholly: one sentence for each key, in their language.
+"""Explanations of why a file can't be read, or only in part: a sentence for each key, in the reader's language.
 
-Parsers, who run without Django, give a key and what is to be put in; that is stored with the document.
+Parsers, which run without Django, give a key and parameters; these are stored with the document.
 """
 
 from collections import defaultdict

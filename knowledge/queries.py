@@ -209,8 +209,8 @@ def seconds_silent(document: Document) -> int | None:
 def languages_of(knowledge_base_ids: Collection[int], document_ids: Collection[int] = ()) -> Mapping[str, int]:
     """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
 
-    Of the documents that are named, or of all; only those that can be searched and whose language is known. Who may
-    read them is for the caller to check.
+    Of `document_ids`, or of all; only documents that can be searched and whose language is known. The caller checks
+    who may read them.
     """
     key = _LANGUAGES_KEY + sha256(repr((sorted(knowledge_base_ids), sorted(document_ids))).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
@@ -448,7 +448,7 @@ class PageViewer:
 
     @property
     def fallback_url(self) -> str:
-        """Address of the page's picture with those before and after it, for who can't be shown the file."""
+        """Address of the page's picture with those before and after it, for browsers that can't show the file."""
         query = "&".join(filter(None, [f"page={self.number}", self.query]))
         return f"{reverse('document', args=[self.document.pk])}?{query}"
 

@@ -105,7 +105,7 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
             transaction.on_commit(partial(passages.delete_files, pk, name))
 
 
-def hand_over(knowledge_base: KnowledgeBase, owner: Actor) -> None:
+def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
     """Give a knowledge base another owner; where they have one of its name, it is called after who had it, too."""
     before = knowledge_base.owner.get_username()
     name = knowledge_base.name
@@ -287,7 +287,7 @@ def reingest_document(document: Document) -> bool:
 
 
 @transaction.atomic
-def take_back(document: Document, max_attempts: int) -> bool:
+def requeue_or_fail_stale(document: Document, max_attempts: int) -> bool:
     """Offer a document again whose worker is gone, or fail it when that happened too often; return whether it waits.
 
     One that was found by its words already isn't read again.

@@ -5,7 +5,7 @@ from knowledge.ingestion import ingestion, worker
 
 
 def ingest_waiting() -> int:
-    """Read and index the documents that wait; see `work.work`."""
+    """Read and index the documents that wait; see `worker.work`."""
     return worker.work()
 
 

@@ -18,7 +18,7 @@ admin.site.login_form = AdminSignInForm
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ModelAdmin):
-    """Who has which tokens; deleting one revokes it. Keys can't be shown, only their owners make them."""
+    """API tokens and their owners; deleting one revokes it. Only owners create tokens, and keys can't be shown."""
 
     list_display = ["name", "user", "created_at", "last_used_at"]
     list_filter = ["created_at", "last_used_at"]

@@ -1,4 +1,4 @@
-"""The app of the site itself: start-up, tokens, health."""
+"""App configuration of the site itself: start-up, tokens, health."""
 
 from django.apps import AppConfig
 

@@ -27,7 +27,7 @@ PLACES = 32
 
 
 class Pages(ASGIHandler):
-    """Django's, which answers a limited number of requests at once. Who streams holds no connection meanwhile."""
+    """Django's handler, limited to `PLACES` requests at once. A streaming response holds no database connection."""
 
     def __init__(self) -> None:
         """Load the middleware."""

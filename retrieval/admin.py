@@ -13,7 +13,7 @@ from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequen
 
 @admin.register(EmbeddingSpace)
 class EmbeddingSpaceAdmin(RecordAdmin):
-    """Which models' vectors there are, and which are searched."""
+    """Embedding spaces; the active one is searched."""
 
     list_display = ["model", "provider", "base_url", "dimension", "languages", "active", "vectors", "created_at"]
     list_filter = ["provider", "active"]

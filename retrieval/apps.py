@@ -1,4 +1,4 @@
-"""The app of how the site finds."""
+"""App configuration of `retrieval`."""
 
 from typing import Any
 

@@ -8,14 +8,14 @@ from retrieval.evaluation import runs
 
 def run_evaluation(run_id: int) -> bool:
     """Do a queued evaluation run, which may take long, while documents are read; see `runs.execute`."""
-    return worker.beside(lambda: runs.execute(run_id))
+    return worker.run_while_ingesting(lambda: runs.execute(run_id))
 
 
 def run_model_job(job_id: int) -> bool:
     """Add, try or take into use an embedding model, while documents are read; see `jobs.execute`."""
-    return worker.beside(lambda: jobs.execute(job_id))
+    return worker.run_while_ingesting(lambda: jobs.execute(job_id))
 
 
 def renew_index() -> int:
     """Analyse anew what an earlier version of the site indexed, while documents are read; see `index.renew`."""
-    return worker.beside(index.renew)
+    return worker.run_while_ingesting(index.renew)

@@ -26,7 +26,7 @@ class TokenCalibrationAdmin(RecordAdmin):
 
 @admin.register(MemorySwitch)
 class MemorySwitchAdmin(RecordAdmin):
-    """Who has their memory on, and how many facts it holds. What they say is theirs alone."""
+    """The people whose memory is on, and their numbers of facts. The facts themselves are not shown."""
 
     list_display = ["user", "enabled", "facts"]
     fields = readonly_fields = ("user", "enabled", "facts")

@@ -18,11 +18,11 @@ from conversations.prompts import templates, versions
 from ragsite.admin_base import ModelAdmin, shortened
 
 # Turns that a preview offers.
-_OFFERED = 30
+_PREVIEW_TURNS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class PreviewTurn:
     """A turn to choose, by its question."""
 
     pk: int
@@ -71,8 +71,8 @@ class PromptTemplateAdmin(ModelAdmin):
         if request.user.has_perm("conversations.view_turn"):
             asked = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER).values("content")[:1]
             newest = Turn.objects.order_by("-created_at", "-pk").annotate(asked=Subquery(asked))
-            rows = newest.values_list("pk", "asked")[:_OFFERED]
-            turns = [Offered(pk, f"#{pk} {shortened(question or '', 90)}") for pk, question in rows]
+            rows = newest.values_list("pk", "asked")[:_PREVIEW_TURNS]
+            turns = [PreviewTurn(pk, f"#{pk} {shortened(question or '', 90)}") for pk, question in rows]
         return super().render_change_form(request, context | {"preview_turns": turns}, *args, **kwargs)
 
     def preview(self, request: HttpRequest) -> HttpResponse:

@@ -122,7 +122,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
     """A turn with everything that came of it."""
 
     ordering = ("-id",)
-    list_display = ["created_at", "asked", "session", "action", "model", "status", "tone", "token_count"]
+    list_display = ["created_at", "asked", "session", "action", "model", "status", "answer_state", "token_count"]
     list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
@@ -156,7 +156,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
             .annotate(
                 question=Subquery(question),
                 answer_status=Subquery(answer.values("status")),
-                answer_tone=Subquery(answer.values("answer_state")),
+                message_state=Subquery(answer.values("answer_state")),
             )
         )
         return turns
@@ -171,10 +171,10 @@ class TurnAdmin(WordSearch, RecordAdmin):
         """Show how the answer stands."""
         return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
 
-    @admin.display(description=gettext_lazy("tone"), ordering="answer_tone")
-    def tone(self, turn: Any) -> str:
+    @admin.display(description=gettext_lazy("tone"), ordering="message_state")
+    def answer_state(self, turn: Any) -> str:
         """Show what was found for the question."""
-        return str(dict(AnswerState.choices).get(turn.answer_tone, "–"))
+        return str(dict(AnswerState.choices).get(turn.message_state, "–"))
 
     @admin.display(description=gettext_lazy("session"))
     def session_page(self, turn: Turn) -> str:

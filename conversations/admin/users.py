@@ -22,7 +22,7 @@ else:
 
 
 class BasesForm(forms.Form):
-    """What becomes of the knowledge bases of who is deleted."""
+    """What happens to the knowledge bases of deleted users."""
 
     DELETE, HAND_OVER = "delete", "hand_over"
     bases = forms.ChoiceField(
@@ -100,7 +100,7 @@ class UserAdmin(BaseUserAdmin):
         with transaction.atomic():
             for base in list(obj.knowledge_bases.select_related("owner")):
                 if heir is not None:
-                    services.hand_over(base, heir)
+                    services.transfer_ownership(base, heir)
                 else:
                     services.delete_knowledge_base(base)
             obj.delete()

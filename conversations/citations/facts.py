@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from conversations.citations.quantities import fold, is_unit
-from conversations.citations.spelling import PARTICLES
+from conversations.citations.word_tokens import PARTICLES
 from ragsite.language import words_of
 from retrieval.engine.analysis import STOP_WORDS
 
@@ -54,10 +54,10 @@ def quotations(text: str) -> list[str]:
 
 def is_quoted(quotation: str, source: str) -> bool:
     """Whether a source holds a quotation, whatever its case, spaces, quotation marks and last full stop."""
-    return squeezed(quotation) in squeezed(source)
+    return letters_and_digits(quotation) in letters_and_digits(source)
 
 
-def squeezed(text: str) -> str:
+def letters_and_digits(text: str) -> str:
     """Return a text's letters and digits only, in lower case."""
     return re.sub(r"[\W_]+", "", fold(text)).casefold()
 
@@ -94,7 +94,7 @@ def is_named(name: str, source: str) -> bool:
     if name[0] == "“":
         return is_quoted(name, source)
     if _HAN.search(name):
-        longer = re.search(".{0,2}".join(map(re.escape, squeezed(name))), squeezed(source))
+        longer = re.search(".{0,2}".join(map(re.escape, letters_and_digits(name))), letters_and_digits(source))
         return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))
     bare = re.sub(r"['’]s?$", "", name)
     stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare

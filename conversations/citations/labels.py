@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conversations.citations.facts import squeezed
+from conversations.citations.facts import letters_and_digits
 from conversations.citations.underline import SentenceMark
 
 # Reasons that stand beside a sentence; the list of all has the rest.
@@ -134,7 +134,7 @@ def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[SentenceMark]]
 
 def uncited(checks: Iterable[dict[str, Any]]) -> dict[str, SentenceMark]:
     """Return the verdicts on sentences without a source, by their letters and digits."""
-    return {squeezed(item["text"]): _verdict(item) for item in checks if item["status"] == "uncited"}
+    return {letters_and_digits(item["text"]): _verdict(item) for item in checks if item["status"] == "uncited"}
 
 
 def _verdict(item: Mapping[str, Any]) -> SentenceMark:

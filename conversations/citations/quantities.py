@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from conversations.citations.clock import DAY_TIME, DIAL, HALF_DAY, moments
+from conversations.citations.times_of_day import DAY_TIME, DIAL, HALF_DAY, times_of_day
 from ragsite.language import lines_of
 
 _SMALL = {
@@ -197,7 +197,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
 def _all(text: str) -> Iterator[Quantity]:
     """Yield numbers, the surest reading of a place first."""
     yield from _dates(text)
-    for value, unit, start, end in moments(text):
+    for value, unit, start, end in times_of_day(text):
         yield Quantity(Decimal(value), unit, start, end)
     if not text.isascii():
         for match in _PER_CENT.finditer(text):  # 百分之五

@@ -9,7 +9,7 @@ from functools import cached_property
 from conversations.citations.facts import names
 from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.rules.polarity import Word, read
-from conversations.citations.spelling import Spelled, is_han, spelled
+from conversations.citations.word_tokens import WordToken, is_han, word_tokens
 from knowledge.chunking.sentences import split_sentences
 from ragsite.language import language_of
 from retrieval.engine.analysis import terms
@@ -55,9 +55,9 @@ class Clause:
     subject: str = ""
 
     @cached_property
-    def words(self) -> list[Spelled]:
+    def words(self) -> list[WordToken]:
         """Its words in their order."""
-        return spelled(self.text)
+        return word_tokens(self.text)
 
     @cached_property
     def terms_and_numbers(self) -> Set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markdown_it.token import Token
 
 from conversations.citations.claims import sentences
-from conversations.citations.facts import squeezed
+from conversations.citations.facts import letters_and_digits
 from conversations.citations.markers import MARKER
 
 # A full stop after a marker is not worth a line of its own.
@@ -34,7 +34,7 @@ def underlined(
     """Return the tokens of a line of Markdown with doubted sentences within `doubt_open` and `doubt_close`.
 
     `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`. `uncited` has the
-    sentences without any by their letters and digits (`squeezed`); `doubt_end` follows them.
+    sentences without any by their `letters_and_digits`; `doubt_end` follows them.
     """
     found: list[tuple[int, SentenceMark]] = []
     text = ""
@@ -50,7 +50,7 @@ def underlined(
         start, end = end, end + len(sentence)
         doubt = next((judged for at, judged in found if start <= at < end), None)
         if doubt is None and uncited and not MARKER.search(sentence):
-            doubt = uncited.get(squeezed(sentence))
+            doubt = uncited.get(letters_and_digits(sentence))
         if doubt is not None:
             doubts.append((start, start + len(sentence.rstrip()), doubt))
     if not doubts:

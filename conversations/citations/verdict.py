@@ -41,7 +41,7 @@ LONGEST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a sentence stands to its sources; one that is `uncited` names none, and stands in none that were given.
+    """The verdict on a sentence; `uncited` means that it cites nothing and no given passage contains it.
 
     `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `says` has what the source says in
     its place where that is sure, by what is missing. `coverage` is the share of its words found there, from 0 to 1.

@@ -1,1 +1,1 @@
-"""What the site remembers of a person beyond one conversation: the facts that they told it to remember."""
+"""What is remembered: facts that people asked to be kept, summaries of conversations, earlier turns like a question."""

@@ -29,7 +29,7 @@ _EMBEDDED = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RelevantTurns:
     """Turns, oldest first, how they were found (`vector`, `words`, or an empty string), and how like they are.
 
     `similarities` are by turn id: cosine similarities, or shares of the question's words; `nearest` is the highest of
@@ -42,7 +42,7 @@ class Found:
     nearest: float | None = None
 
 
-async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[PastTurn], limit: int) -> Found:
+async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[PastTurn], limit: int) -> RelevantTurns:
     """Return up to `limit` turns of the branch that are most like the question, without the recent ones.
 
     Turns are compared by the vectors that were stored with them, and must reach `RELEVANT_TURN_FLOOR`. Where the
@@ -51,7 +51,7 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     taken = {turn.turn_id for turn in recent}
     older = [turn for turn in branch if turn not in taken]
     if not older:
-        return Found()
+        return RelevantTurns()
     space = spaces.seen()
     if space is None:
         space = await in_database(spaces.active_space)
@@ -110,7 +110,7 @@ def _turns(rows: Sequence[dict[str, Any]]) -> list[PastTurn]:
 
 def _chosen(
     turns: Sequence[tuple[float, PastTurn]], recent: Sequence[PastTurn], limit: int, by: str, floor: float
-) -> Found:
+) -> RelevantTurns:
     """Return the first `limit` turns of those above the floor whose questions are not asked twice, by recent ones too.
 
     They come with their similarities, highest first.
@@ -127,7 +127,7 @@ def _chosen(
             asked.add(_same(turn.question))
             chosen.append(turn)
             similarities[turn.turn_id] = round(similarity, 4)
-    return Found(sorted(chosen, key=lambda turn: turn.turn_id), by if chosen else "", similarities, nearest)
+    return RelevantTurns(sorted(chosen, key=lambda turn: turn.turn_id), by if chosen else "", similarities, nearest)
 
 
 def _same(question: str) -> str:

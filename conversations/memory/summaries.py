@@ -112,7 +112,7 @@ def edit(entry: ContextEntry, text: str) -> None:
 
 @transaction.atomic
 def clear(session_id: int, branch: Sequence[int]) -> None:
-    """Forget what the summaries along a branch tell. An empty one stays, so that it is not told again."""
+    """Delete the summaries along a branch. An empty one stays, so that the turns are not summarised again."""
     entry = entry_of(session_id, branch)
     if entry is not None:
         _entries(session_id, branch).exclude(pk=entry.pk).delete()

@@ -1,4 +1,4 @@
-"""What the reader is told when a node fails: plain words in their language, and what to do."""
+"""Messages for the reader when a node fails: plain words in their language, and advice."""
 
 from typing import Any
 

@@ -20,11 +20,11 @@ from django.utils.module_loading import import_string
 
 from conversations.events import Event
 from conversations.pipeline import failures
-from conversations.pipeline.declared import mistakes
 from conversations.pipeline.declared_state import UndeclaredAccess
 from conversations.pipeline.hooks import Hook, load_hooks, wrapped
 from conversations.pipeline.node import PREVIOUS, Context, Emit, Node, NodeError, NodeFailed, When
-from conversations.pipeline.node_run import NodeRun, contained, elapsed
+from conversations.pipeline.node_checks import node_problems
+from conversations.pipeline.node_run import NodeRun, elapsed, isolated
 from conversations.pipeline.state import NodeTrace, State
 
 __all__ = [
@@ -188,7 +188,7 @@ class Graph:
         try:
             if node.wanted(run.view):
                 await run.announce()
-                await contained(wrapped(self.hooks, node, state, run.body)())
+                await isolated(wrapped(self.hooks, node, state, run.body)())
         except asyncio.CancelledError:
             run.stop()
             raise
@@ -220,7 +220,7 @@ def _node(path: str) -> Node:
             f"The pipeline node {path!r} has no usable key.",
             "Set its class variable `key` to a short slug: small letters, digits and underscores.",
         )
-    for mistake, hint in mistakes(node):
+    for mistake, hint in node_problems(node):
         raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", hint)
     return node
 

@@ -17,7 +17,7 @@ PREVIOUS = "<previous>"
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """An edge that is taken only for some states: `after = (When("understand", wants_search, "search"),)`.
+    """An edge that is taken only for some states: `after = (When("understand", searches, "search"),)`.
 
     `label` is written at the edge in drawings of the graph; a lazy translation where it is for people.
     """
@@ -68,7 +68,7 @@ class Node(ABC):
     key: ClassVar[str]
     # Its number among the step frames of a stream; None when the node reports by itself or not at all.
     step: ClassVar[int | None] = None
-    # Shown to the reader, and told while it runs (the title where empty); lazy translations.
+    # Its name for the reader, and the text shown while it runs (the title if empty); lazy translations.
     title: ClassVar[Any] = ""
     progress: ClassVar[Any] = ""
     # The keys of steps that it reports by itself, in place of its own.

@@ -1,4 +1,4 @@
-"""One run of a node: its body under its time-out, and what the turn is told and remembers of it."""
+"""One run of a node: its body within its timeout, its step events, and its entry in the trace."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ class NodeRun:
             self._restore = [self._state.keep(name) for name in self._node.writes]
         async with asyncio.timeout(self._node.timeout):
             context = Context(self._emit, self._detail, self._state.later)
-            returned = await contained(self._node.run(self.view, context))
+            returned = await isolated(self._node.run(self.view, context))
         if returned is not None:
             kind = type(returned).__name__
             raise TypeError(f"Node {self._node.key!r} returned a {kind}: it changes the state, and returns nothing.")
@@ -59,12 +59,12 @@ class NodeRun:
         if self._ran and self._node.step is not None:
             try:
                 words = str(self._node.message(self.view, self._detail))
-            except Exception:  # it has done its work all the same
+            except Exception:  # only its words are missing; the node has done its work
                 logger.exception("Node %s has no words for what it did", self._node.key)
         await self._report("completed" if self._ran else "skipped", words)
 
     async def fail(self, error: Exception) -> None:
-        """The node failed; who calls decides what follows. One that is skipped leaves its fields as they were."""
+        """Report that the node failed; the caller decides what follows. A skipped node's fields are restored."""
         message = failures.describe(error, self._node.timeout)
         said = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
         self._detail.update(error=message, **said)
@@ -92,8 +92,8 @@ class NodeRun:
             await self._emit(step_event(self._node, status, message, ms))
 
 
-async def contained(work: Awaitable[object]) -> object:
-    """Return what a node or a hook does; what would end more than the node is raised as its `RuntimeError`."""
+async def isolated(work: Awaitable[object]) -> object:
+    """Await a node or a hook and return its result; an exception that would end more than that is a `RuntimeError`."""
     try:
         return await work
     except asyncio.CancelledError:

@@ -1,10 +1,10 @@
-"""Whether what was found answers a question: `answered`, `nearest` or `nothing`. Pure, but for `judge_result`.
+"""Decides whether passages answer a question: `answered`, `nearest` or `nothing`. Pure, except for `judge_result`.
 
-Two weighted sums decide: `relevance`, whether the passages speak of what is asked at all, and `answering`, whether they
-hold all of it. Their weights are of logistic regressions over questions asked of small and large collections, English
-and Chinese, then moved by hand to where both kinds of collection lose little; 0 is where each decides. Similarities are
-those of the bundled model: another may want other thresholds, which `manage.py bench_answers` tells. Figures, and what
-was tried and dropped: docs/decisions/relevance.md.
+Two weighted sums decide: `relevance`, whether the passages are about what is asked at all, and `answering`, whether
+they contain all of it. Their weights come from logistic regressions over questions to small and large collections,
+English and Chinese, then adjusted by hand so that both kinds of collection lose little; each decides at 0. Similarities
+are those of the bundled model: another may need other thresholds, which `manage.py bench_answers` helps to find.
+Figures, and what was tried and dropped: docs/decisions/relevance.md.
 """
 
 import math
@@ -25,30 +25,32 @@ from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 
 # From the best to the worst.
 STATES = ("answered", "nearest", "nothing")
-# The passages that are looked at: the first, as many as an answer is given.
+# How many of the first passages are judged: as many as an answer is given.
 PASSAGES = 5
-# What holds so little of a question, and is no nearer in meaning, is no answer, however few passages there are.
+# The coverage and similarity below both of which nothing counts as an answer, however few passages there are.
 HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
-# A passage that holds so much of a question which says so much speaks of it, however far it is in meaning: tables are
-# near to nothing. Of 220 questions about something else, asked of a large collection, it is so with none.
+# A passage that covers so much of so specific a question is about it, whatever their similarity, which is low for all
+# tables. Of 220 questions about something else, asked of a large collection, this holds for none.
 FULLY_COVERED, SPECIFIC = 0.9, 1.3
-# Of a table less will do: its columns are headed by other words than people ask with ("Date of death", "die").
+# For a table less suffices: its column headings use other words than questions do ("Date of death", "die").
 MOSTLY_COVERED = 0.75
-# The share of a query that must be in languages which the embedding model knows for its similarities to tell something.
+# Similarities are used if at least this share of the query is in languages that the embedding model knows.
 UNDERSTOOD = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What tells of a question and the first passages, the best of them where not said otherwise.
+    """Features of a question and the first passages; each is of the best passage unless stated otherwise.
 
-    `similarity` is the cosine of the nearest passage, None where the embedding model doesn't know the question's
-    language; `covered` the share of the question's weight that one passage holds with its headings, `by_table` that
-    of a table, `first` that of the first passage, `words` how many of its words, and `specific` how far those of one
-    passage narrow down what was searched, at 1 to about one passage (see `keywords`); `near_thing` how much a sentence
-    that holds a thing of the kind that is asked for covers, beside the sentence that covers most, 1 where no kind is
-    asked for. `missing_names` are names and codes of the question that no passage holds. `size` is how many passages
-    were searched: among more, one that is like anything by chance is more like it.
+    - `similarity`: cosine of the nearest passage, None if the embedding model doesn't know the question's language.
+    - `covered`: share of the question's weight that one passage with its headings contains, from 0 to 1; `by_table`
+      the same for tables, and `first` for the first passage.
+    - `words`: how many of the question's words it contains, and `specific` how far these narrow down the passages
+      searched, at 1 to about one (see `keywords`).
+    - `near_thing`: coverage of the best sentence with a thing of the kind asked for (a date, a person …), relative to
+      that of the best sentence; 1 if the question asks for no kind of thing.
+    - `missing_names`: names and codes of the question that no passage contains.
+    - `size`: number of passages searched. Among more, the best similarity by chance is higher.
     """
 
     similarity: float | None
@@ -80,20 +82,20 @@ class Evidence:
         lacking = 1.2 * bool(self.missing_names) - 0.9 * self.near_thing
         if self.similarity is None:
             return 2 * self.covered + 1.05 * self.words - lacking - 0.36 * size - 0.9
-        # The fewer passages there are, the less it tells that they lack a word.
+        # The fewer passages were searched, the less a missing word means.
         told = (0.87 * size - 2.1) * self.covered
         return told + 5 * self.similarity - 1.75 * lacking - 0.65 * size - 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an answer from the passages would be, and what tells so."""
+    """The state of an answer from the passages, and the evidence for it."""
 
     state: str
     evidence: Evidence
 
     def to_dict(self) -> dict[str, object]:
-        """Return it for the trace: the state, both sums, and what they are made of."""
+        """Return it for the trace: the state, both sums and their features."""
         told = {
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self.evidence).items()
@@ -105,8 +107,8 @@ class Judgement:
 def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None) -> Judgement:
     """Return what an answer to a question would be from hits (best first), of which the first `PASSAGES` count.
 
-    `frequencies` are those of the question's terms in what was searched, and `nearest` is the cosine similarity of
-    the nearest passage, None where the embedding model can't tell.
+    `frequencies` are those of the question's terms in the passages searched, and `nearest` is the cosine similarity of
+    the nearest passage, None if the embedding model doesn't know the question's language.
     """
     asked = question_words(question, frequencies)
     evidence = _evidence(question, asked, hits[:PASSAGES], frequencies.size, nearest)
@@ -116,7 +118,7 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
 
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:
-    """Return the cosine similarity of the passage that is nearest to one of some wordings; None where it can't tell."""
+    """Return the highest cosine similarity of a passage to one of some wordings; None if no ranking can be used."""
     telling = (
         ranking
         for ranking in rankings

@@ -195,7 +195,7 @@ class State:
         return self.started.parent_turn_id if self.started else self.request.parent_turn_id
 
     def keep(self, name: str) -> Callable[[], None]:
-        """Return what puts back a field ("plan.queries"), or a value of `extra` ("extra.weather"), as it is now."""
+        """Return a function that restores the current value of a field ("plan.queries") or of `extra.…`."""
         part, _, inner = name.partition(".")
         if not inner:
             return partial(setattr, self, part, copy(getattr(self, part)))

@@ -29,7 +29,7 @@ class Problem:
     hint: str
 
 
-def problems(graph: Graph) -> list[Problem]:
+def graph_problems(graph: Graph) -> list[Problem]:
     """Return what is wrong with a graph, in the order of its nodes."""
     before: dict[str, set[str]] = {}  # for each node, those that have always run, or been skipped, before it
     for key in graph.order:

@@ -34,7 +34,7 @@ def first_guess(model: str) -> float:
     return 1.0 if "deepseek" in model.lower() else FIRST
 
 
-def moved(factor: float, estimated: int, reported: int) -> float | None:
+def updated_factor(factor: float, estimated: int, reported: int) -> float | None:
     """Return the factor after one more report, or None where the report says nothing. Tokens are whole prompts'."""
     if estimated < LEAST_TOKENS or not LOWEST <= reported / estimated <= HIGHEST:
         return None
@@ -50,7 +50,7 @@ def learn(model: str, messages: Sequence[ChatMessage], reported: int) -> None:
 @transaction.atomic
 def report(model: str, estimated: int, reported: int) -> None:
     """Learn from a prompt of `estimated` tokens by the site's own count that its provider counted as `reported`."""
-    if moved(1.0, estimated, reported) is None:
+    if updated_factor(1.0, estimated, reported) is None:
         return
     rows = TokenCalibration.objects.select_for_update().filter(model=model[:200])
     row = rows.first()
@@ -58,6 +58,6 @@ def report(model: str, estimated: int, reported: int) -> None:
         new = TokenCalibration(model=model[:200], factor=first_guess(model))
         TokenCalibration.objects.bulk_create([new], ignore_conflicts=True)
         row = rows.get()
-    row.factor = moved(row.factor, estimated, reported) or row.factor
+    row.factor = updated_factor(row.factor, estimated, reported) or row.factor
     row.samples += 1
     row.save(update_fields=["factor", "samples", "updated_at"])

@@ -1,1 +1,1 @@
-"""A turn's life: started, run, checkpointed, followed by who listens, and ended."""
+"""The life of a turn: it is started, run, checkpointed, sent to its listeners, and ended."""

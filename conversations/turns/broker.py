@@ -1,7 +1,7 @@
-"""Handing a turn's events to its listeners, in whatever process it runs: each event once and in order.
+"""Delivers a turn's events to its listeners, whichever process runs it: each event once and in order.
 
-Who listens in the process that runs the turn follows its log. To other processes live events come over the channel
-layer, which may drop; what is missing is taken from the database, where the log is checkpointed at least once a second.
+Listeners in the process that runs the turn follow its log. Other processes receive live events through the channel
+layer, which may drop some; missing events are read from the database, where the log is stored at least once a second.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ from ragsite.db import DATABASE_UNAVAILABLE, in_database
 
 logger = logging.getLogger(__name__)
 
-# Seconds without an event after which the database is asked whether the turn still lives.
+# Seconds without an event after which the database is asked whether the turn is still running.
 PATIENCE = 2.0
-# A gap is filled from the database, where events are at most a second late.
+# Seconds between attempts to fill a gap from the database, where events are at most a second late.
 RETRY = 0.2
-# Live events that a listener keeps, for an answer whose writer dies before it has stored them: seconds of the fastest.
+# Live events that a listener keeps in case the turn's process dies before storing them: some seconds of a fast answer.
 MOST_HEARD = 1000
 
 
@@ -57,15 +57,15 @@ running: dict[int, LiveLog] = {}
 
 
 async def relay(message_id: int, log: LiveLog) -> None:
-    """Send the events of a turn that runs here to those who listen elsewhere, as they come, until its log is closed."""
+    """Send the events of a turn that runs here to listeners in other processes, until its log is closed."""
     layer = get_channel_layer()
-    if type(layer) is InMemoryChannelLayer:  # which reaches nobody elsewhere
+    if type(layer) is InMemoryChannelLayer:  # which doesn't reach other processes
         return
     async for events in log.follow():
         news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
         try:
             await layer.group_send(message_group(message_id), news)
-        except Exception:  # of whichever layer; the database will tell them
+        except Exception:  # each layer has its own; listeners will find the events in the database
             logger.warning("Events of message %d could not be sent to other processes", message_id, exc_info=True)
 
 
@@ -78,7 +78,7 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
 
 
 async def follow(message_id: int, after_seq: int = 0, silence: float | None = None) -> AsyncGenerator[list[Event]]:
-    """Yield the same, as many events at a time as there are by then, and none after `silence` seconds without one."""
+    """Yield the same events in lists of all that are available, and an empty list after `silence` seconds without."""
     seq = after_seq
     followed = message_id in running
     if followed:
@@ -94,7 +94,7 @@ async def follow(message_id: int, after_seq: int = 0, silence: float | None = No
 
 
 async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[list[Event]]:
-    """Yield the events after `seq`. `followed`: the listener has been there, and was not told the end."""
+    """Yield the events after `seq`. `followed`: the listener followed the log here, and wasn't sent the end."""
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
     await layer.group_add(message_group(message_id), channel)
@@ -123,7 +123,7 @@ async def snapshot(message_id: int) -> Answer:
 
 
 async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
-    """Return the next live events after `seq`; none when none came in time."""
+    """Return the next live events after `seq`; an empty list if none arrive within `PATIENCE`."""
     try:
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -135,7 +135,7 @@ async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
 
 
 async def _missing(message_id: int, seq: int, until: int = 0, heard: Iterable[Event] = (), *, followed: bool) -> Log:
-    """Return the logged events after `seq`, waiting for the log to reach `until`; the end always is after `seq`."""
+    """Return the logged events after `seq`, waiting for the log to reach `until`; the end is numbered above `seq`."""
     while True:
         try:
             log = await _log(message_id, seq, tuple(heard))
@@ -165,7 +165,7 @@ def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
     final = message.status != Message.Status.STREAMING
     events = [Event.from_dict(item) for item in message.stream_log] or (_replay(message) if final else [])
     if final and not (events and isinstance(events[-1], DoneEvent)):
-        # Ended by another process, whose generator has not written its last words yet, or lost them.
+        # Ended by another process; the turn's runner has not stored its last events yet, or lost them.
         last = events[-1].seq if events else 0
         state = message.answer_state or None
         events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
@@ -176,13 +176,13 @@ def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
 
 
 def _end_after(seq: int, events: Sequence[Event]) -> list[Event]:
-    """Return the end of a log for who was sent more than it holds: its writer died with the rest."""
+    """Return the end of a log, renumbered, for a listener that was sent more events than were stored."""
     end = [event for event in events[-2:] if isinstance(event, ErrorEvent | DoneEvent)]
     return [event.numbered(number) for number, event in enumerate(end, seq + 1)]
 
 
 def _replay(message: Message) -> list[Event]:
-    """Return events that fold to a stored message whose log was emptied."""
+    """Return events that fold to a stored message, whose log has been emptied."""
     turn = message.turn
     question = turn.messages.filter(role=Message.Role.USER).values_list("pk", flat=True).first()
     events: list[Event] = [

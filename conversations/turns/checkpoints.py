@@ -1,6 +1,6 @@
-"""Checkpoints: answers that are being written, stored as they stand; those of one moment in one statement.
+"""Checkpoints: the state of answers that are being written, stored by one statement for all at the same tick.
 
-Of many that are written at once each has one a second, and a statement of its own costs more than what it stores.
+Each answer is stored about once a second; a statement for each would cost more than storing its row.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from django.utils import timezone
 from conversations.events import Answer, Event, plain_text
 from ragsite.db import in_database, is_away
 
-# Seconds between the moments at which checkpoints are taken, which are the same for all answers of an event loop.
-BEAT = 0.2
+# Seconds between the ticks at which checkpoints are taken; all answers of an event loop share them.
+TICK_SECONDS = 0.2
 
-# In SQL, as `bulk_update` can neither append to a log, nor say which answers it has met.
+# SQL, because `bulk_update` can neither append to a log nor return which answers it updated.
 _SAVE = """
 UPDATE conversations_message AS message
 SET blocks = new.blocks, content = new.content, thinking = new.thinking, answer_state = new.answer_state,
@@ -29,15 +29,15 @@ RETURNING message.id
 """
 
 
-async def moment() -> None:
-    """Wait until the next moment at which checkpoints are taken."""
-    await asyncio.sleep(BEAT - asyncio.get_running_loop().time() % BEAT)
+async def next_tick() -> None:
+    """Wait until the next tick at which checkpoints are taken."""
+    await asyncio.sleep(TICK_SECONDS - asyncio.get_running_loop().time() % TICK_SECONDS)
 
 
 async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool:
-    """Store an answer as it stands, with its heartbeat; False when it is no longer streaming.
+    """Store the current state of an answer and its heartbeat; False if it is no longer streaming.
 
-    Raises a `DatabaseError` when it can't be stored as it is, or not now; `ragsite.db.is_away` tells.
+    Raises `DatabaseError` if it can't be stored, or if the database is away, see `ragsite.db.is_away`.
     """
     row = {
         "id": message_id,
@@ -52,25 +52,25 @@ async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool
     batch = _batches.get(loop)
     if batch is None:
         batch = _batches[loop] = _Batch()
-    text = json.dumps(row)  # here, as the answer goes on meanwhile
+    text = json.dumps(row)  # now, since the answer changes meanwhile
     batch.rows.append(text)
     try:
         return message_id in await asyncio.shield(batch.stored)
     except DatabaseError as error:
         if is_away(error) or len(batch.rows) == 1:
             raise
-    return message_id in await in_database(_store, [text])  # alone: it may be another that can't be stored
+    return message_id in await in_database(_store, [text])  # alone: another row of the batch may have failed
 
 
 class _Batch:
-    """What is saved in one turn of the event loop."""
+    """The rows saved during one iteration of the event loop."""
 
     def __init__(self) -> None:
         self.rows: list[str] = []
         self.stored = asyncio.create_task(self._store())
 
     async def _store(self) -> set[int]:
-        del _batches[asyncio.get_running_loop()]  # who comes from now on is of the next
+        del _batches[asyncio.get_running_loop()]  # later rows go into the next batch
         return await in_database(_store, self.rows)
 
 
@@ -78,7 +78,7 @@ _batches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Batch] = WeakKeyDictiona
 
 
 def _store(rows: list[str]) -> set[int]:
-    """Store rows, each as JSON; return the ids of those that were still streaming."""
+    """Store rows, each given as JSON; return the ids of those that were still streaming."""
     with connection.cursor() as cursor:
         cursor.execute(_SAVE, [timezone.now(), f"[{','.join(rows)}]"])
         return {stored for (stored,) in cursor.fetchall()}

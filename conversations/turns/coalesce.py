@@ -1,4 +1,4 @@
-"""Joining text deltas that come close together, so that a fast model does not flood its readers."""
+"""Joins text deltas that follow each other closely, so that a fast model does not flood its readers."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
-    """Return the events with neighbouring text deltas of one block, and neighbouring thoughts, as one.
+    """Return the events with adjacent text deltas of one block, and adjacent thinking events, joined.
 
-    What is joined carries the last one's `seq`: a listener that has fallen behind catches up with few events.
+    A joined event has the `seq` of its last part. So a listener that has fallen behind catches up with few events.
     """
     result: list[Event] = []
     for event in events:
@@ -26,7 +26,7 @@ def joined(events: Iterable[Event]) -> list[Event]:
 
 
 class Coalescer:
-    """Passes events on to `send` in order; successive text deltas of one block become one, at most `interval` late."""
+    """Passes events to `send` in order; joins successive text deltas of a block, at most `interval` seconds late."""
 
     def __init__(self, send: Callable[[Event], None], interval: float = DELTA_INTERVAL) -> None:
         self._send = send
@@ -36,7 +36,7 @@ class Coalescer:
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, event: Event) -> None:
-        """Take the next event; text waits for more of its block until it is due."""
+        """Take the next event; a text delta waits for more of its block until it is due."""
         if not isinstance(event, Delta) or event.text is None:
             self.flush()
             self._send(event)
@@ -63,7 +63,6 @@ class Coalescer:
 
     def _give_due(self) -> None:
         now = time.monotonic()
-        # From when it was due, not from when it was given a little later: a source that is as slow as this would be
-        # waited for a little more each time.
+        # Schedule from the due time, so that small delays don't add up.
         self._due = (self._due if now - self._due < self._interval / 4 else now) + self._interval
         self.flush()

@@ -1,5 +1,4 @@
-"""The events of a turn that runs in this process, for those here who follow it: none is lost, and none is waited for
-longer than it takes to write the next."""
+"""The events of a turn that runs in this process, for its listeners in the same process: none is lost or delayed."""
 
 import asyncio
 import contextlib
@@ -9,7 +8,7 @@ from conversations.events import Event
 
 
 class LiveLog:
-    """A turn's events in order, the one with `seq` n at place n - 1. Of one event loop."""
+    """A turn's events in order, the one with `seq` n at index n - 1. For use in one event loop."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -17,19 +16,19 @@ class LiveLog:
         self._news = asyncio.Event()
 
     def append(self, event: Event) -> None:
-        """Add the next event, and wake who follows."""
+        """Add the next event and wake the followers."""
         self.events.append(event)
         self._wake()
 
     def close(self) -> None:
-        """No more will come."""
+        """Mark the log as complete."""
         self._closed = True
         self._wake()
 
     async def follow(self, after_seq: int = 0, silence: float | None = None) -> AsyncIterator[list[Event]]:
-        """Yield what comes after `after_seq`, as many events at a time as there are; ends when the log is closed.
+        """Yield the events after `after_seq` in lists of all that are available; ends when the log is closed.
 
-        After `silence` seconds without one it yields none.
+        After `silence` seconds without an event it yields an empty list.
         """
         while True:
             if new := self.events[after_seq:]:
@@ -45,12 +44,12 @@ class LiveLog:
                     yield []
 
     def _wake(self) -> None:
-        self._news.set()  # those who wait go on, though it is cleared at once
+        self._news.set()  # wakes all that wait, although it is cleared at once
         self._news.clear()
 
 
 async def with_silences(batches: AsyncIterator[list[Event]], seconds: float) -> AsyncGenerator[list[Event]]:
-    """Yield the batches, and an empty one after each `seconds` of silence; ends its wait for the next when closed."""
+    """Yield the batches, and an empty one after each `seconds` of silence; closing it cancels the wait for the next."""
     waiting: asyncio.Future[list[Event]] | None = None
     try:
         while True:

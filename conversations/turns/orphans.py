@@ -1,4 +1,4 @@
-"""Ending answers whose process has died, though nobody opens them: every web process keeps watch over all."""
+"""Ends answers whose process has died, even if nobody opens them: every web process watches all answers."""
 
 import logging
 import threading
@@ -13,25 +13,25 @@ from conversations.turns import broker
 
 logger = logging.getLogger(__name__)
 
-# Seconds between two looks.
+# Seconds between two checks.
 INTERVAL = 5.0
-# Looks in a row at which the same heartbeat is seen before the answer is ended: 20 to 25 seconds after its death, so
-# that who listened to it live, and has more of it than is stored, comes first. A live answer's beats every 4 seconds.
+# Consecutive checks that must see the same heartbeat before the answer is ended, 20 to 25 seconds after its process
+# died. Live listeners, which may have more events than are stored, act earlier. A live heartbeat changes every 4 s.
 LOOKS = 5
 
 
 class Watch:
-    """What was seen of the answers that other processes write, from look to look.
+    """The heartbeats of answers that other processes write, remembered from check to check.
 
-    It compares heartbeats with themselves and not with the clock: machines may differ in their time, and after the
-    database was away all hearts have stood still for a while.
+    It compares heartbeats with earlier ones and not with the clock: the clocks of machines may differ, and after a
+    database outage every heartbeat is old.
     """
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[datetime | None, int]] = {}
 
     def look(self) -> int:
-        """Look once, end what has not moved for `LOOKS` looks, and return how many answers were ended."""
+        """Check once, end the answers whose heartbeat has not changed for `LOOKS` checks, and return their number."""
         try:
             streaming = Message.objects.filter(status=Message.Status.STREAMING).exclude(pk__in=list(broker.running))
             before, self._seen = self._seen, {}
@@ -42,12 +42,12 @@ class Watch:
             found = Message.objects.filter(pk__in=dead) if dead else ()
             return sum(turn_store.interrupt(message) for message in found if message.heartbeat_at == dead[message.pk])
         except Error:
-            self._seen.clear()  # the database is away, for those who write as well
+            self._seen.clear()  # the database is away, also for the processes that write answers
             return 0
 
 
 def keep_watch() -> None:
-    """Look every `INTERVAL` seconds, as long as the process lives."""
+    """Check every `INTERVAL` seconds, as long as the process lives."""
     watch = Watch()
     while True:
         time.sleep(INTERVAL)
@@ -61,5 +61,5 @@ def keep_watch() -> None:
 
 
 def start() -> None:
-    """Keep watch beside everything else that the process does."""
+    """Start watching in a thread of its own."""
     threading.Thread(target=keep_watch, name="orphans", daemon=True).start()

@@ -1,6 +1,6 @@
 """One structured line per turn in the log `ragsite.qa`: what was done, how long it took, what it cost.
 
-Nobody's words are in it, neither the question's nor a document's, unless `RAGSITE_LOG_TEXTS` says so.
+It contains no text of questions, answers or documents unless `RAGSITE_LOG_TEXTS` is true.
 """
 
 import logging
@@ -21,9 +21,9 @@ def write(state: State, done: DoneEvent, error: ErrorEvent | None) -> None:
 
 
 def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str, Any]:
-    """Return the line's members; times in milliseconds, `nodes` only of those that ran."""
+    """Return the line's fields; times in milliseconds, `nodes` only for those that ran."""
     started = state.started
-    # The passages that each retriever found.
+    # The ids of the passages that each retriever found.
     found: dict[str, set[int]] = {}
     for ranking in state.found.rankings:
         found.setdefault(ranking.type, set()).update(chunk_id for chunk_id, _score in ranking.hits)

@@ -1,4 +1,4 @@
-"""A turn's trace as a reader may see it: passages out of reach, and words of servers, are left out."""
+"""A turn's trace as a reader may see it: without passages they may not read, and without messages of servers."""
 
 import copy
 import re
@@ -19,8 +19,8 @@ _END = "\n</passage>"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """One message: who speaks in it, how long it is, and what it says."""
+class ShownMessage:
+    """One message: its speaker, its length ("17 characters") and its text."""
 
     speaker: str
     size: str
@@ -28,10 +28,10 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class TraceVisibility:
     """What a reader may see of a turn: ids of passages, and numbers of those given to the answer.
 
-    `servers`: whether also which server failed and what it said, which is for those who run the site.
+    `servers`: whether to show which server failed and what it answered, which is for staff.
     """
 
     chunk_ids: frozenset[int]
@@ -39,7 +39,7 @@ class Sight:
     servers: bool = False
 
     def text(self, text: str) -> str:
-        """Return a message without the passages that may not be seen."""
+        """Return a message without the passages that the reader may not see."""
         parts, place = [], 0
         for number, begin, end in _passages(text):
             if number not in self.numbers:
@@ -48,7 +48,7 @@ class Sight:
         return "".join([*parts, text[place:]])
 
     def detail(self, detail: dict[str, Any]) -> dict[str, Any]:
-        """Return what a node noted, without quotations of passages and words of servers that may not be seen."""
+        """Return what a node noted, without quotations of passages and messages of servers that may not be seen."""
         seen = copy.deepcopy(detail)
         if not self.servers:
             seen.pop("error_detail", None)
@@ -61,7 +61,7 @@ class Sight:
 
 
 def _passages(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield number, begin and end of each passage's contents, in time that grows with the text's length alone."""
+    """Yield number, start and end of each passage's contents, in time linear in the text's length."""
     place = 0
     while opening := _BEGIN.search(text, place):
         place = text.find("\n", opening.end())
@@ -70,21 +70,21 @@ def _passages(text: str) -> Iterator[tuple[int, int, int]]:
             if end >= 0:
                 yield int(opening[1]), place + 1, end
             place = end
-        if place < 0:  # nothing after this has an end
+        if place < 0:  # no passage after this one has an end
             return
 
 
-def sight_of(turn: Turn, rows: list[TraceStep], user: Any) -> Sight:
-    """Return what the user may see; the passages of messages are those of the answer's citations, by number."""
+def trace_visibility(turn: Turn, rows: list[TraceStep], user: Any) -> TraceVisibility:
+    """Return what the user may see of a turn; passages in messages have the numbers of the answer's citations."""
     given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
     asked = named_passages(rows, None) | set(given.values())
     readable = frozenset(access.readable_chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
     numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
-    return Sight(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
+    return TraceVisibility(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
 
 
 def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
-    """Return the ids of the passages in a trace, of each list at most a fixed number."""
+    """Return the ids of the passages in a trace: the first `most` of each list, or all if None."""
     ids: set[int] = set()
     for row in rows:
         for name in ("hits", "judged"):
@@ -95,20 +95,20 @@ def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
 
 
 def withhold(turn: Turn, user: Any) -> None:
-    """Leave out of a turn's trace, as it lies in memory, what it quotes of passages that the user may not read."""
+    """Remove from a turn's trace in memory, not in the database, what the user may not see."""
     prefetch_related_objects([turn], "trace")
     rows = list(turn.trace.all())
-    sight = sight_of(turn, rows, user)
+    visible = trace_visibility(turn, rows, user)
     for row in rows:
-        row.detail = sight.detail(row.detail)
+        row.detail = visible.detail(row.detail)
 
 
-def messages(detail: dict[str, Any], sight: Sight) -> list[Sent]:
+def messages(detail: dict[str, Any], visible: TraceVisibility) -> list[ShownMessage]:
     """Return the messages of a node's detail, in the order in which they were sent."""
     speakers = {"system": _("System"), "user": _("User"), "assistant": _("Assistant")}
     sent = []
     for item in detail.get("messages", []):
         count = len(item["content"])
         size = ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
-        sent.append(Sent(speakers.get(item["role"], item["role"]), size, sight.text(item["content"])))
+        sent.append(ShownMessage(speakers.get(item["role"], item["role"]), size, visible.text(item["content"])))
     return sent

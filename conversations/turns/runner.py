@@ -1,6 +1,6 @@
-"""Running one turn: the pipeline's events are numbered, folded, checkpointed and published.
+"""Runs one turn: numbers, folds, checkpoints and publishes the pipeline's events.
 
-The task belongs to the process, not to a connection: it goes on when everyone has left.
+The task belongs to the process, not to a connection: it continues when no client is connected.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ logger = logging.getLogger(__name__)
 # Seconds.
 CHECKPOINT_INTERVAL = 1.0
 HEARTBEAT_INTERVAL = 4.0
-# For other processes to be told the rest.
+# For sending the last events to other processes.
 RELAY_TIMEOUT = 5.0
 
 
 class TurnRunner:
-    """One turn while it runs. `started` resolves when the question is stored, or raises why it was refused."""
+    """One running turn. `started` resolves when the question is stored, or raises the reason why it was refused."""
 
     def __init__(self, graph: Graph, state: State, on_end: Callable[["TurnRunner"], None]) -> None:
         self.graph = graph
@@ -46,8 +46,8 @@ class TurnRunner:
         self._unstorable = False
         self._log = LiveLog()
         self._relay: asyncio.Task[None] | None = None
-        self._early: list[Event] = []  # came before the turn had ids
-        self._written = 0  # how many events the database has
+        self._early: list[Event] = []  # emitted before the turn had ids
+        self._written = 0  # number of events stored in the database
         self._began = time.perf_counter()
         self._block_ended = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -57,21 +57,21 @@ class TurnRunner:
 
     @property
     def message_id(self) -> int:
-        """The id of the answer that is written, or 0 before the question is stored."""
+        """The id of the answer, or 0 before the question is stored."""
         return self.state.started.assistant_message_id if self.state.started else 0
 
     @property
     def completed(self) -> bool:
-        """Whether the turn has ended with a whole answer."""
+        """Whether the turn has ended with a complete answer."""
         return self.state.answer.status == "completed"
 
     def stop(self) -> bool:
-        """End the turn, keeping what came; False when it is ending already."""
+        """End the turn and keep the partial answer; False if it is ending already."""
         self._stop_requested = True
         return self.interrupt()
 
     def interrupt(self) -> bool:
-        """End the turn because the server stops, keeping what came; False when it is ending already."""
+        """End the turn because the server stops, and keep the partial answer; False if it is ending already."""
         if self._ending:
             return False
         self._task.cancel()
@@ -82,7 +82,7 @@ class TurnRunner:
         await asyncio.wait({self._task})
 
     async def do_later(self) -> None:
-        """Do what nodes left for after the answer; what fails of it is logged, and harms nothing else."""
+        """Run the work that nodes deferred until after the answer; failures are logged and stop nothing else."""
         with self._about():
             for work in self.state.later if self.state.answer.status != "interrupted" else ():
                 try:
@@ -107,7 +107,7 @@ class TurnRunner:
                 await asyncio.wait({self._relay}, timeout=RELAY_TIMEOUT)
 
     async def _run(self) -> None:
-        """Drive the pipeline; the turn boundary: whatever goes wrong becomes a state that the user sees."""
+        """Drive the pipeline. No exception leaves it: each becomes a final status that the user sees."""
         keeper = asyncio.create_task(self._keep())
         status: FinalStatus = "completed"
         error: ErrorEvent | None = None
@@ -139,11 +139,11 @@ class TurnRunner:
             with suppress(asyncio.CancelledError):
                 await keeper
         if self.state.started is not None:
-            # In a task of its own, where nothing is cancelled: what the end waits for may be.
+            # In a task of its own, so that a cancellation doesn't reach what the end awaits.
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
 
     def _refuse(self, error: BaseException) -> None:
-        """Tell those who wait for the turn to start that it does not."""
+        """Raise the error for the callers that wait for the turn to start."""
         if not self.started.done():
             self.started.set_exception(error)
 
@@ -151,12 +151,12 @@ class TurnRunner:
         self._coalescer.take(event)
 
     def _publish(self, event: Event) -> None:
-        """Number an event, fold it and send it; what comes before the turn has ids waits for them."""
+        """Number an event, fold it and send it; events before the turn has ids wait until it has."""
         if not self._log.events:
             if self.state.started is None:
                 self._early.append(event)
                 return
-            # The stream begins, now that the turn has ids.
+            # The stream begins now, since the turn has ids.
             broker.running[self.message_id] = self._log
             self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
             self._send(self.state.started.event())
@@ -166,7 +166,7 @@ class TurnRunner:
         self._send(event)
 
     def _close(self) -> None:
-        """End the stream; who comes later finds what is stored."""
+        """End the stream; later listeners read what is stored."""
         broker.running.pop(self.message_id, None)
         self._log.close()
 
@@ -178,20 +178,20 @@ class TurnRunner:
             self._block_ended.set()
 
     async def _keep(self) -> None:
-        """Checkpoint at every block end and at least once a second while events come; keep the heartbeat."""
+        """Checkpoint at every block end and at least once a second while events arrive; keep the heartbeat."""
         last = time.monotonic()
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.BEAT):
+                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.TICK_SECONDS):
                     await self._block_ended.wait()
-            await checkpoints.moment()
+            await checkpoints.next_tick()
             self._block_ended.clear()
             quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
             if not self._log.events or quiet:
                 continue
             last = time.monotonic()
             try:
-                # What has begun to be written goes on when this is cancelled; the end waits for it.
+                # A checkpoint that has begun is finished even if this is cancelled; the end waits for it.
                 alive = await asyncio.shield(self._checkpoint())
             except Exception as error:
                 if is_away(error):
@@ -202,12 +202,12 @@ class TurnRunner:
                 self.interrupt()
                 return
             if not alive:
-                # Someone ended it: a stop from another process, or the session is gone.
+                # Another process stopped it, or the session was deleted.
                 self.stop()
                 return
 
     async def _checkpoint(self) -> bool:
-        """Store the events that the database hasn't; False when the answer was ended by someone else."""
+        """Store the events that are not stored yet; False if the answer was ended by another process."""
         async with self._writing:
             new = self._log.events[self._written :]
             alive = await checkpoints.save(self.message_id, self.state.answer, new)
@@ -216,7 +216,7 @@ class TurnRunner:
             return alive
 
     async def _end(self, status: FinalStatus, error: ErrorEvent | None) -> None:
-        """Close what is open, save what there is, and say how it ended; `done` is stored before it is sent."""
+        """Close open blocks, save the answer and send the end; `done` is stored before it is sent."""
         self._coalescer.flush()
         for block in sorted(self.state.answer.open):
             self._publish(BlockEnd(id=block))
@@ -225,9 +225,9 @@ class TurnRunner:
         if error is not None:
             self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        answer, tone = self.state.answer, self.state.found.answer_state or None
-        done = DoneEvent(status=status, answer_state=tone, usage=answer.usage, ms=ms, checks=answer.checks)
-        async with self._writing:  # a checkpoint under way has to be known as written, and must not tell of the end
+        answer, answer_state = self.state.answer, self.state.found.answer_state or None
+        done = DoneEvent(status=status, answer_state=answer_state, usage=answer.usage, ms=ms, checks=answer.checks)
+        async with self._writing:  # a running checkpoint must finish first, and must not include the end
             done = done.numbered(answer.last_seq + 1)
             answer.apply(done)
             if not await self._stored(done):
@@ -237,9 +237,9 @@ class TurnRunner:
         qa_log.write(self.state, done, error)
 
     async def _stored(self, done: DoneEvent) -> bool:
-        """Store the end, when the database is back; False where it had to be stored as failed, without what came last.
+        """Store the end, once the database is back; False if it had to be stored as failed, without the last events.
 
-        Without a database, the answer is found interrupted by the next reader.
+        If the database stays away, the next reader or `orphans` ends the answer as interrupted.
         """
         for store_end in (self._store, self._give_up):
             try:

@@ -1,4 +1,4 @@
-"""Titles of chats by a model: asked for when the first question has been answered, so that nobody waits for them."""
+"""Chat titles written by a model, which is asked after the first answer, so that nobody waits for them."""
 
 import logging
 import re
@@ -15,16 +15,16 @@ from ragsite.db import in_database
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-# Characters of a reply that are looked at: it may run on, and the marks around a title are few.
+# Characters of a reply that are read: it may be long, but the marks around a title are short.
 _LOOKED_AT = 1000
 _AROUND = re.compile(r"""^[\s"'“”‘’「」《》*#`]+|[\s"'“”‘’「」《》*`.。!！]+$""")
 _LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
 
 
 async def improve(state: State) -> None:
-    """Replace a title that was cut from a question by a model's, and tell the pages; without a model it stays.
+    """Replace a title that was taken from a question by a model's, and notify the pages.
 
-    A title that someone has given meanwhile stays too.
+    Without a model, or if somebody has renamed the chat meanwhile, the title stays.
     """
     request = state.request
     made = title_from_question(request.question)[:TITLE_LENGTH]

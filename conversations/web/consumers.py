@@ -55,7 +55,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._stop_listening()
 
     async def connect(self) -> None:
-        """Accept the session's owner, coming from a page of this site."""
+        """Accept the session's owner, if the request's origin is this site."""
         self.user = self.scope["user"]
         self.session_id: int = self.scope["url_route"]["kwargs"]["session_id"]
         wanted = parse_qs(self.scope["query_string"].decode("latin-1")).get("language", [settings.LANGUAGE_CODE])[0]
@@ -92,7 +92,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._stop_listening()
 
     async def signed_out(self, message: dict[str, Any]) -> None:
-        """End with the sign-in: the person at the page now is someone else, or may not be here."""
+        """Close the connection because its sign-in has ended."""
         await self._stop_listening()
         await self.close(SIGNED_OUT)
 
@@ -254,7 +254,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     if (early := due - time.monotonic()) > 0:
                         await asyncio.sleep(early)
                     if isinstance(events[-1], DoneEvent):
-                        with suppress(*DATABASE_UNAVAILABLE):  # the end is told all the same
+                        with suppress(*DATABASE_UNAVAILABLE):  # the end is sent all the same
                             await in_database(self._complete, page)
                     news = joined(events)
                     for message in messages(frame for event in news for frame in stream.feed(event)):

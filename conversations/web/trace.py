@@ -21,7 +21,7 @@ _APART = ("error", "error_detail", "messages")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TracePassage:
     """A passage in a list of hits. `sources` says why it stands there, such as where each retriever ranked it."""
 
     rank: int
@@ -40,7 +40,7 @@ class HitList:
 
     title: str
     note: str
-    hits: list[Found]
+    hits: list[TracePassage]
     more: int
 
 
@@ -55,7 +55,7 @@ class Step:
     width: int
     facts: list[tuple[str, str]] = field(default_factory=list)
     lists: list[HitList] = field(default_factory=list)
-    messages: list[redaction.Sent] = field(default_factory=list)
+    messages: list[redaction.ShownMessage] = field(default_factory=list)
     raw: str = ""
 
 
@@ -69,7 +69,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
     # The passages that the trace names, without those out of the user's reach.
     named = redaction.named_passages(rows, _LISTED_HITS)
     chunks = access.readable_chunks(user).select_related("document").in_bulk(named)
-    sight = redaction.sight_of(turn, rows, user)
+    visible = redaction.trace_visibility(turn, rows, user)
     made = []
     for row in rows:
         node = find_node(row.key)
@@ -80,31 +80,31 @@ def steps(turn: Turn, user: Any) -> list[Step]:
             duration=duration(row.ms),
             offset=min(99, round(100 * start / total)),
             width=max(1, round(100 * row.ms / total)),
-            messages=redaction.messages(row.detail, sight),
+            messages=redaction.messages(row.detail, visible),
         )
         # As its node describes it; as it is where the pipeline has no such node, or the node has no description.
         told = node.describe(row.detail) if node is not None else None
         if told is not None:
             step.facts += told.facts
             for each in told.lists:
-                hits = [_found(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
+                hits = [_trace_passage(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
                 note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
                 step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))
         elif rest := {name: value for name, value in row.detail.items() if name not in _APART}:
             step.raw = json.dumps(rest, ensure_ascii=False, indent=2)
         if row.detail.get("error"):
             step.facts.append((_("Error"), str(row.detail["error"])))
-        if sight.servers and row.detail.get("error_detail"):
+        if visible.servers and row.detail.get("error_detail"):
             step.facts.append((_("Details"), str(row.detail["error_detail"])))
         made.append(step)
     return made
 
 
-def _found(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> Found:
+def _trace_passage(rank: int, hit: Passage, chunks: dict[int, Chunk]) -> TracePassage:
     chunk = chunks.get(hit.chunk_id)
     if chunk is None:
-        return Found(rank, hit.score, hit.chunk_id, _("not available"), "", None, "")
-    return Found(
+        return TracePassage(rank, hit.score, hit.chunk_id, _("not available"), "", None, "")
+    return TracePassage(
         rank,
         hit.score,
         chunk.pk,

@@ -136,7 +136,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @login_required
 @require_GET
 def trace(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show how an answer came about, to its owner and to who may look at others' turns."""
+    """Show the trace of an answer, to its owner and to staff who may view others' turns."""
     traced = access.traced_messages(request.user).select_related("turn__assistant_version__assistant")
     message = get_object_or_404(traced, turn_id=pk, role=Message.Role.ASSISTANT)
     turn = message.turn

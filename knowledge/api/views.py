@@ -94,7 +94,7 @@ class MemberList(generics.ListCreateAPIView[Membership]):
         return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Share with a user by name, or change their role; who may, is asked before what."""
+        """Share with a user by name, or change their role; permission is checked before the data."""
         access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
         return super().post(request, *args, **kwargs)
 

@@ -1,1 +1,1 @@
-"""From a stored file to a searchable document: who works on what, in which order, and what is kept."""
+"""From a stored file to a searchable document: workers, the order of their work, and what they store."""

@@ -1,4 +1,4 @@
-"""What mails carry becomes documents of their own, within bounds: no mail can make endlessly many of them."""
+"""Turns the attachments of mails into documents, within limits: no mail can create endlessly many of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +12,15 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, extension_of, find_format
 from ragsite.site_settings.config import config
 
-MOST_DEEP = 4  # mails within mails
-MOST_IN_ALL = 300  # documents that come with an uploaded mail, those in mails within it included
+MOST_DEEP = 4  # levels of mails attached to mails
+MOST_IN_ALL = 300  # documents made from one uploaded mail, including those from mails attached to it
 
 
 def replace(mail: Document, found: Sequence[elements.Attachment], folder: Path, written: list[str]) -> None:
-    """Make documents of what a parse found in a mail, in the place of what an earlier one did.
+    """Create documents from the attachments that a parse found in a mail, replacing those of an earlier parse.
 
-    Call it in the transaction that holds the mail. What can't become a document is kept by name, with the reason.
-    Files that are stored are added to `written`.
+    Call it in the transaction that locks the mail. Of an attachment that can't become a document, the name and the
+    reason are stored. The names of stored files are added to `written`.
     """
     before = list(Document.objects.filter(carried_by__mail=mail).distinct())
     if not found and not before:
@@ -55,7 +55,7 @@ def replace(mail: Document, found: Sequence[elements.Attachment], folder: Path, 
 
 
 def _bounds(mail: Document) -> tuple[int, int]:
-    """Return how many mails a mail lies in, and how many documents may come with the outermost of them yet."""
+    """Return in how many mails a mail is nested, and how many more documents the outermost of them may create."""
     depth, top = 0, {mail.pk}
     while depth < MOST_DEEP:
         above = set(Attachment.objects.filter(document__in=top).values_list("mail", flat=True))

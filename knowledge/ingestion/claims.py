@@ -1,9 +1,9 @@
-"""Who works on a document: claims, heartbeats, and how a worker learns that the document is no longer its own.
+"""Which worker has which document: claims, heartbeats, and how a worker learns that it has lost a document.
 
-A document is claimed twice: to be read, until it is found by its words; and to be indexed further, until it is ready.
-Between the two it is in nobody's hands, which shows by its having no heartbeat. A claim is known by the attempt and
-the moment it began. Every write of a worker is conditional on its claim, so that a worker that was slow, cancelled
-or taken for dead can't touch what another has taken up since.
+A document is claimed twice: to be read, until it can be found by its words; and to be indexed by meaning, until it is
+ready. In between no worker has it, and it has no heartbeat. A claim is identified by the attempt and its start time.
+Every write of a worker is conditional on its claim, so that a worker that was slow, cancelled or taken for dead can't
+change what another has claimed since.
 """
 
 import threading
@@ -23,20 +23,21 @@ from knowledge.models import Document
 
 HEARTBEAT_SECONDS = 3.0
 STALE_AFTER = timedelta(seconds=30)
-# A page with a photograph on it, but no book; and how long reading it may take in the place that is kept for such.
+# The largest small document, such as a page with a photograph, and the longest that a worker's thread for small ones
+# may take to read it.
 SMALL_BYTES = 2 * 1024 * 1024
 SMALL_SECONDS = 4.0
 _REPORT_SECONDS = 0.5
-# The moment at which a row is written, also by a statement that had to wait for it.
+# The time at which a row is written, even if the statement had to wait for a lock.
 _CLOCK = Func(function="clock_timestamp", output_field=DateTimeField())
 
 
-class Lost(Exception):
-    """The document was cancelled, deleted or taken up by another worker meanwhile."""
+class ClaimLost(Exception):
+    """The document was cancelled, deleted or claimed by another worker meanwhile."""
 
 
 def stale_before() -> datetime:
-    """Return the moment before which a working document's last heartbeat means that its worker is gone."""
+    """Return the time before which the last heartbeat of a claimed document means that its worker is dead."""
     return timezone.now() - STALE_AFTER
 
 
@@ -49,35 +50,35 @@ class Claim:
     started_at: datetime
     gives_up_at: float = float("inf")  # on the monotonic clock; see `put_back`
     lost: threading.Event = field(default_factory=threading.Event)
-    # Small documents are done before anything is due.
+    # Both begin now, so that small documents are done before a report or check is due.
     _reported_at: float = field(default_factory=time.monotonic)
     _checked_at: float = field(default_factory=time.monotonic)
 
     def rows(self) -> QuerySet[Document]:
-        """Return the document's row as long as the claim holds, and nothing afterwards."""
+        """Return the document's row while the claim is valid, an empty queryset afterwards."""
         return Document.objects.filter(
             pk=self.document_id, attempt=self.attempt, started_at=self.started_at, status__in=Document.WORKING
         )
 
     def update(self, **fields: Any) -> None:
-        """Write to the document, as a heartbeat too; raises `Lost`."""
+        """Write fields and a heartbeat to the document; raises `ClaimLost`."""
         now = timezone.now()
         if not self.rows().update(heartbeat_at=now, updated_at=now, **fields):
             self.lost.set()
         if self.lost.is_set():
-            raise Lost
+            raise ClaimLost
 
     def report(self, **fields: Any) -> None:
-        """Write progress, at most twice a second; raises `Lost`."""
+        """Write progress, at most every `_REPORT_SECONDS`; raises `ClaimLost`."""
         now = time.monotonic()
         if now - self._reported_at >= _REPORT_SECONDS:
             self._reported_at = now
             self.update(**fields)
         elif self.lost.is_set():
-            raise Lost
+            raise ClaimLost
 
     def hand_on(self, **fields: Any) -> None:
-        """Let go of a document that is found by its words, for the worker that indexes it further; raises `Lost`."""
+        """End the claim on a document that is found by its words, so that a worker can index it; raises `ClaimLost`."""
         handed = self.rows().update(
             status=Document.Status.CHUNKED,
             stage="vectors",
@@ -88,10 +89,10 @@ class Claim:
         )
         self.lost.set()
         if not handed:
-            raise Lost
+            raise ClaimLost
 
     def put_back(self) -> None:
-        """Let a document that takes too long for a place of small ones wait for another, as if it was never begun."""
+        """Put back a document that takes too long for the thread of small ones, as if it had never been begun."""
         now = timezone.now()
         self.rows().update(
             status=Document.Status.QUEUED,
@@ -106,7 +107,7 @@ class Claim:
         self.lost.set()
 
     def read_scans(self, **fields: Any) -> None:
-        """Queue a document to be read once more, with its scanned pages, as if it was new; raises `Lost`."""
+        """Queue a document to be read again with its scanned pages, as if it were new; raises `ClaimLost`."""
         self.update(
             status=Document.Status.QUEUED,
             stage="",
@@ -120,7 +121,7 @@ class Claim:
         self.lost.set()
 
     def is_lost(self) -> bool:
-        """Whether the claim has ended, as it does in time; asks the database at most twice a second."""
+        """Whether the claim has ended; past `gives_up_at`, ends it. Queries the database every `_REPORT_SECONDS`."""
         now = time.monotonic()
         if not self.lost.is_set() and now >= self.gives_up_at:
             self.put_back()
@@ -132,9 +133,9 @@ class Claim:
 
 
 def claim(document_id: int) -> Claim | None:
-    """Take a document to read it: a waiting one, or one whose reader is gone.
+    """Claim a document to read it: a waiting one, or one whose worker is dead.
 
-    None when another has it or there is nothing to do.
+    Returns None if another worker has it or there is nothing to do.
     """
     free = Q(status=Document.Status.QUEUED) | Q(status=Document.Status.PARSING, heartbeat_at__lt=stale_before())
     now = timezone.now()
@@ -158,24 +159,24 @@ def claim(document_id: int) -> Claim | None:
 
 
 def waiting_to_be_read() -> QuerySet[Document]:
-    """Return the documents that nobody has begun to read."""
+    """Return the documents that wait to be read."""
     return Document.objects.filter(status=Document.Status.QUEUED)
 
 
 def small_waiting_to_be_read() -> QuerySet[Document]:
-    """Return those of them that should be read in no time."""
+    """Return the small documents that wait to be read."""
     return waiting_to_be_read().filter(size__lte=SMALL_BYTES, is_slow=False)
 
 
 def waiting_to_be_indexed() -> QuerySet[Document]:
-    """Return the documents that are found by their words and in nobody's hands."""
+    """Return the documents that are found by their words and not claimed."""
     return Document.objects.filter(status=Document.Status.CHUNKED, heartbeat_at=None)
 
 
 def claim_indexing(document_id: int) -> Claim | None:
-    """Take a document that is found by its words, to index it further; None as for `claim`.
+    """Claim a document that is found by its words, to index it by meaning; None as for `claim`.
 
-    One whose worker is gone counts another attempt; it isn't read again.
+    A document whose worker is dead counts another attempt; it isn't read again.
     """
     now = timezone.now()
     stale = Q(status__in=(Document.Status.CHUNKED, Document.Status.INDEXING), heartbeat_at__lt=stale_before())
@@ -198,21 +199,21 @@ def claim_indexing(document_id: int) -> Claim | None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Other work that has a heartbeat, as long as `found` finds it; `lost` is set once it doesn't."""
+    """Other work whose heartbeat is kept while `found` matches it; `lost` is set when it no longer does."""
 
     found: QuerySet[Any]
     lost: threading.Event = field(default_factory=threading.Event)
 
     def rows(self) -> QuerySet[Any]:
-        """Return what is worked on, and nothing once it has ended."""
+        """Return the rows that are worked on, none once the work has ended."""
         return self.found.all()
 
 
 def release_tasks(call: str, waiting: QuerySet[Any]) -> None:
-    """Offer the tasks again by which a worker is to begin what waits, and which some worker holds.
+    """Release the tasks that would begin waiting work and that some worker has locked.
 
-    A killed worker may have taken them, and would hold them for as long as a task may take. A living one loses nothing,
-    where what waits is begun once.
+    A killed worker would keep them locked for as long as a task may take. If their worker is alive, nothing is lost,
+    provided that waiting work can only be begun once.
     """
     ids = set(waiting.values_list("pk", flat=True))
     now = timezone.now()
@@ -221,10 +222,10 @@ def release_tasks(call: str, waiting: QuerySet[Any]) -> None:
     OrmQ.objects.filter(pk__in=ours).update(lock=now)
 
 
-class Heart:
-    """Keeps the heartbeats of claimed documents, and of other work, going from a thread, whatever the worker does.
+class HeartbeatThread:
+    """A thread that updates the heartbeats of claimed documents, and of other work, whatever the worker does.
 
-    Inside a transaction other connections can't see the claims yet, so that the worker's own reports must do.
+    Inside a transaction other connections can't see the claims yet; then the worker's own reports must suffice.
     """
 
     def __init__(self) -> None:
@@ -244,7 +245,7 @@ class Heart:
             self._thread.join()
 
     def keep(self, held: Claim | Work) -> None:
-        """Beat for it as long as the claim holds."""
+        """Update its heartbeat while the claim is valid."""
         self._held = [*(one for one in self._held if not one.lost.is_set()), held]
 
     def _beat(self) -> None:
@@ -262,7 +263,7 @@ class Heart:
 
 @contextmanager
 def heartbeat(held: Claim | Work) -> Iterator[None]:
-    """Keep the heartbeat of one document, or other work, going."""
-    with Heart() as heart:
+    """Update the heartbeat of one document, or other work, within the `with` block."""
+    with HeartbeatThread() as heart:
         heart.keep(held)
         yield

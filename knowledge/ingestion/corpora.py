@@ -1,4 +1,4 @@
-"""Passages that come from a corpus instead of a file: each is a document of one chunk, known by its id there."""
+"""Passages from a corpus instead of a file: each is a document of one chunk, identified by its id in the corpus."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ _LONGEST_NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage of a corpus: its id there, up to 255 characters; its title, which may be empty; its text."""
+    """A passage of a corpus: its id, of up to 255 characters; its title, which may be empty; its text."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Passage:
 
     @property
     def digest(self) -> str:
-        """Hash of all that it holds, in the place of a file's: sha-256 in hexadecimal."""
+        """SHA-256 of id, title and text in hexadecimal, used like that of a file."""
         content = json.dumps([self.id, self.title, self.text], ensure_ascii=False)
         return hashlib.sha256(content.encode()).hexdigest()
 
@@ -38,7 +38,7 @@ class Passage:
         return self._chunk().searchable_text
 
     def document(self, knowledge_base: KnowledgeBase, user: Actor) -> Document:
-        """Return its document, ready and not saved; it is named by the title, or by the id where there is none."""
+        """Return its document, ready and unsaved; its name is the title, or the id if there is none."""
         return Document(
             knowledge_base=knowledge_base,
             uploaded_by_id=key(user),
@@ -54,7 +54,7 @@ class Passage:
         )
 
     def chunk(self, document: Document) -> Chunk:
-        """Return its one chunk, not saved."""
+        """Return its chunk, unsaved."""
         chunk = self._chunk()
         chunk.document = document
         chunk.token_count = count_tokens(self.text)
@@ -66,29 +66,29 @@ class Passage:
 
 
 def passage(external_id: str, title: str, text: str) -> Passage:
-    """Return a passage without what the database can't store."""
+    """Return a passage without characters that the database can't store."""
     return Passage(clean(external_id), clean(title).strip(), clean(text).strip())
 
 
 def documents(knowledge_base_id: int, ids: Iterable[str]) -> QuerySet[Document]:
     """Return the documents of passages by their ids in the corpus."""
     found = Document.objects.filter(knowledge_base_id=knowledge_base_id, external_id__in=list(ids))
-    # The index leaves the others out, and is only taken by a query that does so too.
+    # The index is partial, and is only used for queries with the same condition.
     return found.exclude(external_id="")
 
 
 def missing(knowledge_base: KnowledgeBase, passages: Sequence[Passage]) -> list[Passage]:
-    """Return those that the base does not hold, or holds with another title or text."""
+    """Return the passages that the base does not have, or has with another title or text."""
     there = documents(knowledge_base.pk, (each.id for each in passages))
     here = dict(there.values_list("external_id", "sha256"))
     return [each for each in passages if here.get(each.id) != each.digest]
 
 
 def add(knowledge_base: KnowledgeBase, user: Actor, passages: Sequence[Passage]) -> list[Chunk]:
-    """Store passages that are missing, in the place of those with the same ids, and return their chunks in order.
+    """Store missing passages, replacing those with the same ids, and return their chunks in order.
 
-    Call it inside the transaction that makes them searchable, so that a document that is here can be found. Raises
-    `IntegrityError` when another process adds the same ones at the same time.
+    Call it inside the transaction that makes them searchable, so that every stored document can be found. Raises
+    `IntegrityError` if another process adds the same ones at the same time.
     """
     with transaction.atomic():
         documents(knowledge_base.pk, (each.id for each in passages)).delete()

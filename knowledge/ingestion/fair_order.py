@@ -1,6 +1,6 @@
-"""Whose document is next: uploaders take turns, so that a thousand files of one person don't hold up another's one.
+"""The order of work on documents: uploaders take turns, so that a thousand files of one don't delay another's.
 
-So do the knowledge bases of one uploader: a file dropped on one overtakes the folder that fills another.
+The knowledge bases of one uploader take turns too: a file for one base doesn't wait for a folder uploaded to another.
 """
 
 import time
@@ -13,21 +13,21 @@ from django.db.models.functions import RowNumber
 
 from knowledge.models import Document
 
-# Documents of each line that one look at the queue takes, and the seconds for which it is good. Who comes after it
-# waits for no more than these.
+# Documents of each line fetched by one query of the queue, and the seconds after which it is repeated: a new uploader
+# waits no longer than that to be considered.
 PER_LOOK, LOOK_SECONDS = 4, 1.0
 
-# An uploader (None where the account is gone) and one of the bases that they fill.
+# An uploader (None if the account was deleted) and one of their knowledge bases.
 Line = tuple[int | None, int]
 
 
 @dataclass(slots=True)
 class FairQueue:
-    """Hands out waiting documents, one of each uploader in turn, the one served longest ago first.
+    """Hands out waiting documents, one of each uploader in turn, beginning with the one served longest ago.
 
-    `waiting` gives the documents to choose from, anew for each look at the queue. Those of one line come in the order
-    of their upload, after those that are further than they: a giant one, indexed bit by bit, lets others pass. Scanned
-    pages come last, since they take longest.
+    `waiting` returns the documents to choose from, and is called for each query of the queue. Documents of one line are
+    ordered by progress, least first, so that a large one that is indexed in parts lets others pass, and then by upload.
+    Documents whose scanned pages are to be read come last, since they take longest.
     """
 
     waiting: Callable[[], QuerySet[Document]]
@@ -37,7 +37,7 @@ class FairQueue:
     _looked_at: float = float("-inf")
 
     def next(self) -> int | None:
-        """Return the number of the next document, or None when none waits. Another worker may have it by now."""
+        """Return the id of the next document, or None if none waits. Another worker may have claimed it by now."""
         if not self._lines or time.monotonic() - self._looked_at > LOOK_SECONDS:
             order = [F("reads_scans").asc(), F("progress").asc(), F("pk").asc()]
             place = Window(RowNumber(), partition_by=[F("uploaded_by_id"), F("knowledge_base_id")], order_by=order)
@@ -46,7 +46,7 @@ class FairQueue:
             heads = self.waiting().annotate(place=place).filter(place__lte=PER_LOOK).order_by("place", "pk")
             for user, base, document in heads.values_list("uploaded_by_id", "knowledge_base_id", "pk"):
                 self._lines.setdefault((user, base), deque()).append(document)
-            # Who was served but has nothing waiting any more is forgotten.
+            # Lines without waiting documents are forgotten.
             self._served = {line: turn for line, turn in self._served.items() if line in self._lines}
         if not self._lines:
             return None

@@ -1,8 +1,8 @@
 """From a stored file to a searchable document, in two steps.
 
-`parse_and_index_words` also cuts into passages and stores; `ingest` has the rest done too that makes the document
-ready. Either may be called for the same document by anyone at any time: one caller gets the claim, the others return.
-Whatever goes wrong is stored with the document as a code, and what its explanation to the person who uploaded it needs.
+`parse_and_index_words` parses, cuts into passages, stores them and indexes their words; `ingest` does that and the rest
+that makes the document ready. Both may be called for the same document concurrently: one caller gets the claim, the
+others return. Errors are stored with the document: a code, and the parameters of the explanation shown to its uploader.
 """
 
 import logging
@@ -23,7 +23,7 @@ from knowledge import services
 from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
 from knowledge.ingestion import attachments, claims, passages
-from knowledge.ingestion.claims import Claim, Lost
+from knowledge.ingestion.claims import Claim, ClaimLost
 from knowledge.models import Document
 from knowledge.parsing.elements import (
     Attachment,
@@ -49,7 +49,7 @@ from ragsite.site_settings.config import config, refresh
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-OCR_PAGE_SECONDS = 60  # that a scanned page may take, on a slow machine
+OCR_PAGE_SECONDS = 60  # allowed for a scanned page, on a slow machine
 # Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
 PARSED, STORED = 30, 35
 _MOST_NOTICES = 5
@@ -57,15 +57,15 @@ _LANGUAGE_SAMPLE = 20_000  # characters
 
 
 def ingest(document_id: int) -> bool:
-    """Read and index a document; return whether this call ended its ingestion, and well.
+    """Read and index a document; return whether this call made it ready.
 
-    False when the document is gone, finished, cancelled, or in the hands of a living worker, and when it failed
-    (the reason is then stored with it).
+    False if the document is gone, finished, cancelled or claimed by a live worker, or if it failed (the reason is then
+    stored with it).
     """
     parse_and_index_words(document_id)
     held = claims.claim_indexing(document_id)
     if held is not None:
-        with guarded(held), claims.heartbeat(held):
+        with fail_document_on_error(held), claims.heartbeat(held):
             indexer().index_meaning([held])
     if Document.objects.filter(pk=document_id, status=Document.Status.QUEUED, reads_scans=True).exists():
         return ingest(document_id)
@@ -78,16 +78,16 @@ def ingest(document_id: int) -> bool:
 
 
 def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bool:
-    """Make a waiting document findable by its words; return whether this call did.
+    """Make a waiting document searchable by its words; return whether this call did.
 
-    One that can't be parsed in `seconds` is put back; see `Claim.put_back`.
+    A document that can't be parsed within `seconds` is put back; see `Claim.put_back`.
     """
     held = claims.claim(document_id)
     if held is None:
         return False
     held.gives_up_at = time.monotonic() + seconds
     refresh(older_than=1.0)
-    with guarded(held), claims.heartbeat(held):
+    with fail_document_on_error(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
             if not _parse_and_store(document, held, Path(folder)):
@@ -99,18 +99,18 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     return False
 
 
-def report(held: Claim, percent: float) -> None:
-    """Store how far the indexing of a document is, 0 to 100, when a report is due; raises `Lost`."""
+def report_progress(held: Claim, percent: float) -> None:
+    """Store the progress of indexing a document, 0 to 100, if a report is due; raises `ClaimLost`."""
     held.report(progress=_progress(percent))
 
 
-def pause(held: Claim, percent: float) -> None:
-    """Let others pass: put a document back among those that wait to be indexed; raises `Lost`."""
+def release_claim(held: Claim, percent: float) -> None:
+    """Put a document back among those that wait to be indexed, so that others get a turn; raises `ClaimLost`."""
     held.hand_on(progress=_progress(percent))
 
 
-def finish(held: Claim) -> None:
-    """Declare a document ready; raises `Lost`."""
+def finish_indexing(held: Claim) -> None:
+    """Mark a document as ready, or queue it again if its scanned pages are still to be read; raises `ClaimLost`."""
     done = {"finished_at": timezone.now(), "error_code": "", "error": {}}
     if config.OCR != "off" and held.rows().filter(scanned_pages__gt=0, reads_scans=False).exists():
         held.read_scans(**done)
@@ -124,14 +124,14 @@ def _progress(percent: float) -> int:
 
 
 @contextmanager
-def guarded(held: Claim) -> Iterator[None]:
-    """Keep to one document what goes wrong with it: end its claim and store the reason with it.
+def fail_document_on_error(held: Claim) -> Iterator[None]:
+    """Context manager: an exception ends the document's claim and is stored with it, so that other work goes on.
 
-    This is the task boundary: nothing but a broken process gets past it.
+    No `Exception` leaves it.
     """
     try:
         yield
-    except (Lost, Document.DoesNotExist):
+    except (ClaimLost, Document.DoesNotExist):
         held.lost.set()
         logger.info(
             "Document %s is no longer this worker's: it was cancelled, deleted or taken over by another",
@@ -143,7 +143,7 @@ def guarded(held: Claim) -> Iterator[None]:
         logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
         _fail(held, error.code, text=error.message)
     except DatabaseError as error:
-        if is_away(error):  # the document goes stale, and is taken up again
+        if is_away(error):  # the claim becomes stale, and the document is claimed again
             held.lost.set()
             if not connection.in_atomic_block:
                 close_old_connections()
@@ -157,22 +157,22 @@ def guarded(held: Claim) -> Iterator[None]:
 
 
 def requeue_stalled() -> int:
-    """Offer documents again whose worker is gone, and waiting ones whose task was lost; return their number.
+    """Requeue documents whose worker is dead, and waiting ones whose task was lost; return their number.
 
-    Cheap when there is nothing to do. A document that took its worker down `MAX_ATTEMPTS` times fails instead.
+    Cheap if there is nothing to do. A document whose worker died `MAX_ATTEMPTS` times fails instead.
     """
-    return take_back_stalled() + services.queue_lost()
+    return requeue_stale_claims() + services.queue_lost()
 
 
-def take_back_stalled() -> int:
-    """Do the part of `requeue_stalled` that is about workers that are gone."""
+def requeue_stale_claims() -> int:
+    """Do the part of `requeue_stalled` that is about dead workers."""
     stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
     stalled = stalled.only("pk", "status", "attempt", "started_at")
-    return sum(services.take_back(document, MAX_ATTEMPTS) for document in stalled)
+    return sum(services.requeue_or_fail_stale(document, MAX_ATTEMPTS) for document in stalled)
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
-    """Read and store a document; False where all its words are in pictures, which are to be read now."""
+    """Read and store a document; False if all its text is in pictures, which must be read next."""
     path = Path(document.file.path)
     limits = ParseLimits(
         timeout_s=settings.PARSE_TIMEOUT,
@@ -219,12 +219,12 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
 
 
 def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_Reading") -> None:
-    """Replace the document's chunks in one transaction, in which no one else can claim, cancel or delete it."""
+    """Replace the document's chunks in one transaction, during which it can't be claimed, cancelled or deleted."""
     held.report(stage="storing", progress=PARSED)
     try:
         with transaction.atomic():
             if held.rows().select_for_update().first() is None:
-                raise Lost
+                raise ClaimLost
             store.document.attempt = held.attempt
             store.replace(rows, reading.recognised)
             attachments.replace(store.document, reading.attachments, store.folder, store.written)
@@ -245,30 +245,30 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
 
 @dataclass(slots=True)
 class _Reading:
-    """Follows the elements of a parse: progress, the number of pages, the title, notices, a sample of the text."""
+    """Collects from the elements of a parse the number of pages, the title, notices, a sample of the text and more."""
 
     held: Claim
     timeout_s: float
     began: float = field(default_factory=time.monotonic)
     pages: int | None = None
     title: str = ""
-    media_type: str = ""  # where it isn't what the name says
+    media_type: str = ""  # if it differs from that of the file name
     sample: str = ""
-    scanned: int = 0  # pages whose words are in pictures that were not read
+    scanned: int = 0  # pages whose text is in pictures that were not read
     recognised: dict[int, tuple[RecognisedLine, ...]] = field(default_factory=dict)  # by page
     attachments: list[Attachment] = field(default_factory=list)
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
-        """Report `done` of `total` pages or rows; without a total the bar waits. Raises `Lost`."""
+        """Report `done` of `total` pages or rows; without a total the progress stays at 0. Raises `ClaimLost`."""
         percent = round(PARSED * min(done, total) / total) if total else 0
         self.held.report(progress=percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
-        """Pass on what is text; raises `Lost`, and `ParseError` when it has taken too long, cutting it up included."""
+        """Pass on elements with text; raises `ClaimLost`, and `ParseError` if parsing and chunking take too long."""
         for element in elements:
             if self.held.is_lost():
-                raise Lost
+                raise ClaimLost
             if time.monotonic() - self.began > self.timeout_s:
                 raise too_slow(self.timeout_s)
             match element:
@@ -295,9 +295,9 @@ class _Reading:
 
 
 def _fail(held: Claim, key: str, **params: Any) -> None:
-    """End the claim and store why, see `explanations.explain`, unless the document is in other hands by now.
+    """End the claim and store the reason, see `explanations.explain`, unless another worker has the document by now.
 
-    Where it was but the reading of scanned pages that failed, the document keeps the words that it had before.
+    If only the reading of scanned pages failed, the document stays ready with the words that it had before.
     """
     held.lost.set()
     try:
@@ -315,5 +315,5 @@ def _fail(held: Claim, key: str, **params: Any) -> None:
             finished_at=now,
             updated_at=now,
         )
-    except DatabaseError:  # the document stays claimed, goes stale, and is taken up again
+    except DatabaseError:  # the document stays claimed, becomes stale, and is claimed again
         logger.exception("The failure of document %s could not be stored", held.document_id)

@@ -1,4 +1,4 @@
-"""Keeping and forgetting what a document was parsed into: its chunks, its pictures and their files."""
+"""Stores and deletes the results of parsing a document: its chunks, its pictures and their files."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _BATCH = 500
 
 
 def spool(drafts: Iterable[ChunkDraft], file: IO[str]) -> int:
-    """Write drafts as JSON lines, so that memory stays flat however long the document is; return their number."""
+    """Write drafts as JSON lines, so that memory doesn't grow with the document's length; return their number."""
     count = 0
     for draft in drafts:
         picture = draft.picture
@@ -52,16 +52,16 @@ def clean(text: str) -> str:
 
 @dataclass(slots=True)
 class Store:
-    """Stores one parse of a document. Picture files are named by the attempt, apart from those of other parses."""
+    """Stores one parse of a document. The names of picture files contain the attempt, so that parses don't collide."""
 
     document: Document
     folder: Path  # where the parse left its pictures
     written: list[str]
 
     def replace(self, rows: Iterator[str], recognised: Mapping[int, Sequence[RecognisedLine]]) -> None:
-        """Put the spooled chunks, and the lines of scanned pages by their numbers, in the place of older ones.
+        """Replace the document's chunks by the spooled ones, and its scanned pages by the `recognised` lines of each.
 
-        Call it inside a transaction that holds the document.
+        Call it inside a transaction that locks the document.
         """
         delete_passages(self.document)
         ScannedPage.objects.bulk_create(
@@ -80,7 +80,7 @@ class Store:
         Chunk.objects.bulk_create(batch)
 
     def discard(self) -> None:
-        """Remove the picture files of a parse that could not be stored."""
+        """Delete the files written for a parse that could not be stored."""
         for name in self.written:
             default_storage.delete(name)
 
@@ -99,8 +99,8 @@ class Store:
 
 
 def _is_picture(file: IO[bytes]) -> bool:
-    """Whether a file's size in pixels can be read, and is one that a browser should be asked to show."""
-    from PIL import Image, UnidentifiedImageError  # most starts of a process never need it
+    """Whether a file is a picture of a size that a browser can show."""
+    from PIL import Image, UnidentifiedImageError  # imported late: most processes never need it
 
     try:
         with Image.open(file) as image:
@@ -113,7 +113,7 @@ def _is_picture(file: IO[bytes]) -> bool:
 
 
 def delete_passages(document: Document) -> None:
-    """Delete the document's chunks and pictures inside a transaction that holds it, files after its end."""
+    """Delete the document's chunks and pictures, inside a transaction that locks it, and their files after commit."""
     if document.chunks.exists():
         indexer().remove([document.pk])
         document.chunks.all().delete()
@@ -126,12 +126,12 @@ def delete_passages(document: Document) -> None:
 
 
 def delete_files(document_id: int, file_name: str) -> None:
-    """Remove a deleted document's bytes, pictures and rendered pages; a passage of a corpus has none of them."""
+    """Delete a deleted document's file, pictures and rendered pages; a passage of a corpus has none of them."""
     if not file_name:
         return
     default_storage.delete(file_name)
     for folder in (f"pictures/{document_id}", f"pages/{document_id}"):
-        # Flat folders, with all that was left there.
+        # These folders have no subfolders.
         try:
             _, files = default_storage.listdir(folder)
         except FileNotFoundError:

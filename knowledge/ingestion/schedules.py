@@ -1,4 +1,4 @@
-"""What the workers do without being asked: documents of killed workers are taken up again."""
+"""Scheduled tasks of the workers: documents of killed workers are queued again."""
 
 import logging
 from typing import Any
@@ -15,9 +15,9 @@ REQUEUE = "knowledge: take up stalled documents"
 
 
 def register(**kwargs: Any) -> None:
-    """Make the schedules that are missing; called after every `migrate`."""
+    """Create missing schedules; called after every `migrate`."""
     if Schedule._meta.db_table not in connection.introspection.table_names():
-        return  # a partial migration; the next one comes by here again
+        return  # a partial migration; the next one calls this again
     Schedule.objects.get_or_create(
         name=REQUEUE,
         defaults={"func": "knowledge.tasks.requeue_stalled", "schedule_type": Schedule.MINUTES, "minutes": 1},
@@ -25,7 +25,7 @@ def register(**kwargs: Any) -> None:
 
 
 def worker_started(**kwargs: Any) -> None:
-    """Look for stalled documents when a worker process begins, instead of waiting for the schedule."""
+    """Look for stalled documents when a worker process starts, instead of waiting for the schedule."""
     try:
         services.tidy_queue()
         ingestion.requeue_stalled()

@@ -1,9 +1,9 @@
-"""A worker's round: documents are read one after another, and beside it those that were read are indexed.
+"""A worker's round: reads documents one after another, while another thread indexes those that were read.
 
-Reading is the work of the parser's process, of the database and of Python; indexing is that of the embedding model,
-which needs neither. Side by side they keep all cores busy, and every document is found by its words long before the
-model is through with all. While a document keeps the reading busy, small ones are read beside it: nobody's single page
-waits for another's archive. Nor does it wait for other tasks that take long: a round goes on beside them.
+Reading uses the parser's process, the database and Python; indexing uses the embedding model. Side by side they keep
+all cores busy, and every document can be found by its words long before the model has processed all. While a large
+document is read, another thread reads small ones, so that a single page doesn't wait for somebody's archive. Nor does
+it wait for other long tasks: rounds are run beside them.
 """
 
 import logging
@@ -20,41 +20,41 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from knowledge import services
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
-from knowledge.ingestion.claims import Claim, Heart
+from knowledge.ingestion.claims import Claim, HeartbeatThread
 from knowledge.ingestion.fair_order import FairQueue
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# A document in hand for longer than this holds up the others; the small ones pass it by.
+# When reading a document takes longer than this, small ones are read beside it.
 _PATIENCE_SECONDS = 1.0
-# A round ends after this time, so that other tasks get their turn; what waits then is left to the next one.
+# A round ends after this time, so that other tasks get their turn; documents still waiting are left to the next one.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
-_STALLED_SECONDS = 10.0  # between two looks for what killed workers left behind
+_STALLED_SECONDS = 10.0  # between two checks for documents of killed workers
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
-    """Read and index what waits, until nothing does or `seconds` have passed; return how many documents were read.
+    """Read and index waiting documents until none waits or `seconds` have passed; return how many were read.
 
-    Documents begun are ended, or put back where they take too long. Wakes a worker for what is left.
+    Documents that were begun are finished, or put back if they take too long. Wakes a worker if some are left.
     """
     ingestion.requeue_stalled()
     if settings.INGEST_WORKERS > 1:
         _wake_for_the_rest()
     until = time.monotonic() + seconds
-    with _Beside() as beside, _Indexing(until) as indexing:
-        beside.announce = indexing.wake
-        count = _read(until, indexing, beside)
-        beside.busy()  # until the indexing is done, too
-    if not indexing.failed:  # else the schedule tries again, in a minute
+    with _SmallFileThread() as small_files, _Indexing(until) as indexing:
+        small_files.announce = indexing.wake
+        count = _read(until, indexing, small_files)
+        small_files.begin_work()  # also until the indexing is done
+    if not indexing.failed:  # else the schedule retries, in a minute
         _wake_for_the_rest()
-    return count + beside.count
+    return count + small_files.count
 
 
-def beside(task: Callable[[], T]) -> T:
-    """Do another long task in a thread of its own, read and index what waits meanwhile, and return its result."""
+def run_while_ingesting(task: Callable[[], T]) -> T:
+    """Run another long task in a thread of its own, read and index waiting documents meanwhile; return its result."""
 
     def with_own_connection() -> T:
         try:
@@ -75,17 +75,17 @@ def beside(task: Callable[[], T]) -> T:
         return doing.result()
 
 
-def _read(until: float, indexing: "_Indexing", beside: "_Beside") -> int:
+def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread") -> int:
     count = 0
     turns = FairQueue(claims.waiting_to_be_read)
     while time.monotonic() < until:
         number = turns.next()
         if number is not None:
-            beside.busy()
+            small_files.begin_work()
             if ingestion.parse_and_index_words(number):
                 count += 1
                 indexing.wake()
-            beside.free()
+            small_files.end_work()
         elif indexing.idle:
             break
         else:
@@ -94,7 +94,7 @@ def _read(until: float, indexing: "_Indexing", beside: "_Beside") -> int:
 
 
 def _wake_for_the_rest() -> None:
-    """Queue a task for what waits; it costs nothing when another worker is quicker."""
+    """Queue a task if documents wait; it costs nothing if another worker takes them first."""
     if _something_waits():
         with transaction.atomic():
             services.wake_worker()
@@ -104,10 +104,10 @@ def _something_waits() -> bool:
     return claims.waiting_to_be_read().exists() or claims.waiting_to_be_indexed().exists()
 
 
-class _Beside:
-    """A thread of the `with` block, whose own may be busy with one thing for long.
+class _SmallFileThread:
+    """A thread that reads small files while that of the `with` block is busy with one document for long.
 
-    Then it reads small files. All the time it looks for what killed workers left behind.
+    It also checks regularly for documents of killed workers.
     """
 
     def __init__(self) -> None:
@@ -115,14 +115,14 @@ class _Beside:
         self.announce: Callable[[], None] = lambda: None  # called after each
         self._busy_since = float("inf")
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="beside")
+        self._thread = threading.Thread(target=self._run, name="small-files")
 
-    def busy(self) -> None:
-        """Tell that the block's thread begins something."""
+    def begin_work(self) -> None:
+        """Note that the block's thread works from now on, and may be busy for long."""
         self._busy_since = time.monotonic()
 
-    def free(self) -> None:
-        """Tell that it looks for documents itself."""
+    def end_work(self) -> None:
+        """Note that the block's thread looks for documents itself again."""
         self._busy_since = float("inf")
 
     def __enter__(self) -> Self:
@@ -142,7 +142,7 @@ class _Beside:
                     if time.monotonic() - looked > _STALLED_SECONDS:
                         looked = time.monotonic()
                         services.tidy_queue()
-                        ingestion.take_back_stalled()
+                        ingestion.requeue_stale_claims()
                     is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
                     number = turns.next() if is_due else None
                     if number is None:
@@ -159,7 +159,7 @@ class _Beside:
 
 
 class _Indexing:
-    """Indexes documents in a thread for as long as the `with` block reads others, and then what is left of them."""
+    """A thread that indexes documents while the `with` block reads others, and afterwards those that are left."""
 
     def __init__(self, until: float) -> None:
         self.failed = False
@@ -172,11 +172,11 @@ class _Indexing:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in hand and nothing was found to be waiting, or all is over since it failed."""
+        """Whether no document is being indexed and none was found waiting, or the thread has failed."""
         return self.failed or (self._idle.is_set() and not self._news.is_set())
 
     def wake(self) -> None:
-        """Tell that a document waits to be indexed."""
+        """Note that a document waits to be indexed."""
         self._news.set()
 
     def __enter__(self) -> Self:
@@ -194,7 +194,7 @@ class _Indexing:
 
     def _run(self) -> None:
         try:
-            with Heart() as heart:
+            with HeartbeatThread() as heart:
                 indexer().index_meaning(self._claims(heart))
         except Exception:
             self.failed = True
@@ -203,12 +203,12 @@ class _Indexing:
             self._idle.set()
             connection.close()
 
-    def _claims(self, heart: Heart) -> Iterator[Claim | None]:
-        """Yield claims as documents come; None before waiting for more of them."""
+    def _claims(self, heart: HeartbeatThread) -> Iterator[Claim | None]:
+        """Yield claims as documents become ready to be indexed, and None before waiting for more of them."""
         turns = FairQueue(claims.waiting_to_be_indexed)
-        # Beyond the round's time as long as a large file is read: small ones that come beside it don't wait for that.
+        # Keeps going past the end of the round while a large file is read, so that small ones are indexed meanwhile.
         while not self._stopped.is_set() and (not self._nothing_follows.is_set() or time.monotonic() < self._until):
-            nothing_follows = self._nothing_follows.is_set()  # asked before looking, lest the last one be missed
+            nothing_follows = self._nothing_follows.is_set()  # read before the queue, so that no document is missed
             self._idle.clear()
             self._news.clear()
             number = turns.next()

@@ -46,7 +46,7 @@ def time_left(document: Document) -> str:
 
 
 @register.filter
-def silence(document: Document) -> str:
+def silent_worker_notice(document: Document) -> str:
     """Return a word about a worker that gave no sign of life, or nothing."""
     seconds = queries.seconds_silent(document)
     if seconds is None:
@@ -74,7 +74,7 @@ def file_icon(document: Document) -> str:
 
 
 @register.simple_tag
-def reading(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any]]:
+def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any]]:
     """Split a passage into what a page shows: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`.
 
     Sentences that `marks` names are marked in it.
@@ -98,7 +98,7 @@ def reading(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any
 
 
 @register.simple_tag
-def said_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
+def marked_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
     """Return the rows of a table that `marks` names, from 0."""
     return marks.said.get(chunk.pk, set()) if marks else set()
 

@@ -1,1 +1,1 @@
-"""Signing in and tokens, and how often either may be guessed."""
+"""Sign-in, tokens, limits on guessing either, and streams that end with the access that opened them."""

@@ -1,4 +1,4 @@
-"""The forms that ask for a password, with pauses that grow between wrong ones, and how a pause is told."""
+"""The forms that ask for a password, with growing pauses after wrong ones, and the messages of these pauses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,12 @@ from django.utils.translation import ngettext
 
 from ragsite.accounts.lockout import Guess, TooManyGuesses, address_of
 
-# Where a form tells its view of the seconds to wait, as an attribute of the request.
+# The attribute of a request in which a form stores the seconds to wait, for its view.
 _WAIT = "guesses_wait"
 
 
 def pause_message(wait: int) -> str:
-    """Say after how many seconds one may try again."""
+    """Return the message that says after how many seconds to try again."""
     minutes = round(wait / 60)
     if minutes < 2:
         text = ngettext(
@@ -36,7 +36,7 @@ def pause_message(wait: int) -> str:
 
 
 def _begun(request: HttpRequest, username: str) -> Guess:
-    """Return a guess that may be made now, and raise `ValidationError` for one that may not."""
+    """Return a guess that may be made now; raises `ValidationError` during a pause."""
     guess = Guess("password", username, address_of(request))
     try:
         guess.begin()
@@ -47,10 +47,10 @@ def _begun(request: HttpRequest, username: str) -> Guess:
 
 
 class SignInForm(AuthenticationForm):
-    """Name and password."""
+    """The form of a user name and a password."""
 
     def clean(self) -> dict[str, Any]:
-        """Sign in, unless there were too many wrong tries."""
+        """Sign in, unless there were too many wrong attempts."""
         if self.request is None or not {"username", "password"} <= set(self.cleaned_data):
             return super().clean()
         guess = _begun(self.request, self.cleaned_data["username"])
@@ -60,7 +60,7 @@ class SignInForm(AuthenticationForm):
 
 
 class AdminSignInForm(SignInForm, AdminAuthenticationForm):
-    """Name and password of who is staff."""
+    """The same for staff."""
 
 
 class ChangePasswordForm(PasswordChangeForm):
@@ -70,11 +70,11 @@ class ChangePasswordForm(PasswordChangeForm):
         assert isinstance(request.user, User)
         super().__init__(request.user, *args)
         self.request = request
-        # The page holds other things too.
+        # The page has other forms too.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
 
     def clean_old_password(self) -> str:
-        """Compare it, unless there were too many wrong ones."""
+        """Check the old password, unless there were too many wrong attempts."""
         guess = _begun(self.request, self.user.get_username())
         password = super().clean_old_password()
         guess.succeeded()
@@ -82,7 +82,7 @@ class ChangePasswordForm(PasswordChangeForm):
 
 
 def telling_pauses(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Have a view whose form refused a guess answer 429 with the seconds to wait as `Retry-After`."""
+    """Decorator of views: if the form refused a guess, respond with 429 and the seconds to wait as `Retry-After`."""
 
     def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)

@@ -1,9 +1,9 @@
-"""How often a password or a token may be guessed: pauses that grow, counted in the cache that all processes share.
+"""Limits on guessing passwords and tokens: growing pauses, counted in the cache that all processes share.
 
 Three counts are kept: of an account from one address, of an address over all accounts, and of an account over all
-addresses. The last one's pauses are short, and spare addresses from which the account was signed in to before, so that
-guessing from elsewhere keeps nobody out of their own account. What waits for its pause isn't looked at and isn't
-counted: however many tries are sent, one in each pause is made.
+addresses. The pauses of the last one are short, and don't apply to addresses from which the account was signed in to
+before, so that guessing from elsewhere keeps nobody out of their own account. During a pause attempts are rejected
+without being checked or counted, so that at most one attempt is checked per pause.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from django.http import HttpRequest
 
 logger = logging.getLogger(__name__)
 
-# Counts are kept for so long after the last try that was made, and addresses that signed in.
+# Seconds for which a count is kept after the last attempt, and an address from which the account was signed in to.
 REMEMBERED = 24 * 3600
 KNOWN = 30 * 24 * 3600
 
 
 class TooManyGuesses(Exception):
-    """A try that is not made; `wait` says after how many seconds one would be."""
+    """An attempt is rejected unchecked; the next one may be made after `wait` seconds."""
 
     def __init__(self, wait: int) -> None:
         super().__init__(f"to be tried again in {wait} s")
@@ -34,14 +34,14 @@ class TooManyGuesses(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many tries are free; after the next one there is a pause in seconds, which doubles up to a longest one."""
+    """`free` attempts without a pause; then a pause in seconds, which doubles with each attempt up to `longest`."""
 
     free: int
     pause: int
     longest: int
 
     def pause_after(self, tries: int) -> int:
-        """Return the pause after a try that isn't free."""
+        """Return the pause after an attempt beyond the free ones."""
         return int(min(self.longest, self.pause * 2 ** min(tries - self.free - 1, 30)))
 
 
@@ -51,7 +51,7 @@ BY_ACCOUNT = Limit(free=50, pause=1, longest=10)
 
 
 class Guess:
-    """A try at a secret of an account, by someone at an address. `kind` keeps passwords and tokens apart."""
+    """An attempt at an account's secret from an address. `kind` separates passwords from tokens."""
 
     def __init__(self, kind: str, account: str, address: str) -> None:
         self.kind, self.account, self.address = kind, account.casefold(), _network(address)
@@ -62,13 +62,13 @@ class Guess:
             self._counts[_key(kind, "account", self.account)] = BY_ACCOUNT
 
     def begin(self) -> None:
-        """Count the try as a failure until it `succeeded`; raises `TooManyGuesses` when it has to wait."""
+        """Count the attempt as a failure until it `succeeded`; raises `TooManyGuesses` during a pause."""
         begun: list[str] = []
         for key, limit in self._counts.items():
             tries = _add(key, 1)
             pause = limit.pause_after(tries) if tries > limit.free else 0
             until = time.time() + pause
-            # Of tries at the same moment one gets the place.
+            # Of simultaneous attempts one is allowed.
             if pause and not cache.add(f"{key}:until", until, pause):
                 wait = max(1, round((cache.get(f"{key}:until") or until) - time.time()))
                 for counted in (*begun, key):
@@ -82,7 +82,7 @@ class Guess:
             begun.append(key)
 
     def succeeded(self) -> None:
-        """Forget what was counted of the account here; what was of the address stays, less this try."""
+        """Clear the counts of the account; from that of the address only this attempt is subtracted."""
         for key, limit in self._counts.items():
             if limit is BY_ADDRESS:
                 _add(key, -1)
@@ -91,21 +91,21 @@ class Guess:
         cache.set(self._known, 1, KNOWN)
 
     def _who(self) -> str:
-        """Return whom the log names: never what was typed, which may be a password in the wrong place."""
+        """Return the user to log: never the typed name, which may be a password in the wrong field."""
         found = User.objects.filter(username__iexact=self.account).values_list("pk", flat=True).first()
         return f"user {found}" if found is not None else "no user"
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address of a request's client: behind a proxy for TLS the one that the proxy saw."""
+    """Return the address of a request's client; with `RAGSITE_BEHIND_TLS`, the one that the proxy saw."""
     forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS else ""
     return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR") or "")
 
 
 def _network(address: str) -> str:
-    """Return an address as it is counted: of IPv6 the network, whose other addresses one has as well.
+    """Return an address as it is counted: of IPv6 the /64 network, since a client usually has all of it.
 
-    One of IPv4 in the form of IPv6, as proxies write it that listen for both, counts by itself.
+    An IPv4 address mapped to IPv6, as dual-stack proxies write it, counts as the IPv4 address.
     """
     try:
         parsed = ipaddress.ip_address(address)

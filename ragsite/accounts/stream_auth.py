@@ -1,4 +1,4 @@
-"""The sign-in or token that a stream was opened with: neither a page that stays open nor a response may outlive it."""
+"""Ends streams (WebSockets and streaming responses) when the sign-in or token that opened them becomes invalid."""
 
 import asyncio
 import hashlib
@@ -27,16 +27,16 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Seconds after which the database is asked about all open streams, for changes that nobody tells of.
+# Seconds between database checks of all open streams, for changes that no message announces.
 INTERVAL = 3.0
-# The channel-layer group of those who watch, one in each process with open streams.
+# The channel-layer group of the watches, one in each process with open streams.
 GROUP = "sign-ins"
 
 
 def is_signed_in(user: User, session_key: str) -> bool:
-    """Tell whether a sign-in is the user's as ever: neither ended nor expired, the user active, the password the same.
+    """Whether a session still signs in the user: neither ended nor expired, the user active, the password unchanged.
 
-    Asks the database.
+    Queries the database.
     """
     request = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
@@ -45,7 +45,7 @@ def is_signed_in(user: User, session_key: str) -> bool:
 
 @dataclass(eq=False)
 class Grant:
-    """What a stream was opened with: of a user, a sign-in (and the password of then) or a token."""
+    """The access that a stream was opened with: a user's sign-in (with the password hash at the time) or token."""
 
     user_id: int
     password: str = field(repr=False)
@@ -56,33 +56,33 @@ class Grant:
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """Return what a user's request of the API came with."""
+        """Return the grant of an API request."""
         user: Any = request.user
         if isinstance(request.auth, ApiToken):
             return cls(user.pk, user.password, token_id=request.auth.pk)
         return cls(user.pk, user.password, request._request.session.session_key or "")
 
     def lose(self) -> None:
-        """End what was opened."""
+        """End the stream."""
         self.lost = True
         self.when_lost()
 
 
 class Watch:
-    """Looks after the grants of this process' open streams: at once when news come, else every `INTERVAL` seconds."""
+    """Checks the grants of this process's open streams: at once on a message, else every `INTERVAL` seconds."""
 
     def __init__(self) -> None:
         self._open: set[Grant] = set()
         self._task: asyncio.Task[None] | None = None
 
     def add(self, grant: Grant) -> None:
-        """Look after a grant until it is discarded or lost."""
+        """Watch a grant until it is discarded or lost."""
         self._open.add(grant)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._watch())
 
     def discard(self, grant: Grant) -> None:
-        """Look after it no more."""
+        """Stop watching a grant."""
         self._open.discard(grant)
 
     async def _watch(self) -> None:
@@ -104,13 +104,13 @@ class Watch:
             await layer.group_discard(GROUP, channel)
 
     async def _lost(self, news: dict[str, Any]) -> Collection[Grant]:
-        """Return the grants that are lost by what is told, or by what the database says."""
+        """Return the grants that are lost according to a message or the database."""
         if news.get("type") == "signed.out":
             return [grant for grant in self._open if _digest(grant.session_key) == news["sign_in"]]
         concerned = [grant for grant in self._open if news.get("user_id", grant.user_id) == grant.user_id]
         try:
             return await in_database(lost_of, concerned) if concerned else ()
-        except Error:  # away; the next look will tell
+        except Error:  # the database is away; the next check will show
             logger.warning("The database can't tell whether open streams may go on")
             return ()
 
@@ -119,7 +119,7 @@ watch = Watch()
 
 
 def lost_of(grants: Collection[Grant]) -> list[Grant]:
-    """Return those that hold no longer, by one look at all users, sign-ins and tokens together."""
+    """Return the grants that are no longer valid, by one query each of users, sessions and tokens."""
     ids: set[Any] = {grant.user_id for grant in grants}
     passwords = dict(User.objects.filter(pk__in=ids, is_active=True).values_list("pk", "password"))
     ids = {grant.token_id for grant in grants if grant.token_id is not None}
@@ -138,7 +138,7 @@ def lost_of(grants: Collection[Grant]) -> list[Grant]:
 
 @asynccontextmanager
 async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    """Have a context in which what a stream yields comes for as long as its grant holds, and ends when that is lost."""
+    """Context manager: gives the stream's items until the grant is lost."""
     waiting: asyncio.Timeout | None = None
 
     def stop() -> None:
@@ -172,19 +172,18 @@ async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[Asy
 
 
 def _digest(session_key: str) -> str:
-    """Return how news name a sign-in, without telling its key."""
+    """Return the digest by which messages name a sign-in without revealing its key."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
 def tell_signed_out(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
-    """Have what a sign-in has opened ended, which is still stored; a receiver of `user_logged_out`."""
+    """End the streams of a sign-in; a receiver of `user_logged_out`, which is sent before the session is deleted."""
     if key := request.session.session_key:
         async_to_sync(get_channel_layer().group_send)(GROUP, {"type": "signed.out", "sign_in": _digest(key)})
 
 
 def tell_changed(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:
-    """Have looked whether a user's streams may go on, once what became of the user or of a token is stored; a receiver
-    of `post_save` and `post_delete`."""
+    """Re-check the user's open streams after commit; a receiver of `post_save` and `post_delete`, also of tokens."""
     if kwargs.get("created") or kwargs.get("update_fields") in ({"last_login"}, {"last_used_at"}):
         return
     user_id = instance.user_id if isinstance(instance, ApiToken) else instance.pk

@@ -58,7 +58,7 @@ class IntegerField(serializers.IntegerField):
 
 
 class FloatField(serializers.FloatField):
-    """A number; neither infinite nor none at all, which JSON's readers let pass as text."""
+    """A finite number: no infinity or NaN, which some JSON readers accept."""
 
     def to_internal_value(self, data: Any) -> float:
         """Read the number; raises `ValidationError`."""

@@ -70,7 +70,10 @@ class ApiSchema(AutoSchema):
         return dict(sorted(responses.items()))
 
     def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        """Add that of the fields of `either` one is needed; not as alternatives, which clients are made types of."""
+        """State that one of the fields of `either` is required.
+
+        Not as `oneOf`, of which client generators make a type per alternative.
+        """
         schema = super()._map_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if direction == "request" and (either := getattr(serializer, "either", None)):
             schema |= {"if": {"not": {"required": [either[0]]}}, "then": {"required": [either[1]]}}

@@ -1,7 +1,8 @@
 """A chat model behind an OpenAI-compatible endpoint, asked over httpx.
 
 The answer comes in pieces as it is written. Closing the iterator closes the connection, and with it the
-provider's work. Servers differ: what they refuse to be asked is met here, what they answer in `replies.py`.
+provider's work. Servers differ: requests that some of them refuse are handled here, their variants of an answer in
+`stream/replies.py`.
 """
 
 import asyncio

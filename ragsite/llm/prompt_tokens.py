@@ -2,7 +2,8 @@
 
 The vocabulary is DeepSeek V4's (128,000 byte-level BPE tokens), which its package carries; nothing is fetched. On the
 project's own texts GPT's `o200k_base` counts 2 % less in English and 5 % less in code, 19 % more in Chinese; what a
-model reports of its own counting corrects the rest. Passages are measured for the embedding model by `tokens.py`.
+model reports of its own counting corrects the rest. Passages are measured for the embedding model by
+`passage_tokens.py`.
 """
 
 import json

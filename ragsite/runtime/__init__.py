@@ -1,1 +1,1 @@
-"""The running site: its processes, its embedded database, its web server."""
+"""Running the site: its processes, its embedded database, its web server."""

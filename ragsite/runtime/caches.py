@@ -1,4 +1,4 @@
-"""What this process remembers between calls: each cache registers how it is cleared, so that all can be at once."""
+"""Registry of this process's caches: each registers how it is cleared, so that all can be cleared together."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,12 +9,12 @@ _clear: list[Callable[[], object]] = []
 
 
 def register(clear: T) -> T:
-    """Have `clear_all` call a function that empties a cache; also as its decorator."""
+    """Register a function that empties a cache, to be called by `clear_all`; also usable as a decorator."""
     _clear.append(clear)
     return clear
 
 
 def clear_all() -> None:
-    """Empty every cache that was registered: what follows begins as in a new process."""
+    """Empty every registered cache, as in a new process."""
     for clear in _clear:
         clear()

@@ -1,8 +1,8 @@
-"""The channel layer of a site with Redis: its listeners in this process need no Redis, those in others hear by it.
+"""The channel layer of a site with Redis: only messages to other processes need it.
 
-Each process keeps its groups itself and hands its messages to its own members at once; to other processes they go by
-Redis' publish and subscribe. A layer that keeps groups and messages in Redis, as channels_redis does, ends every socket
-when Redis goes away, and has forgotten the groups when it comes back.
+Each process keeps its own groups and delivers messages to its own members directly; other processes receive them by
+Redis's publish and subscribe. A layer that keeps groups and messages in Redis, such as channels_redis, ends every
+socket when Redis goes away, and has lost the groups when it is back.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from ragsite.runtime.redis_cache import REDIS_UNAVAILABLE, TIMEOUTS
 
 logger = logging.getLogger(__name__)
 
-# Seconds of silence after which Redis is asked whether it is still there, and between two tries to reach it.
+# Seconds of silence after which Redis is pinged, and between two attempts to reach it.
 IDLE = 5.0
 PAUSE = 1.0
 
@@ -30,17 +30,17 @@ PREFIX = "ragsite.group."
 
 
 class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
-    """Groups over all processes at one Redis. A message to a single channel stays in the process.
+    """Groups across all processes with the same Redis. A message to a single channel stays in the process.
 
-    What is sent while Redis is away reaches this process alone, and is not sent again.
+    Messages sent while Redis is away reach only this process, and are not sent again.
     """
 
     def __init__(self, url: str, **options: Any) -> None:
-        """Take Redis' address, and the options of the layer in memory (capacities and times to live)."""
+        """Take Redis's address, and the options of the in-memory layer (capacities and times to live)."""
         super().__init__(**options)
         self._url = url
-        self._id = uuid.uuid4().hex  # by which a process knows its own messages
-        self._home: asyncio.AbstractEventLoop | None = None  # on which the process listens
+        self._id = uuid.uuid4().hex  # by which a process recognises its own messages
+        self._home: asyncio.AbstractEventLoop | None = None  # the event loop that listens
         self._listener: asyncio.Task[None] | None = None
         self._following = asyncio.Lock()
         self._client: Redis | None = None
@@ -48,7 +48,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         self._away = False
 
     async def group_add(self, group: str, channel: str) -> None:
-        """Make a channel of this process a member of a group."""
+        """Add a channel of this process to a group."""
         await super().group_add(group, channel)
         if self._listener is None or self._listener.done() or (self._home is not None and self._home.is_closed()):
             self._home, self._following = asyncio.get_running_loop(), asyncio.Lock()
@@ -56,12 +56,12 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         await self._follow(group)
 
     async def group_discard(self, group: str, channel: str) -> None:
-        """End a membership; one that isn't there is no error."""
+        """Remove a channel from a group; no error if it isn't a member."""
         await super().group_discard(group, channel)
         await self._follow(group)
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
-        """Send a JSON-safe message to all members of a group; raises nothing when Redis is away."""
+        """Send a JSON-safe message to all members of a group; doesn't raise when Redis is away."""
         await super().group_send(group, message)
         at_home = self._home is asyncio.get_running_loop()
         if at_home and self._away:
@@ -86,13 +86,13 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         return Redis.from_url(self._url, **TIMEOUTS, retry=Retry(NoBackoff(), 1))
 
     async def _hear(self) -> None:
-        """Hand on what other processes send until the event loop ends; begin anew whenever Redis was away."""
+        """Deliver messages of other processes until the event loop ends; reconnect whenever Redis was away."""
         task = asyncio.current_task()
-        # A cancellation that meets a time-out may reach this as the time-out alone.
+        # A cancellation that coincides with a timeout may arrive as the timeout only.
         while task is not None and not task.cancelling():
             try:
                 async with self._connect() as client, client.pubsub(ignore_subscribe_messages=True) as pubsub:
-                    async with self._following:  # who joins a group meanwhile follows it after this
+                    async with self._following:  # groups joined meanwhile are subscribed after this
                         await pubsub.subscribe(self._id, *map(_topic, self.groups))
                         self._client, self._pubsub = client, pubsub
                     while not task.cancelling():
@@ -112,10 +112,10 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
             await asyncio.sleep(PAUSE)
 
     async def _follow(self, group: str) -> None:
-        """Hear of a group as long as it has members here."""
+        """Subscribe to a group while it has members in this process."""
         async with self._following:
             if self._pubsub is not None and self._home is asyncio.get_running_loop():
-                # What fails here fails the listener too, which follows all groups when it begins anew.
+                # A failure here also fails the listener, which subscribes to all groups when it reconnects.
                 with suppress(*REDIS_UNAVAILABLE):
                     known = _topic(group).encode() in self._pubsub.channels
                     if group in self.groups and not known:

@@ -1,4 +1,4 @@
-"""System checks of the site's own settings, and of the database that they name."""
+"""System checks of the site's own settings and of its database."""
 
 import difflib
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ragsite import env
 
 OLDEST_POSTGRESQL = 15
 OLDEST_PGVECTOR = (0, 8)
-# Variables that had another name.
+# Renamed variables: the old name and the new one.
 RENAMED = {
     "BROAD_PER_DOCUMENT": "BROAD_MAX_HITS_PER_DOCUMENT",
     "DEFAULT_TOP_K": "ANSWER_TOP_K",
@@ -22,7 +22,7 @@ RENAMED = {
 
 @register()
 def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """The embedded default needs its model's files."""
+    """Check that the files of the bundled embedding model exist."""
     missing = [name for name in ("model.onnx", "tokenizer.json") if not (settings.BUNDLED_MODEL_DIR / name).exists()]
     if not missing:
         return []
@@ -37,7 +37,7 @@ def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
 
 @register()
 def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """A variable of the site's that nothing reads is most likely one that is misspelt, or has another name now."""
+    """Warn of environment variables that nothing reads, which are most likely misspelt or renamed."""
     found: list[CheckMessage] = []
     for name in env.unknown("RAGSITE_", *RENAMED):
         meant = difflib.get_close_matches(name, env.options, n=1)
@@ -54,7 +54,7 @@ def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
 def database_is_new_enough(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """The search needs what PostgreSQL and pgvector can do from these versions on."""
+    """Check the versions of PostgreSQL and pgvector."""
     found: list[CheckMessage] = []
     wanted = ".".join(map(str, OLDEST_PGVECTOR))
     for alias in databases or ():

@@ -1,8 +1,8 @@
-"""The processes of a running site, kept together: forked, watched, and never outliving their parent.
+"""The child processes of a running site: forked, watched, and ended with their parent.
 
-Each child leads a process group of its own, so that what it starts in turn ends with it and a Ctrl-C at
-the terminal reaches the parent alone. The guard waits for the parent's end; should that come without farewell,
-it ends the groups, then the embedded database, and only then lets go of the data folder.
+Each child leads a process group of its own, so that its own children end with it and a Ctrl-C at the terminal reaches
+only the parent. The guard waits for the parent's end; if the parent was killed, it ends the groups, then the embedded
+database, and only then releases the data folder.
 """
 
 import multiprocessing
@@ -22,8 +22,8 @@ from django.core.management.base import CommandError
 from ragsite.runtime import embedded
 from ragsite.runtime.guard import STOP_SIGNALS
 
-# A child that ran this long (seconds) starts again at once. One that keeps dying sooner waits longer each time, but
-# never so long that the site, which takes a few seconds to start, is away for half a minute.
+# A child that ran this long (seconds) is restarted at once. One that keeps dying sooner waits longer each time, but not
+# so long that the site, which takes a few seconds to start, is down for half a minute.
 STEADY = 10.0
 LONGEST_PAUSE = 10.0
 _fork = multiprocessing.get_context("fork")
@@ -31,7 +31,7 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass
 class Child:
-    """One process of the site, started again when it dies."""
+    """One process of the site, restarted when it dies."""
 
     name: str
     work: Callable[[], object]
@@ -49,21 +49,21 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process's number, which is its group's too; 0 before the first start."""
+        """The process id, which is also its group's; 0 before the first start."""
         return (self.process.pid or 0) if self.process else 0
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """Whether the process is running."""
         return self.process is not None and self.process.is_alive()
 
     def pause(self, now: float) -> float:
-        """Count the process's end at `now` (monotonic), and return after how many seconds to start it again."""
+        """Count the process's end at `now` (monotonic), and return after how many seconds to restart it."""
         self.failures = 0 if now - self.started > STEADY else self.failures + 1
         return min(2.0 ** (self.failures - 1), LONGEST_PAUSE) if self.failures else 0.0
 
     def ending(self) -> str:
-        """Return in words how the process ended."""
+        """Describe how the process ended."""
         code = self.process.exitcode if self.process else None
         if code is not None and code < 0:
             with suppress(ValueError):
@@ -72,7 +72,7 @@ class Child:
 
 
 def _start(process: ForkProcess) -> None:
-    """Fork; a signal that comes before the child has put off its parent's handlers waits until it has."""
+    """Fork with signals blocked until the child has replaced the signal handlers of its parent."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
         process.start()
@@ -95,49 +95,49 @@ def _run(work: Callable[[], object], guard: "Guard") -> None:
 
 
 class Guard:
-    """The parent's handle of the guard: a small program that outlives a killed parent until all is tidied up.
+    """The parent's handle of the guard: a small program that outlives a killed parent until everything is cleaned up.
 
-    It is no fork of the parent, so that it holds none of the parent's memory; see `ragsite.runtime.guard`.
+    It is not a fork of the parent, so that it shares none of its memory; see `ragsite.runtime.guard`.
     """
 
     def __init__(self) -> None:
-        """Start the guard; it holds the data folder beside the parent."""
+        """Start the guard; it holds the data folder together with the parent."""
         self._pids: set[int] = set()
         self._due = 0.0
         self._process = self._start()
 
     def watch(self, pid: int) -> None:
-        """Tell the guard of a process group to end should the parent be killed."""
+        """Tell the guard to end a process group if the parent is killed."""
         self._pids.add(pid)
         self._tell(f"+{pid}")
 
     def unwatch(self, pid: int) -> None:
-        """Tell the guard that a group has ended, since its number may be given to another."""
+        """Tell the guard that a group has ended, since its id may be reused."""
         self._pids.discard(pid)
         self._tell(f"-{pid}")
 
     def look_after_itself(self) -> None:
-        """Start another guard in the place of one that died, once a second at most."""
+        """Replace the guard if it died, at most once a second."""
         now = time.monotonic()
         if self._process.poll() is None or now < self._due:
             return
         self._due = now + 1.0
         self.forget()
-        with suppress(OSError):  # no memory, perhaps; the next try may find some
+        with suppress(OSError):  # out of memory, perhaps; the next attempt may succeed
             self._process = self._start()
             for pid in self._pids:
                 self._tell(f"+{pid}")
             sys.stderr.write("The guard has died; another is in its place.\n")
 
     def dismiss(self) -> None:
-        """End the guard: its parent stops in good order."""
+        """End the guard, since its parent stops in the normal way."""
         self._tell("bye")
         self.forget()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
 
     def forget(self) -> None:
-        """Close the end of the pipe to the guard; for a forked child, which is not what the guard waits for."""
+        """Close this process's end of the pipe to the guard; also in forked children, whose end it must not await."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()
@@ -150,10 +150,10 @@ class Guard:
             stdin=subprocess.PIPE,
             bufsize=0,
             pass_fds=embedded.held(),
-            start_new_session=True,  # a Ctrl-C at the terminal is not for it
+            start_new_session=True,  # so that a Ctrl-C at the terminal doesn't reach it
         )
 
     def _tell(self, word: str) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError, ValueError):  # it has died, and the next one is told of all
+        with suppress(BrokenPipeError, ValueError):  # it has died; the next one is told everything
             self._process.stdin.write(f"{word}\n".encode())

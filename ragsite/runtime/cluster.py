@@ -1,8 +1,8 @@
-"""The django-q2 cluster, kept running.
+"""Runs the django-q2 cluster and restarts it when one of its processes is killed.
 
-Its processes pass tasks and results through queues, under locks that the one who waits for something holds. Kill that
-one, and nobody ever gets the lock again: its successor waits for good. So the cluster ends with each of
-its processes that is killed, and another is started in its place.
+The processes pass tasks and results through queues whose locks the waiting process holds. If that process is killed,
+the lock is never released, and its successor waits forever. So the whole cluster ends when one of its processes is
+killed, and another is started.
 """
 
 import logging
@@ -24,27 +24,27 @@ from django_q import cluster
 
 logger = logging.getLogger(__name__)
 
-# Seconds for which the work in hand may come to its end once the cluster is asked to stop; less than `up` waits. What a
-# worker could not finish is taken up again by the next one.
+# Seconds for running tasks to finish once the cluster is asked to stop; less than `up` waits. Unfinished work is taken
+# over by the next worker.
 GRACE = 5.0
-PAUSE = 1.0  # seconds before another cluster is started, and between two looks at its processes
+PAUSE = 1.0  # seconds before another cluster is started, and between two checks of its processes
 
 
 class Sentinel(cluster.Sentinel):  # type: ignore[misc]
     """Watches over the workers."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Begin, and end with the process that started this one."""
+        """Start, and end with the parent process."""
         end_with_parent()
         super().__init__(*args, **kwargs)
 
     def spawn_cluster(self) -> None:
-        """Start the processes, and watch them from a thread too: the guard waits for locks that one may have held."""
+        """Start the processes and watch them from a thread, since django-q2's guard may wait for a lost lock."""
         super().spawn_cluster()
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
 
     def reincarnate(self, process: BaseProcess) -> None:
-        """Put another in the place of a process that ended by itself; end the cluster when one was killed."""
+        """Replace a process that ended by itself; end the cluster if it was killed."""
         _end_with_killed(process)
         super().reincarnate(process)
 
@@ -58,11 +58,11 @@ class Sentinel(cluster.Sentinel):  # type: ignore[misc]
 def _end_with_killed(process: BaseProcess) -> None:
     if (process.exitcode or 0) < 0:
         logger.error("Process %s was killed by signal %s; the cluster ends", process.pid, -(process.exitcode or 0))
-        os._exit(1)  # at once: what else waits for a lock that was lost goes with its parent
+        os._exit(1)  # at once: processes that wait for a lost lock end with their parent
 
 
 def run() -> None:
-    """Run a cluster, and another when it has lost a process, until this process is asked to stop."""
+    """Run clusters, a new one whenever a process of the last one was killed, until this process is asked to stop."""
     asked_to_stop = False
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -73,17 +73,17 @@ def run() -> None:
     for name in ("worker", "pusher", "monitor"):
         setattr(cluster, name, _ends_with_parent(getattr(cluster, name)))
     while not asked_to_stop:
-        connections.close_all()  # none is shared with what is forked
-        running = cluster.Cluster()  # which takes the signals; its handler waits for other processes
+        connections.close_all()  # forked processes must not share them
+        running = cluster.Cluster()  # sets signal handlers, which wait for other processes; they are replaced below
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
-        with suppress(RuntimeError):  # it ended while it was starting, and has logged that
+        with suppress(RuntimeError):  # it ended during its start, which it has logged
             running.start()
         while running.sentinel.is_alive() and not asked_to_stop:
             running.sentinel.join(0.2)
         if asked_to_stop:
             running.stop_event.set()
-            running.sentinel.join(GRACE)  # an end is put to what takes longer
+            running.sentinel.join(GRACE)  # tasks that take longer are killed
             running.sentinel.kill()
             running.sentinel.join()
         else:
@@ -101,7 +101,7 @@ def _ends_with_parent(target: Callable[..., None]) -> Callable[..., None]:
 
 
 def end_with_parent() -> None:
-    """Have this process killed once its parent is gone, which may have had no time to say so."""
+    """Start a thread that kills this process once its parent has ended, even if the parent was killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

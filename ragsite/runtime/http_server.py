@@ -1,4 +1,4 @@
-"""The web process: Daphne, with what it would do to large uploads, and to answers when it stops, put right."""
+"""The web process: Daphne with fixes for large uploads and for answers that are being written at shutdown."""
 
 import asyncio
 import gc
@@ -15,36 +15,36 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 
-# Bytes of a request's body that are handed on at once; an upload in small pieces keeps the event loop busy.
+# Bytes of a request's body that are passed on at once; smaller pieces would keep the event loop busy during uploads.
 PIECE = 256 * 1024
-# Seconds for which requests that are being answered may come to their end once the process is asked to stop.
+# Seconds for running requests to finish once the process is asked to stop.
 FAREWELL = 1.5
-# Seconds in which a WebSocket has to be open: all pages come at once when the process has been away.
+# Seconds within which a WebSocket must be opened: after a restart all pages reconnect at once.
 HANDSHAKE = 20
 
 
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
-    """A request whose form is left to Django.
+    """A request whose form is parsed by Django only.
 
-    Twisted reads the form of each POST too, whole and in memory, with nothing else going on in the meantime: an upload
-    of 200 MB would take ten times that, and stop all answers that are being written for many seconds.
+    Twisted also parses the form of each POST, in memory, and blocks the event loop meanwhile: an upload of 200 MB would
+    take ten times its size, and stop all streams for many seconds.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take what Twisted gives, and ask it not to read forms."""
+        """Tell Twisted not to parse forms."""
         super().__init__(*args, **kwargs, parsePOSTFormSubmission=False)
 
 
 class Server(daphne.Server):  # type: ignore[misc]
-    """Daphne, which has what it is doing brought to an end before it stops."""
+    """Daphne, which lets running requests finish before it stops."""
 
     def __init__(self, *args: Any, before_stop: Callable[[], Awaitable[None]], **kwargs: Any) -> None:
-        """Take what Daphne takes, and what is waited for before a stop."""
+        """Take Daphne's arguments, and a function that is awaited before the server stops."""
         super().__init__(*args, **kwargs)
         self._before_stop = before_stop
 
     def kill_all_applications(self) -> Any:
-        """Wait for what comes before a stop and give requests time to end; what is left then is cancelled."""
+        """Await `before_stop` and give requests time to finish; those that are left then are cancelled."""
         ended = Deferred.fromFuture(asyncio.ensure_future(self._come_to_an_end()))
         return ended.addBoth(lambda _result: super(Server, self).kill_all_applications())
 
@@ -66,18 +66,18 @@ class Server(daphne.Server):  # type: ignore[misc]
 def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
     """Serve HTTP and WebSockets on a socket until the process is asked to stop.
 
-    `when_loaded` is called once the site is loaded, and may wait for what the site needs before it answers.
+    `when_loaded` is called once the site is loaded, and may block until the site can answer.
     """
     from conversations.turns import orphans
     from ragsite.asgi import application
 
-    # In the background: the site answers at once, and the first question finds what it needs loaded.
+    # In the background: the site answers at once, and the first question does not wait for models to load.
     threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     when_loaded()
     orphans.start()
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
-    daphne.serverFromString = lambda _reactor, _description: endpoint  # text can't tell of an IPv6 socket
-    http_protocol.WebRequest = Request  # what Daphne's factory makes of each request
+    daphne.serverFromString = lambda _reactor, _description: endpoint  # a description can't name an IPv6 socket
+    http_protocol.WebRequest = Request  # the class that Daphne's factory uses for requests
     server = Server(
         application,
         endpoints=["listener"],
@@ -95,15 +95,15 @@ def _warm_up() -> None:
 
     spaces.warm_up()
     endpoints.warm_up()
-    # What is loaded by now stays: to look through it for garbage held up all streams for 0.2 seconds now and then.
+    # Objects that exist by now stay: checking them for garbage would block all streams for 0.2 seconds now and then.
     gc.collect()
     gc.freeze()
-    # What is made afterwards lives about as long as a turn does: a look through all of it comes ten times less often.
+    # Later objects live about as long as a turn: full collections run ten times less often.
     gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 async def _interrupt_turns() -> None:
-    """Have the answers that are being written stored, and who listens to them told."""
+    """End the running turns: their answers are stored as interrupted, and their listeners are notified."""
     from conversations.turns import lifecycle
     from ragsite.llm import http_pool
 

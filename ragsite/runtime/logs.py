@@ -1,4 +1,4 @@
-"""Log records that say to which request they belong, and lines of JSON for programs."""
+"""Log records with the id of their request, and a formatter of JSON lines."""
 
 import json
 import logging
@@ -8,13 +8,13 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-# Of the turn that runs here; tasks and threads that it starts take it along.
+# The id of the running turn's request; tasks and threads that the turn starts inherit it.
 _request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 @contextmanager
 def about_request(request_id: object) -> Iterator[None]:
-    """Mark what is logged within as belonging to a request, also in the tasks that begin here."""
+    """Context manager: records logged within have the request's id, also those of tasks started within."""
     token = _request_id.set(str(request_id))
     try:
         yield
@@ -23,7 +23,7 @@ def about_request(request_id: object) -> Iterator[None]:
 
 
 class RequestId(logging.Filter):
-    """Gives each record its `request_id`, `-` outside a turn."""
+    """Adds `request_id` to each record, `-` outside a turn."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -32,7 +32,7 @@ class RequestId(logging.Filter):
 
 
 class TracebackOfFaults(logging.Filter):
-    """Leaves the traceback out where a request is refused: that is no fault of the site's."""
+    """Removes the traceback from records of refused requests, which are not errors of the site."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -44,7 +44,7 @@ class TracebackOfFaults(logging.Filter):
 class JsonFormatter(logging.Formatter):
     """One JSON object per record, on one line: time (UTC), level, logger, request id, message.
 
-    A record's `fields` (a dictionary given by `extra`) become members beside these; an exception is a string.
+    A record's `fields` (a dictionary given by `extra`) are added to the object; an exception is a string.
     """
 
     def format(self, record: logging.LogRecord) -> str:

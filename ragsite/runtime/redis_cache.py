@@ -1,4 +1,4 @@
-"""The cache of a site with Redis: what all processes share; while Redis is away, each process keeps its own."""
+"""The cache of a site with Redis, shared by all processes; while Redis is away, each process uses its own."""
 
 import logging
 import time
@@ -15,28 +15,28 @@ from redis.retry import Retry
 
 logger = logging.getLogger(__name__)
 
-# What Redis raises that is away.
+# Exceptions that mean that Redis is away.
 REDIS_UNAVAILABLE = (RedisError, OSError)
 
 # Seconds to reach Redis, and for it to answer: requests wait for it.
 TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
 
-# For those who ask whether Redis is there: a load balancer gives the site itself not much longer to answer.
+# For health checks: a load balancer gives the site itself not much longer to answer.
 _PROBE_TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 0.4, "socket_timeout": 0.4}
 
-# Seconds for which Redis is left alone after it was away.
+# Seconds for which Redis is not asked again after it was away.
 REST = 5.0
 
-# Until when, in each process, by Redis' address.
+# The monotonic time until which each Redis is not asked, by its address.
 _away_until: dict[str, float] = {}
 
 
 class RedisOrLocalCache(RedisCache):
-    """Django's cache in Redis, and one of the process in its place while that is away: counters go on from nothing."""
+    """Django's Redis cache; while Redis is away, a cache of the process, in which counters start from nothing."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        """Take Redis' address and the settings of the cache."""
-        # Once more over a new connection where a kept one broke, but not when no answer comes.
+        """Take Redis's address and the settings of the cache."""
+        # Retries once, over a new connection, if a pooled one was broken, but not after a timeout.
         retry = Retry(NoBackoff(), 1, (Disconnected,))
         options = TIMEOUTS | {"retry": retry} | params.get("OPTIONS", {})
         super().__init__(server, params | {"OPTIONS": options})
@@ -45,7 +45,7 @@ class RedisOrLocalCache(RedisCache):
         self._local = LocMemCache(f"instead of {server}", params)
 
     def is_away(self) -> bool:
-        """Ask Redis whether it is there."""
+        """Whether Redis doesn't answer a ping."""
         try:
             self._probe.ping()
         except REDIS_UNAVAILABLE as error:

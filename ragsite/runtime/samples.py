@@ -1,6 +1,6 @@
-"""The sample knowledge base that a first start makes, so that there is something to ask about.
+"""The sample knowledge base that the first start creates, so that there is something to ask about.
 
-The documents lie in `samples_data/`, with the script that writes them; what they tell is made up.
+The documents are in `samples_data/`, with the script that writes them; their contents are made up.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from knowledge import services
 from knowledge.models import KnowledgeBase
 
 FOLDER = Path(__file__).resolve().parent / "samples_data"
-# File in the folder: the name under which a reader sees it.
+# File in the folder: the name shown to readers.
 DOCUMENTS = {
     "switch-handbook.pdf": "LS-2400 Switch Handbook.pdf",
     "staff-handbook.docx": "云雀网络员工手册.docx",
@@ -23,7 +23,7 @@ DOCUMENTS = {
 
 
 def load(owner: User) -> KnowledgeBase:
-    """Make the sample knowledge base for a user and queue its documents; call it inside a transaction."""
+    """Create the sample knowledge base for a user and queue its documents; call it inside a transaction."""
     base = services.create_knowledge_base(
         owner,
         _("Samples"),

@@ -1,4 +1,4 @@
-"""Secrets that the site makes for itself and keeps in its data folder, readable by its user alone."""
+"""Secrets that the site generates and stores in its data folder, readable only by its user."""
 
 import os
 import secrets
@@ -11,16 +11,16 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def load_or_create(path: Path) -> str:
-    """Return the secret kept at `path`, making it (mode 600) when there is none.
+    """Return the secret stored at `path`, creating it (mode 600) if there is none.
 
-    Two processes that start together agree on one secret: the file gets its name once it is whole, and the first one
-    keeps it. Raises `ImproperlyConfigured` when the folder can't be written.
+    Two processes that start together get the same secret: a complete file is linked to `path`, and the first link wins.
+    Raises `ImproperlyConfigured` if the folder can't be written.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         return path.read_text(encoding="utf-8").strip()
     try:
         private_folder(path.parent)
-        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as file:  # which is made with mode 600
+        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8") as file:  # created with mode 600
             file.write(secrets.token_urlsafe(48))
             file.flush()
             with suppress(FileExistsError):
@@ -31,9 +31,10 @@ def load_or_create(path: Path) -> str:
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder that its user alone may look into, or make the user's own folder so.
+    """Create a folder that only its user may read, or restrict the user's existing folder to that.
 
-    Those who may pass through keep that: as root, the embedded database runs as another user. Raises `OSError`.
+    For root, permission to traverse it is kept, since the embedded database then runs as another user. Raises
+    `OSError`.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     now = path.stat()

@@ -1,4 +1,4 @@
-"""What `up`, `web` and `worker` have in common before they run: where to listen, and what stands in the way."""
+"""What `up`, `web` and `worker` have in common at their start: options, the socket, and checks."""
 
 import argparse
 import errno
@@ -15,25 +15,25 @@ class CannotStart(Exception):
 
 
 def add_address(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where to listen."""
+    """Add the options for the address to listen on."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=port, default=8000, help="port to listen on, 0 for any free one")
 
 
 def add_data_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where the data are."""
+    """Add the option for the data folder."""
     parser.add_argument("--data-dir", metavar="DIR", help="where all data are kept; read by manage.py itself")
 
 
 def port(value: str) -> int:
-    """Read a port from the command line."""
+    """Parse a port given on the command line; raises `ArgumentTypeError`."""
     if not (value.isascii() and value.isdigit() and int(value) <= 65_535):
         raise argparse.ArgumentTypeError(f"{value!r} is no port; a port is a whole number from 0 to 65535.")
     return int(value)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the socket on which the site listens; raise `CannotStart` when that can't be."""
+    """Open the socket on which the site listens; raises `CannotStart`."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=512)
@@ -46,14 +46,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(host: str, listener: socket.socket) -> str:
-    """Return the URL under which a person reaches the site from this machine."""
+    """Return the URL of the site as seen from this machine."""
     if host in ("0.0.0.0", "::"):
         host = "localhost"
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
 
 
 def migrations_wait() -> bool:
-    """Whether the database lacks migrations."""
+    """Whether there are unapplied migrations."""
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
@@ -61,12 +61,12 @@ def migrations_wait() -> bool:
 
 
 def check_settings() -> None:
-    """Run the system checks that need no database; raise `CannotStart` with what is wrong."""
+    """Run the system checks that need no database; raises `CannotStart` with the errors."""
     _raise_for(checks.run_checks())
 
 
 def notices(listener: socket.socket | None = None) -> list[str]:
-    """Return what a person should be told of the environment, and of an address that others may reach."""
+    """Return warnings about the environment, and about an address that other machines may reach."""
     from ragsite.runtime.checks import variables_are_known
 
     told = _told(variables_are_known(None))
@@ -80,16 +80,17 @@ def notices(listener: socket.socket | None = None) -> list[str]:
 
 
 def check_database() -> list[str]:
-    """Run the system checks of the database; return what they warn of, and raise `CannotStart` for what is worse."""
+    """Run the system checks of the database; return their warnings, and raise `CannotStart` for errors."""
     found = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
     _raise_for(found)
     return _told(found)
 
 
 def expect_database() -> list[str]:
-    """See that the database is of use, for a process that doesn't prepare it itself; return what to warn of.
+    """Check the database, for a process that doesn't migrate it itself; return warnings.
 
-    One that can't be reached is waited for by whatever needs it. Raises `CannotStart` where it lacks migrations.
+    A database that can't be reached is only warned of, since the site waits for it. Raises `CannotStart` for errors and
+    unapplied migrations.
     """
     try:
         warnings = check_database()

@@ -1,8 +1,8 @@
-"""The one-command site: database, background tasks and web server, started together and stopped together.
+"""Runs the whole site by one command: database, background worker and web server, started and stopped together.
 
-`Supervisor.run()` is what `manage.py up` does. The web server's process is forked first, so that it loads
-while the database starts; it listens on a socket that the supervisor keeps open, so that requests wait
-rather than fail while the web server is started anew.
+`manage.py up` calls `Supervisor.run()`. The web server's process is forked first, so that it loads while the database
+starts; it listens on a socket that the supervisor keeps open, so that requests wait rather than fail while the web
+server is restarted.
 """
 
 import http.client
@@ -30,12 +30,12 @@ from ragsite.runtime.startup import CannotStart, address, check_database, listen
 
 READY_TIMEOUT = 120.0  # seconds
 DEMO_USER = "demo"
-_PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike
+_PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without characters that look alike
 
 
 @dataclass(frozen=True)
 class Options:
-    """Where the site listens, and whether a first start makes the demo account."""
+    """Where the site listens, and whether the first start creates the demo account."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -43,19 +43,19 @@ class Options:
 
 
 class Supervisor:
-    """Runs the site until it is told to stop."""
+    """Runs the site until it is asked to stop."""
 
     def __init__(self, options: Options, out: OutputWrapper) -> None:
-        """Take the options and where to write what a person should read."""
+        """Take the options, and the output for messages."""
         self.options = options
         self._out = out
         self._children: list[Child] = []
         self._asked_to_stop = False
 
     def run(self) -> None:
-        """Start everything, watch it, and stop everything on SIGINT, SIGTERM or SIGHUP.
+        """Start all processes, restart those that die, and stop all on SIGINT, SIGTERM or SIGHUP.
 
-        Raises `CannotStart` with a line that says why.
+        Raises `CannotStart` with the reason in one line.
         """
         with self._stop_signals(), self._guard() as guard:
             with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
@@ -93,7 +93,7 @@ class Supervisor:
     # --- Starting ---------------------------------------------------------------------------------
 
     def _prepare_database(self) -> list[str]:
-        """Migrate, and on the first start make the demo account; return lines to show once ready."""
+        """Migrate, and on the first start create the demo account; return lines to show once ready."""
         try:
             connection.ensure_connection()
             check_database()
@@ -124,18 +124,18 @@ class Supervisor:
             child.due = 0.0
             child.start(guard)
 
-    # --- What is held while running ---------------------------------------------------------------
+    # --- Signals and the data folder --------------------------------------------------------------
 
     @contextmanager
     def _stop_signals(self) -> Iterator[None]:
-        """Turn the first signal that asks for a stop into `KeyboardInterrupt`; more of them change nothing."""
+        """Turn the first stop signal into `KeyboardInterrupt`, and ignore later ones."""
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             if not self._asked_to_stop:
                 self._asked_to_stop = True
                 raise KeyboardInterrupt
 
-        # Under nohup the end of the terminal is not the end of the site.
+        # Under nohup, SIGHUP stays ignored.
         numbers = [n for n in STOP_SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
         before = {number: signal.signal(number, interrupt) for number in numbers}
         try:
@@ -146,7 +146,7 @@ class Supervisor:
 
     @contextmanager
     def _guard(self) -> Iterator[Guard]:
-        """Hold the data folder, and have all that was started ended with this."""
+        """Lock the data folder, and end all child processes and the embedded database at the end."""
         try:
             embedded.hold_data_folder()
         except embedded.DataFolderInUse as error:
@@ -170,7 +170,7 @@ class Supervisor:
 
 
 def _work(listener: socket.socket) -> None:
-    """Run the background worker, which has no use for the socket."""
+    """Run the background worker, which doesn't need the socket."""
     listener.close()
     call_command("worker", database_is_ready=True)
 
@@ -196,7 +196,7 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _welcome(demo: bool) -> list[str]:
-    """Make the demo account and the sample knowledge base when nobody can sign in yet; return what to tell."""
+    """Create the demo account and the sample knowledge base if there are no users; return lines to show."""
     from django.contrib.auth.models import User
 
     kept = settings.DATA_DIR / "demo-password"
@@ -208,7 +208,7 @@ def _welcome(demo: bool) -> list[str]:
     from ragsite.runtime import samples
 
     password = settings.DEMO_PASSWORD or "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(14))
-    # Only the site's user may read it.
+    # Readable only by the site's user.
     descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         os.fchmod(descriptor, 0o600)

@@ -19,7 +19,7 @@ from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm, LanguagesForm
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.notices import passages_by_language
-from retrieval.embedding_models.registry import Known, NotPossible
+from retrieval.embedding_models.registry import ModelStatus, NotPossible
 from retrieval.evaluation.metrics import FIGURES
 
 Kind = ModelJob.Kind
@@ -67,7 +67,7 @@ class RegisteredModelAdmin(ModelAdmin):
         jobs.fail_stalled()
         found = list(model.jobs.select_related("started_by")[:_JOBS_SHOWN])
         tried = next((job for job in found if job.kind == Kind.TRY and job.details.get("results")), None)
-        known = _known(model)
+        known = _status(model)
         took = tried.details if tried else {}
         seconds = took["seconds"] / took["passages"] * registry.passages() if took.get("passages") else None
         context = self._context(request) | {
@@ -125,7 +125,7 @@ class RegisteredModelAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse for what the search needs, and for what comes with the site."""
-        if obj is not None and (obj.source == registry.Source.BUNDLED or not _known(obj).can_be_removed):
+        if obj is not None and (obj.source == registry.Source.BUNDLED or not _status(obj).can_be_removed):
             return False
         return super().has_delete_permission(request, obj)
 
@@ -195,7 +195,7 @@ class RegisteredModelAdmin(ModelAdmin):
             shutil.copyfileobj(archive, file, 1 << 20)
         return jobs.start(model, Kind.ADD, user, {"origin": str(kept), "uploaded": True})
 
-    def _possible(self, request: HttpRequest, known: Known, job: ModelJob | None) -> dict[str, bool]:
+    def _possible(self, request: HttpRequest, known: ModelStatus, job: ModelJob | None) -> dict[str, bool]:
         """Tell what this person can do with a model now, as far as a look tells."""
         model, named = known.model, registry.named_by_environment()
         is_ready = self.has_change_permission(request) and model.state == RegisteredModel.State.READY
@@ -223,7 +223,7 @@ class RegisteredModelAdmin(ModelAdmin):
         return response
 
 
-def _known(model: RegisteredModel) -> Known:
+def _status(model: RegisteredModel) -> ModelStatus:
     return next(each for each in registry.all_models() if each.model.pk == model.pk)
 
 

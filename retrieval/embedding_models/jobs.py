@@ -208,7 +208,7 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
         except Refused:
             model_files.remove_staging(model.name)
             raise
-        folder = model_files.settle(staging, model.name)
+        folder = model_files.install_checked_files(staging, model.name)
         model.digests, model.size = model_files.digests(folder), model_files.size_of(folder)
         model.license = model_files.licence_of(folder) or model.license
     model.state = RegisteredModel.State.READY

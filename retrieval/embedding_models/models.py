@@ -122,7 +122,7 @@ class ModelJob(models.Model):
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0)
     error = models.TextField(_("error"), blank=True)
-    # What was asked for, and of a trial what came of it: see `trial.Trial`.
+    # What was asked for, and the results of a trial: see `trial.run`.
     details = models.JSONField(_("details"), default=dict, blank=True)
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")

@@ -32,8 +32,8 @@ class NotPossible(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A model with what there is of it in the index."""
+class ModelStatus:
+    """A registered model with its vectors and whether it is in use."""
 
     model: RegisteredModel
     vectors: int  # of all its spaces
@@ -49,7 +49,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class DownloadableModel:
     """A model that can be downloaded."""
 
     name: str
@@ -64,7 +64,7 @@ def named_by_environment() -> str | None:
     return str(settings.EMBEDDING_MODEL) if settings.EMBEDDING_GIVEN else None
 
 
-def all_models() -> list[Known]:
+def all_models() -> list[ModelStatus]:
     """Return every model, the one in use first, then those that were, then by name."""
     _notice()
     found: dict[tuple[str, str], list[EmbeddingSpace]] = {}
@@ -79,11 +79,11 @@ def all_models() -> list[Known]:
         in_use = any(space.active for space in spaces) if begun else _is_configured(model)
         vectors = sum(getattr(space, "total", None) or 0 for space in spaces)
         named = bool(settings.EMBEDDING_GIVEN) and _is_configured(model)
-        known.append(Known(model, vectors, in_use, left is not None and not in_use, left, named))
+        known.append(ModelStatus(model, vectors, in_use, left is not None and not in_use, left, named))
     return sorted(known, key=lambda each: (not each.in_use, not each.kept, each.model.name))
 
 
-def in_use() -> Known:
+def in_use() -> ModelStatus:
     """Return the model that is searched by."""
     return next(each for each in all_models() if each.in_use)
 
@@ -103,7 +103,7 @@ def find(name: str) -> RegisteredModel:
     return model
 
 
-def offered() -> list[Offered]:
+def offered() -> list[DownloadableModel]:
     """Return the models that can be downloaded, those that know many languages first, then by size."""
     from fastembed import TextEmbedding
 
@@ -112,7 +112,9 @@ def offered() -> list[Offered]:
         told = each["description"].lower()
         if each["model_file"].endswith(".onnx") and not any(mark in told for mark in _UNSUITABLE):
             size = int(each["size_in_GB"] * 1e9)
-            found.append(Offered(each["model"], languages(each["model"], told), each["license"], size, each["dim"]))
+            found.append(
+                DownloadableModel(each["model"], languages(each["model"], told), each["license"], size, each["dim"])
+            )
     return sorted(
         found, key=lambda one: (bool(one.languages) and "zh" not in one.languages, len(one.languages), one.size)
     )

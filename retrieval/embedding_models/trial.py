@@ -58,13 +58,13 @@ def run(
     def asking(step: int, done: int, total: int) -> None:
         progress(step * total + done, 2 * len(waiting) * total)
 
-    with reembedding.tried(model.reached(), bases, filled) as space:
+    with reembedding.trial_space(model.reached(), bases, filled) as space:
         for number, chosen in enumerate(waiting):
             say(str(chosen))
             result: dict[str, Any] = {"set": chosen.pk, "name": chosen.name, "base": chosen.knowledge_base.name}
             try:
                 now = runs.run(chosen, RunOptions(), progress=partial(asking, 2 * number))
-                with spaces.searching(space):
+                with spaces.override_space(space):
                     then = runs.run(chosen, RunOptions(model=model.name), progress=partial(asking, 2 * number + 1))
             except RunFailed as error:
                 result["error"] = str(error)

@@ -1,1 +1,1 @@
-"""The search engine inside PostgreSQL: text to terms, words by BM25, vectors, and the index that holds both."""
+"""The search engine inside PostgreSQL: text analysis, word search by BM25, vector search, and the index of both."""

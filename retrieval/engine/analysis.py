@@ -1,7 +1,8 @@
-"""From text to terms: the one analysis for passages and queries, of mixed Chinese and English. Pure.
+"""Text analysis: turns passages and queries, in Chinese, English or both, into terms. Pure.
 
-Latin words are lower-cased, rid of stop words and stemmed; Chinese is cut into words by jieba; codes, identifiers,
-URLs and e-mail addresses are kept whole and in parts. A term may repeat: its count is the term frequency of BM25.
+Latin words are lower-cased, stripped of stop words and stemmed; Chinese is segmented into words by jieba; codes,
+identifiers, URLs and e-mail addresses are kept whole and in parts. A term may repeat: its count is BM25's term
+frequency.
 """
 
 import re
@@ -19,22 +20,22 @@ from retrieval.models import TERM_DIMENSIONS
 
 STOP_WORDS = frozenset(words_of(__file__, "stop_words"))
 CHINESE_STOP_WORDS = frozenset(words_of(__file__, "stop_words_zh"))
-# Longer tokens are data (hashes, base64), not words: they are found by their whole alone.
+# Longer tokens are data (hashes, base64), not words: they are indexed whole only.
 LONGEST_WORD = 64
-# PostgreSQL holds no longer lexeme than 2 KB; nobody searches for more than the beginning.
+# PostgreSQL's lexemes have at most 2 KB; nobody searches for more than the beginning.
 LONGEST_TERM = 256
-# Numbers of a version by which it is found.
+# How many numbers of a version are indexed.
 LONGEST_VERSION = 16
-# Few words of Chinese have more characters.
+# Few Chinese words have more characters.
 LONGEST_PIECE = 4
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
 _RUN_OF_HAN = re.compile(rf"[{_HAN}]+")
 # Scripts written without spaces between words, other than Han: kana, Thai, Lao, Khmer, Burmese; and Hangul.
 _UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
-# Vowel signs of Indian scripts, which belong to their words though they are no letters by themselves.
+# Vowel signs of Indian scripts, which belong to words although they are not letters.
 _SIGNS = r"\u0900-\u0963\u0966-\u0dff"
-# Each character in one way alone: with two, a word would be tried in twice as many ways with each letter.
+# Each character matches one alternative only: with two, backtracking would be exponential.
 _SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}{_SIGNS}]|[{_SIGNS}])"
 _EMOJI = r"\u2600-\u26ff\U0001f000-\U0001faff"
 _TOKEN = re.compile(
@@ -50,15 +51,15 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-# The same without names: what kind a token is of is looked up once per token, not each time that it is met.
-# Most are plain words, and so those are tried first.
+# The same without named groups: the kind of a token is looked up once per distinct token, not at each occurrence.
+# Most tokens are plain words, so these are tried first.
 _SPLIT = re.compile(r"[A-Za-z]++(?=[\s,;)])|" + re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
-# What a reader leaves out: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
+# Characters that don't count in a search: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-# Where a code falls into parts, coarsest first: paths and addresses; names with dots (not within numbers); words.
+# Separators at which a code is split, coarsest first: of paths and addresses; dots (not within numbers); of words.
 _LEVELS = tuple(map(re.compile, (r"[/:@\\?&=%~;,!*$]+", r"(?<![0-9])\.+|\.+(?![0-9])", r"[-_+#]+", r"\.+")))
 _SCHEME = re.compile(r"(?:[a-z]+://)?(?:www\.)?", re.IGNORECASE)
-# Where an identifier changes its kind: camelCase, HTTPServer, SE2109.
+# The parts of an identifier such as camelCase, HTTPServer, SE2109.
 _INNER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_A-Za-z0-9]+")
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+", re.IGNORECASE)
@@ -68,7 +69,7 @@ _HEXADECIMAL = re.compile(r"0x([0-9a-f]+)", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}")
 _CONTRACTIONS = frozenset(["s", "re", "ve", "ll", "d", "m"])
 _ABBREVIATION = re.compile(r"[A-Z]{2,4}")
-# Letters that Unicode doesn't take apart, as they are written without their strokes.
+# Letters that Unicode doesn't decompose, and how they are written in plain Latin letters.
 _PLAIN_LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
@@ -77,15 +78,15 @@ _local = threading.local()
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of a text in its order, repeats included."""
+    """Return the terms of a text in order, including repeats."""
     return list(chain.from_iterable(map(_token_terms, _SPLIT.findall(_folded(text)))))
 
 
 def border_pairs(text: str) -> list[str]:
-    """Return the pairs of Chinese characters between which a text's words meet, each once: the last and the first.
+    """Return the pairs of characters at borders of a text's Chinese words, each once: a word's last, the next's first.
 
-    They tell phrases from words that merely stand in one passage, and join what the dictionary takes apart: 油漆桶 is
-    cut into 油漆 and 桶, which "漆 桶" holds together. The space keeps a pair from being taken for a term.
+    They distinguish phrases from words that merely occur in one passage, and join what the dictionary separates: 油漆桶
+    is segmented into 油漆 and 桶, which the pair "漆 桶" joins. The space distinguishes a pair from a term.
     """
     import rjieba  # as in _chinese
 
@@ -94,10 +95,10 @@ def border_pairs(text: str) -> list[str]:
 
 
 def pieces(text: str, words: Collection[str]) -> set[str]:
-    """Return every piece of a text's Chinese, up to four characters, that shares some with one of these words.
+    """Return every substring of a text's Chinese, of up to four characters, that overlaps one of these words.
 
-    A word that stands in no passage may have been cut out wrongly: 用油漆桶 falls into 用油 and 漆桶, while passages
-    speak of 油漆 and 桶. What of the pieces is a term, the index knows.
+    A word that is in no passage may come from a wrong segmentation: 用油漆桶 is segmented into 用油 and 漆桶, while
+    passages have 油漆 and 桶. Which of the substrings are terms, the index shows.
     """
     found = set()
     for match in _RUN_OF_HAN.finditer(_folded(text)):
@@ -114,7 +115,7 @@ def pieces(text: str, words: Collection[str]) -> set[str]:
 
 
 def importance(term: str) -> float:
-    """Return what a term of a query counts: 1, a Chinese character by itself 0.7, a pair across a border 0.3.
+    """Return the weight of a query term: 1, of a single Chinese character 0.7, of a pair across a word border 0.3.
 
     Figures: docs/decisions/terms.md.
     """
@@ -124,7 +125,7 @@ def importance(term: str) -> float:
 
 
 def _folded(text: str) -> str:
-    """Return a text as it is read: in one form of each character, without what a reader leaves out."""
+    """Return a text in normal form: one form of each character, without those that don't count in a search."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
@@ -136,27 +137,27 @@ def term_id(term: str) -> int:
     )
 
 
-@lru_cache(65_536)  # a text says the same words over and over
+@lru_cache(65_536)  # texts repeat the same words
 def _token_terms(token: str) -> tuple[str, ...]:
     match = _TOKEN.match(token)
     kind = (match and match.lastgroup) or "code"
-    # Of an address that is no more than `http://www.`, nothing is left.
+    # An address such as `http://www.` has no terms.
     return tuple(term[:LONGEST_TERM] for term in _KINDS[kind](token) if term)
 
 
 def _chinese(run: str) -> Iterator[str]:
-    """Dictionary words as cut for search; what the dictionary doesn't know, such as a name, by its characters.
+    """Dictionary words as segmented for search; unknown words, such as names, as single characters.
 
-    jieba's guesses at new words are left off: they change with the context, so that a name cut one way in a passage is
-    cut another way in a question. Words that only ask are dropped. Figures: docs/decisions/terms.md.
+    jieba's guesses at new words are switched off: they depend on the context, so that a name would be segmented one way
+    in a passage and another way in a question. Question words are dropped. Figures: docs/decisions/terms.md.
     """
-    import rjieba  # reads its dictionary when loaded, which no start of a process need wait for
+    import rjieba  # imported late: it reads its dictionary when loaded, which would slow the start of each process
 
     return (word for word in rjieba.cut_for_search(run, False) if word not in CHINESE_STOP_WORDS)
 
 
 def _word(word: str) -> Iterator[str]:
-    """A plain word: its stem, with and without its accents; an abbreviation in capitals is never a stop word."""
+    """A plain word: its stem, with and without accents; an abbreviation in capitals is never a stop word."""
     lower = word.lower()
     if lower in STOP_WORDS and not _ABBREVIATION.fullmatch(word):
         return
@@ -184,12 +185,12 @@ def _apostrophe(token: str) -> Iterator[str]:
 
 
 def _address(token: str) -> Iterator[str]:
-    """A URL or an e-mail address: whole, its host, and its parts; `https://www.` is left out, as people do."""
+    """A URL or e-mail address: whole, its host, and its parts; `https://www.` is left out, as people leave it out."""
     yield from _code(_SCHEME.sub("", token, count=1).rstrip(".,;:!?-/"))
 
 
 def _code(token: str) -> Iterator[str]:
-    """A word or a code: a plain word as such; anything else whole and in its parts, and these in theirs."""
+    """A word or a code: a plain word as it is; anything else whole and, recursively, in parts."""
     token = token.lstrip("._@$")
     if _VERSION.fullmatch(token):
         yield from _version(token.lower())
@@ -203,17 +204,17 @@ def _code(token: str) -> Iterator[str]:
     if len(parts) < 2:
         yield from _part("".join(parts) if not token.endswith(("++", "#")) else token)
         return
-    # Two plain words and a slash, such as `and/or`, nobody writes to mean one thing.
+    # Two plain words with a slash, such as `and/or`, are not one term.
     if not (len(parts) == 2 and "/" in token and all(len(part) > 1 and _PLAIN_WORD.fullmatch(part) for part in parts)):
         yield token.lower()
-    if _HYPHENATED.fullmatch(token):  # `Wi-Fi` is written `wifi`, too
+    if _HYPHENATED.fullmatch(token):  # `Wi-Fi` is also written `wifi`
         yield _stem(token.replace("-", "").lower())
     for part in parts:
         yield from _code(part)
 
 
 def _split(token: str) -> list[str]:
-    """Return the parts at the coarsest level at which there are several, or else the token without separators."""
+    """Split at the coarsest level that gives several parts; else return the token without separators."""
     for level in _LEVELS:
         parts = [part for part in level.split(token) if part]
         if len(parts) != 1:
@@ -229,7 +230,7 @@ def _part(part: str) -> Iterator[str]:
         yield from _word(part) if len(part) <= LONGEST_WORD else (part.lower(),)
         return
     whole = part.lower()
-    yield _stem(whole)  # as it would be typed in lower case: `iPhone` is `iphone`
+    yield _stem(whole)  # as people type it: `iPhone` is `iphone`
     if hexadecimal := _HEXADECIMAL.fullmatch(whole):
         yield hexadecimal[1]
     elif len(part) <= LONGEST_WORD:
@@ -239,7 +240,7 @@ def _part(part: str) -> Iterator[str]:
 
 
 def _version(version: str) -> Iterator[str]:
-    """`v1.2.3` is found by 1.2.3, 1.2 and 1, not by 2 or 3; a decimal number is alike."""
+    """`v1.2.3` has the terms 1.2.3, 1.2 and 1, but not 2 or 3; decimal numbers are treated alike."""
     yield version
     numbers = version.lstrip("v").split(".")[:LONGEST_VERSION]
     for length in range(len(numbers), 0, -1):

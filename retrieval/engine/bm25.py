@@ -1,7 +1,7 @@
 """BM25 as an inner product of sparse vectors. Pure.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf of Lucene, which
-is never negative. A passage carries the saturated term frequencies, a query the inverse document frequencies.
+is never negative. A passage's vector has the saturated term frequencies, a query's the inverse document frequencies.
 """
 
 import math
@@ -13,13 +13,13 @@ from retrieval.engine.analysis import border_pairs, importance, term_id, terms
 
 K1 = 1.2
 B = 0.75
-# Terms of a passage of the chunker's usual size. It is a constant so that a new passage changes no other's weights.
+# Terms in a passage of the chunker's usual size. A constant, so that a new passage doesn't change others' weights.
 AVERAGE_LENGTH = 120
-# No weight reaches it, however often a term occurs.
+# Upper bound of a term's weight, however often it occurs.
 HIGHEST_WEIGHT = K1 + 1
-# Of a pair of Chinese characters where words meet, in each passage that holds it.
+# Weight of a pair of Chinese characters at a word border, in each passage that contains it.
 PAIR_WEIGHT = 1.0
-# pgvector holds no more elements in a sparse vector.
+# Most elements of a sparse vector in pgvector.
 MOST_TERMS = 16_000
 
 
@@ -29,7 +29,7 @@ def count_terms(text: str) -> Counter[int]:
 
 
 def passage_weights(counts: Mapping[int, int]) -> dict[int, float]:
-    """Return tf·(k1+1) / (tf + k1·(1−b+b·length/average)) per term id; of giant passages the most frequent terms."""
+    """Return tf·(k1+1) / (tf + k1·(1−b+b·length/average)) by term id, of the `MOST_TERMS` most frequent terms."""
     damping = K1 * (1 - B + B * sum(counts.values()) / AVERAGE_LENGTH)
     kept: Iterable[tuple[int, int]] = counts.items()
     if len(counts) > MOST_TERMS:
@@ -38,17 +38,17 @@ def passage_weights(counts: Mapping[int, int]) -> dict[int, float]:
 
 
 def weights_of(text: str) -> dict[int, float]:
-    """Return a passage's weights: of its terms as above, of the pairs where its Chinese words meet 1 each.
+    """Return a passage's weights: those of its terms, and `PAIR_WEIGHT` for each pair at a border of Chinese words.
 
-    How often a pair occurs, and in how long a passage, told nothing more: docs/decisions/terms.md.
+    Weighting pairs by their frequency and the passage's length gained nothing: docs/decisions/terms.md.
     """
     weights = passage_weights(count_terms(text))
     pairs = islice(map(term_id, border_pairs(text)), MOST_TERMS - len(weights))
     return dict.fromkeys(pairs, PAIR_WEIGHT) | weights
 
 
-def wanted(found: Iterable[str]) -> dict[int, float]:
-    """Return how much each term of a query counts, by its id: its importance, as often as it is said."""
+def query_term_counts(found: Iterable[str]) -> dict[int, float]:
+    """Return a query's counts by term id, each term weighted by its importance."""
     counts: dict[int, float] = defaultdict(float)
     for term in found:
         counts[term_id(term)] += importance(term)
@@ -56,12 +56,12 @@ def wanted(found: Iterable[str]) -> dict[int, float]:
 
 
 def inverse_document_frequency(size: int, document_frequency: int) -> float:
-    """Return ln(1 + (N − df + 0.5) / (df + 0.5)) for `size` passages of which `document_frequency` hold the term."""
+    """Return ln(1 + (N − df + 0.5) / (df + 0.5)) for `size` passages of which `document_frequency` contain the term."""
     return math.log(1 + (size - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
 def query_weights(counts: Mapping[int, float], size: int, frequencies: Mapping[int, int]) -> dict[int, float]:
-    """Return count·idf per term id of a query, without the terms that no passage holds."""
+    """Return count·idf by term id of a query, without the terms that no passage contains."""
     return {
         term: count * inverse_document_frequency(size, frequencies[term])
         for term, count in counts.items()
@@ -70,5 +70,5 @@ def query_weights(counts: Mapping[int, float], size: int, frequencies: Mapping[i
 
 
 def sparse_literal(weights: Mapping[int, float], dimensions: int) -> str:
-    """Write a sparse vector as pgvector reads it: indices from 1, in any order."""
+    """Return a sparse vector in pgvector's text format: indices from 1, in any order."""
     return "{" + ",".join(f"{index + 1}:{value:.7g}" for index, value in weights.items()) + f"}}/{dimensions}"

@@ -1,4 +1,4 @@
-"""Searching the index from asynchronous code: by words and by meaning, each within the time that somebody waits."""
+"""Asynchronous search of the index, by words and by meaning, each within `SEARCH_TIMEOUT`."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec
@@ -16,17 +16,16 @@ Hits = list[tuple[int, float]]
 async def search_fulltext(
     text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
 ) -> Hits:
-    """Return the k best (chunk id, BM25 score), best first; of some documents alone where these are named."""
+    """Return the k best (chunk id, BM25 score), best first; with `document_ids`, only from these documents."""
     return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k, document_ids)
 
 
 async def search_vectors(
     text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
 ) -> Hits:
-    """Return the k nearest (chunk id, cosine similarity), nearest first; likewise.
+    """Return the k nearest (chunk id, cosine similarity), nearest first; `document_ids` as above.
 
-    No connection is held while the model works. When the space goes meanwhile, another one has taken its place, and is
-    asked.
+    No connection is held while the model works. If the space is replaced meanwhile, the new one is searched.
     """
     while True:
         space = spaces.seen()
@@ -42,7 +41,7 @@ async def search_vectors(
 
 
 def _in_time(search: Callable[P, Hits], *args: P.args, **kwargs: P.kwargs) -> Hits:
-    """Let the server give up when nobody waits any more, and compile nothing: that takes longer than a search."""
+    """Search with a statement timeout, and without JIT compilation, which takes longer than a search."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {int(settings.SEARCH_TIMEOUT * 1000)}; SET LOCAL jit = off")

@@ -1,8 +1,8 @@
-"""Finding by words: exact BM25 without reading more rows than needed.
+"""Search by words: exact BM25 without reading more rows than needed.
 
-The passages that hold one of the query's rarest terms are scored with all terms; where even the rarest is common,
-those that hold several terms at once. What that leaves out can score at most the sum of the highest weights of its
-terms; where that exceeds the k-th score, just those passages that could still enter the list are scored too.
+Passages that contain one of the query's rarest terms are scored with all terms; if even the rarest is common, those
+that contain several terms at once. A passage left out can score at most the sum of the highest weights of its terms;
+if that exceeds the k-th score, the passages that could still enter the list are scored too.
 """
 
 from collections import Counter, defaultdict
@@ -18,28 +18,28 @@ from retrieval.engine import bm25
 from retrieval.engine.analysis import border_pairs, pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
 
-# The rarest terms are taken while their passages are no more than this.
+# The rarest terms are taken as long as they have no more passages than this.
 CANDIDATES = 3_000
-# Alternatives of a widened query; beyond, a coarser query is asked.
+# Alternatives of a widened query; with more, a coarser query is used.
 MOST_ALTERNATIVES = 150
-# Scores are summed in single precision.
+# Tolerance, since scores are summed in single precision.
 ROUNDING = 1e-4
 
-# N stands in a row without a term: one answer instead of two saves a round trip.
+# The row with a NULL term carries N, which saves a query.
 _STATISTICS = """
 SELECT NULL, NULL, coalesce(sum(chunks), 0)::integer FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%(bases)s)
 UNION ALL
 SELECT term, knowledge_base_id, document_frequency FROM retrieval_termfrequency
 WHERE knowledge_base_id = ANY(%(bases)s) AND term = ANY(%(terms)s) AND document_frequency > 0
 """
-# Ordered by the score that is shown: by its negative, it would be computed twice for each passage.
+# Ordered by the selected score: ordering by its negative would compute it twice per passage.
 _SCORE = f"""
 SELECT chunk_id, -(weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS})) AS score
 FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery {{only}}
 ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
 _OF_DOCUMENTS = "AND document_id = ANY(%(documents)s)"
-_LIKELY = f"""
+_TOP_WEIGHTS = f"""
 SELECT weights::text FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
 """
@@ -47,9 +47,9 @@ ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How many passages some knowledge bases hold together, and how many of these hold each term.
+    """How many passages some knowledge bases have together, and how many of these contain each term.
 
-    `lexemes` are those of each term in the index, one for each of the bases that holds it.
+    `lexemes` are those of each term in the index, one per base that has it.
     """
 
     size: int
@@ -57,14 +57,14 @@ class Frequencies:
     lexemes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def rarity(self, term: str) -> float:
-        """Return the term's inverse document frequency, or 0 where no passage holds it."""
+        """Return the term's inverse document frequency, or 0 if no passage contains it."""
         held = self.holding.get(term, 0)
         return bm25.inverse_document_frequency(self.size, held) if held else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of the query, as it stands in the knowledge bases searched."""
+    """A term of the query with its statistics in the knowledge bases searched."""
 
     weight: float
     frequency: int
@@ -73,12 +73,12 @@ class Term:
 
     @property
     def highest_score(self) -> float:
-        """The most that the term can give a passage."""
+        """The most that the term can add to a passage's score."""
         return self.weight * self.highest_weight
 
     @property
     def query(self) -> str:
-        """The `tsquery` for passages that hold the term in any of the bases."""
+        """The `tsquery` for passages that contain the term in any of the bases."""
         return "(" + "|".join(f"'{lexeme}'" for lexeme in self.lexemes) + ")"
 
 
@@ -87,9 +87,9 @@ def search(
 ) -> list[tuple[int, float]]:
     """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
 
-    N and the document frequencies are those of the searched bases together, also where only some of their documents
-    are asked: a word that stands all through one of them may be rare in the others. Chinese that was cut into words
-    of which no passage holds one is searched for by the other words in it, too.
+    N and the document frequencies are those of the searched bases together, even with `document_ids`: a word that is
+    frequent in one document may be rare in the others. If a Chinese word of the query is in no passage, other words
+    that can be read in the same characters are searched too.
     """
     found = terms(text)
     if not found or not knowledge_base_ids:
@@ -101,7 +101,7 @@ def search(
         found += sorted(others)
         known = frequencies([*found, *pairs], knowledge_base_ids)
     if not any(known.holding[term] for term in found):
-        return []  # pairs tell which passage is the best, not that there is one
+        return []  # pairs alone don't find passages; they only rank them
     query_terms, weights = _query(found, known, pairs)
     if document_ids:
         return _score(_any(query_terms), weights, k, document_ids)
@@ -113,18 +113,18 @@ def search(
     else:
         taken = _rarest(query_terms)
         hits, rest = _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
-    # A passage that isn't scored yet may hold any of the terms in `rest`.
+    # A passage that isn't scored yet may contain any of the terms in `rest`.
     needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
     if sum(term.highest_score for term in rest) <= needed:
         return hits
-    more = _score(could_reach(rest, needed), weights, k)
+    more = _score(candidates_tsquery(rest, needed), weights, k)
     return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
-def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
-    """Return the terms, by their ids, of the k best passages for some terms, as the index weighs them.
+def terms_of_top_passages(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVector]:
+    """Return the weights by term id of the k best passages for some terms.
 
-    Only passages that hold one of the rarest terms are looked at, nearly always the best. Asks the database once.
+    Only passages that contain one of the rarest terms are considered, which nearly always include the best. One query.
     """
     query_terms, weights = _query([term for term in found if known.lexemes.get(term)], known)
     if not query_terms:
@@ -133,12 +133,12 @@ def likely(found: Sequence[str], known: Frequencies, k: int) -> list[SparseVecto
     all_of_them = "&".join(term.query for term in query_terms[:together])
     query = all_of_them if together > 1 else _any(query_terms[: _rarest(query_terms)])
     with connection.cursor() as cursor:
-        cursor.execute(_LIKELY, {"query": query, "weights": weights, "k": k})
+        cursor.execute(_TOP_WEIGHTS, {"query": query, "weights": weights, "k": k})
         return [SparseVector.from_text(text) for (text,) in cursor.fetchall()]
 
 
 def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> Frequencies:
-    """Return in how many passages of the knowledge bases each of some terms occurs. Asks the database once."""
+    """Return in how many passages of the knowledge bases each of some terms occurs. One query."""
     if not wanted or not knowledge_base_ids:
         return Frequencies(0, {})
     size = 0
@@ -161,10 +161,10 @@ def frequencies(wanted: Collection[str], knowledge_base_ids: Sequence[int]) -> F
 
 
 def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) -> tuple[list[Term], str]:
-    """Return some terms that passages hold, those that tell most first, and all their weights as a `sparsevec`."""
+    """Return the terms that passages contain, those of highest scores first, and their weights as a `sparsevec`."""
     held = {term_id(term): (count, known.lexemes.get(term, ())) for term, count in known.holding.items()}
     counts = {key: count for key, (count, _lexemes) in held.items()}
-    weights = bm25.query_weights(bm25.wanted([*found, *pairs]), known.size, counts)
+    weights = bm25.query_weights(bm25.query_term_counts([*found, *pairs]), known.size, counts)
     highest = dict.fromkeys(map(term_id, pairs), bm25.PAIR_WEIGHT) | dict.fromkeys(
         map(term_id, found), bm25.HIGHEST_WEIGHT
     )
@@ -174,9 +174,9 @@ def _query(found: Sequence[str], known: Frequencies, pairs: Sequence[str] = ()) 
 
 
 def _together(query_terms: Sequence[Term], size: int) -> int:
-    """Return how many of the terms, in their order, few enough passages hold together; 1 where the first is rare.
+    """Return how many of the terms, in order, must be combined to match few enough passages; 1 if the first is rare.
 
-    That is estimated as if passages held terms by chance; since terms keep company, more do.
+    The estimate takes terms to be independent; since related terms occur together, more passages match.
     """
     expected = float(query_terms[0].frequency)
     count = 1
@@ -187,7 +187,7 @@ def _together(query_terms: Sequence[Term], size: int) -> int:
 
 
 def _rarest(query_terms: Sequence[Term]) -> int:
-    """Return how many of the terms, in their order, give at most `CANDIDATES` passages; at least one."""
+    """Return how many of the terms, in order, match at most `CANDIDATES` passages; at least one."""
     total = 0
     for index, term in enumerate(query_terms):
         total += term.frequency
@@ -196,7 +196,7 @@ def _rarest(query_terms: Sequence[Term]) -> int:
     return len(query_terms)
 
 
-def could_reach(rest: Sequence[Term], needed: float) -> str:
+def candidates_tsquery(rest: Sequence[Term], needed: float) -> str:
     """Return a `tsquery` that matches every passage whose score by these terms alone could exceed `needed`."""
     ordered = sorted(rest, key=lambda term: -term.highest_score)
     left = list(accumulate((term.highest_score for term in reversed(ordered)), initial=0.0))[::-1]
@@ -205,13 +205,13 @@ def could_reach(rest: Sequence[Term], needed: float) -> str:
     def alternatives(start: int, missing: float) -> str:
         """Return the smallest groups of terms from `start` that together could exceed a score; of too many only some.
 
-        Their common beginnings are drawn together: the query is evaluated for each passage that holds any of the terms.
+        Common prefixes are factored out, since the query is evaluated for each passage that contains any of the terms.
         """
         nonlocal count
         found = []
         for index in range(start, len(ordered)):
             if left[index] <= missing or count > MOST_ALTERNATIVES:
-                break  # not even all the rest would do
+                break  # not even all remaining terms would suffice
             term = ordered[index]
             if term.highest_score > missing:
                 count += 1
@@ -225,7 +225,7 @@ def could_reach(rest: Sequence[Term], needed: float) -> str:
         query = alternatives(0, needed)
         if count <= MOST_ALTERNATIVES:
             return query
-    # A passage must hold one of the rarest terms, since the others can't exceed what is needed.
+    # A passage must contain one of the rarest terms, since the others together can't exceed what is needed.
     remaining = sum(term.highest_score for term in rest)
     taken = []
     for term in rest:

@@ -1,10 +1,10 @@
-"""Writing the index: chunks to rows, with the document frequencies kept right in the same transaction.
+"""Writes the index: adds and removes chunks, and updates the document frequencies in the same transaction.
 
-A row's lexemes are `<knowledge base>:<term id>`, so that the GIN index answers for one base without touching another's
-rows, and the number of candidates is known before asking.
+A row's lexemes are `<knowledge base>:<term id>`, so that the GIN index finds the rows of one base without reading
+another's, and the number of candidates is known before a query.
 
-Locks are always taken in this order by all: documents, index rows, counts of vectors, term frequencies, corpus
-size; each by rising key. So workers wait for each other, at most for one batch, and never deadlock.
+All code takes locks in this order: documents, index rows, counts of vectors, term frequencies, corpus size; each by
+ascending key. So workers wait for each other for at most one batch, and never deadlock.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from knowledge.models import Chunk
 from retrieval.engine import bm25, vectors
 from retrieval.models import TERM_DIMENSIONS, CorpusSize
 
-# Chunks per transaction: enough to spread its cost, few enough that other workers wait less than a second.
+# Chunks per transaction: enough to amortise its cost, few enough that other workers wait less than a second.
 BATCH = 500
 
 _LOCK_DOCUMENTS = "SELECT id FROM knowledge_document WHERE id = ANY(%s) ORDER BY id FOR {strength}"
@@ -77,7 +77,7 @@ SELECT chunk_id FROM retrieval_indexentry WHERE knowledge_base_id = %s AND chunk
 
 _LOCK_ROWS = "SELECT chunk_id FROM retrieval_indexentry WHERE chunk_id = ANY(%s) ORDER BY chunk_id FOR UPDATE"
 
-# What each row held is read beside what it holds then: only what is new to it is counted.
+# Each row's terms are read before and after the update: only new ones are counted.
 _RENEW = f"""
 WITH before AS MATERIALIZED (SELECT chunk_id, terms FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunk_ids)s)),
 after AS (
@@ -99,7 +99,7 @@ _RENEWING = 0x7261677369746541  # any number that no other use of advisory locks
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """A chunk to index by its words: which it is, and the text that is searched."""
+    """A chunk to index by its words: its ids and its searchable text."""
 
     chunk_id: int
     document_id: int
@@ -107,7 +107,7 @@ class IndexRow:
 
     @classmethod
     def of(cls, chunk: Chunk) -> "IndexRow":
-        """Return the row of a stored chunk, whose headings count twice: a passage is about what stands above it.
+        """Return the row of a stored chunk. Its headings count twice, since they say what it is about.
 
         Figures: docs/decisions/terms.md.
         """
@@ -117,8 +117,8 @@ class IndexRow:
 def index(rows: Iterable[IndexRow]) -> int:
     """Index chunks by their words and return how many were new.
 
-    Each batch is one transaction. Chunks that are indexed already or are gone meanwhile are passed over, so that work
-    cut off anywhere is simply done again.
+    Each batch is one transaction. Chunks that are already indexed, or were deleted meanwhile, are skipped, so that
+    interrupted work can simply be repeated.
     """
     remaining = iter(rows)
     indexed = 0
@@ -126,7 +126,7 @@ def index(rows: Iterable[IndexRow]) -> int:
         weights = {row.chunk_id: bm25.weights_of(row.text) for row in batch}
         columns = _columns(weights)  # outside the transaction: it takes long
         with transaction.atomic(), connection.cursor() as cursor:
-            # A deletion of a document waits for this, and this for it.
+            # This and the deletion of a document wait for each other.
             cursor.execute(_LOCK_DOCUMENTS.format(strength="KEY SHARE"), [sorted({row.document_id for row in batch})])
             cursor.execute(_INSERT, columns)
             inserted: dict[int, list[int]] = defaultdict(list)
@@ -152,13 +152,13 @@ def _add(knowledge_base_id: int, frequencies: Mapping[int, int], chunks: int) ->
 
 
 def delete(document_ids: Sequence[int]) -> int:
-    """Take documents out of the index, lower the frequencies of their terms, and return how many chunks went.
+    """Remove documents from the index, lower the frequencies of their terms, and return how many chunks were removed.
 
-    Keeps the documents locked until the caller's transaction ends, so that nothing is indexed behind its back.
+    The documents stay locked until the caller's transaction ends, so that no other process indexes them meanwhile.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
-        vectors.decrement_counts(document_ids)  # they go with their entries
+        vectors.decrement_counts(document_ids)  # vectors are deleted with their entries
         cursor.execute(_DELETE, [list(document_ids)])
         gone: dict[int, dict[int, int]] = defaultdict(dict)
         for knowledge_base_id, term, count in cursor.fetchall():
@@ -172,10 +172,11 @@ def delete(document_ids: Sequence[int]) -> int:
 
 
 def renew() -> int:
-    """Analyse anew what was indexed before the analysis learned a new kind of term, and return how many chunks it were.
+    """Re-analyse chunks that were indexed before the analysis learned a new kind of term; return their number.
 
-    Vectors stay, and all is found meanwhile. One process at a time does it, a batch per transaction; cut off anywhere,
-    it goes on where it was. Terms are only added: an analysis that drops some has to lower their frequencies, too.
+    Vectors are kept, and searches find all chunks meanwhile. One process at a time does it, a batch per transaction;
+    when interrupted, it continues where it was. Terms are only added: if a new analysis dropped some, their
+    frequencies would have to be lowered too.
     """
     renewed = 0
     while (batch := _renew_batch()) is not None:
@@ -184,7 +185,7 @@ def renew() -> int:
 
 
 def _renew_batch() -> int | None:
-    """Renew the next chunks of a base and return how many, or None when nothing is left or another process does it."""
+    """Re-analyse the next chunks of a base; return their number, or None if none is left or another process does it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_RENEWING])
         base = CorpusSize.objects.filter(analysed_to__isnull=False).order_by("pk").first()

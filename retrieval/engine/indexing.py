@@ -1,4 +1,4 @@
-"""Making a document's chunks searchable: by their words, then by their meaning."""
+"""Makes a document's chunks searchable: first by their words, then by their meaning."""
 
 import os
 import time
@@ -14,21 +14,21 @@ from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
-from knowledge.ingestion.ingestion import finish, guarded, pause, report
+from knowledge.ingestion.ingestion import fail_document_on_error, finish_indexing, release_claim, report_progress
 from knowledge.models import Chunk
 from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 from retrieval.models import EmbeddingSpace, IndexEntry
 
-# Chunks embedded between two reports of progress. Chunks of one document are of much the same length, so that larger
-# windows would save little padding.
+# Chunks embedded between two reports of progress. Chunks of one document have similar lengths, so that larger windows
+# would save little padding.
 WINDOW = 32
-# Chunks of one document after which others get their turn, and the seconds after which those that wait do.
+# After so many chunks of one document, another gets its turn; after so many seconds, if documents wait to be indexed.
 TURN, TURN_SECONDS = 64 * WINDOW, 4.0
 
 
 def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> None:
-    """Index those chunks of a document by their words that are not indexed yet; raises what `go_on` does."""
+    """Index a document's chunks by their words, unless they are indexed already; raises what `go_on` raises."""
     indexed = IndexEntry.objects.filter(chunk_id=OuterRef("pk"))
     chunks = Chunk.objects.filter(~Exists(indexed), document_id=document_id).order_by("pk")
 
@@ -41,7 +41,7 @@ def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> N
 
 
 def index_document(document_id: int) -> None:
-    """Index a document by its words and by its meaning, all at once."""
+    """Index a document by its words and by its meaning."""
     index_words(document_id)
     while True:
         space = spaces.active_space()
@@ -54,9 +54,9 @@ def index_document(document_id: int) -> None:
 def embedded(
     space: EmbeddingSpace, chunk_ids: Sequence[int], size: int = WINDOW
 ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    """Yield chunks in windows of `size` with their vectors, shape (chunks, dimension), computed on all cores ahead.
+    """Yield chunks in windows of `size` with their vectors, shape (chunks, dimension), computed ahead on all cores.
 
-    Those gone meanwhile are passed over. Raises `LLMError` when the model fails.
+    Chunks deleted meanwhile are skipped. Raises `LLMError` if the model fails.
     """
     embedder = spaces.embedder_of(space)
     threads = _threads()
@@ -73,9 +73,9 @@ def embedded(
 
 
 def embed_claimed(claims: Iterable[Claim | None]) -> None:
-    """Compute and store the vectors that claimed documents lack, and end their claims; see `knowledge.indexer`.
+    """Compute and store the missing vectors of claimed documents, and end their claims; see `knowledge.indexer`.
 
-    Windows of chunks are computed on all cores, ahead of their storing and across the ends of documents.
+    Windows of chunks are computed ahead on all cores, also those of the next documents.
     """
     executor = ThreadPoolExecutor(_threads(), thread_name_prefix="embedding")
     try:
@@ -100,30 +100,30 @@ class _Window:
     vectors: Future[NDArray[np.float32]]
     left: int  # chunks of the document that lack vectors once these are stored
     total: int  # chunks of the document
-    last: bool  # of those that the document's turn takes
+    last: bool  # of the document's turn
 
     @property
     def percent(self) -> float:
-        """How many of the document's chunks have vectors once these are stored."""
+        """The percentage of the document's chunks that have vectors once these are stored."""
         return 100 * (self.total - self.left) / self.total
 
 
 class _Pipeline:
-    """Windows being computed, oldest first. A document's failure ends its own windows and no other's."""
+    """The windows being computed, oldest first. A document's failure affects only its own windows."""
 
     def __init__(self, executor: ThreadPoolExecutor) -> None:
         self._executor = executor
         self._windows: deque[_Window] = deque()
 
     def add(self, held: Claim) -> None:
-        """Take up a document; returns when most of its windows are under way."""
-        with guarded(held):
+        """Start computing a document's windows; returns when most of them are submitted."""
+        with fail_document_on_error(held):
             space = spaces.active_space()
             embedder = spaces.embedder_of(space)
             chunk_ids = vectors.missing(space, held.document_id)
             total = Chunk.objects.filter(document_id=held.document_id).count()
             if not chunk_ids:
-                finish(held)
+                finish_indexing(held)
             turn = chunk_ids[:TURN]
             until = time.monotonic() + TURN_SECONDS
             for start in range(0, len(turn), WINDOW):
@@ -145,18 +145,18 @@ class _Pipeline:
             if held.lost.is_set():
                 window.vectors.cancel()
                 continue
-            with guarded(held):
+            with fail_document_on_error(held):
                 try:
                     vectors.insert_into_active(window.space, window.chunk_ids, window.vectors.result())
                 except vectors.SpaceChanged:
-                    pause(held, 0)  # until its next turn, in the new space
+                    release_claim(held, 0)  # its next turn uses the new space
                     continue
                 if not window.last:
-                    report(held, window.percent)
+                    report_progress(held, window.percent)
                 elif window.left:
-                    pause(held, window.percent)
+                    release_claim(held, window.percent)
                 else:
-                    finish(held)
+                    finish_indexing(held)
 
 
 def _threads() -> int:

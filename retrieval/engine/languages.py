@@ -3,18 +3,18 @@
 import re
 from collections.abc import Set
 
-# The languages that are told apart.
+# The languages that are distinguished.
 LANGUAGES = frozenset({"en", "zh"})
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
-# A Chinese word is two characters, more often than not.
+# Most Chinese words have two characters.
 _HAN_PER_WORD = 2
 
 
 def understood(text: str, unknown: Set[str]) -> float:
     """Return the share of a text's words, from 0 to 1, that are not in one of the unknown `LANGUAGES`.
 
-    A text without a word that tells its language, such as a number, is understood.
+    A text without words of a known script, such as a number, counts as understood.
     """
     english = len(_LATIN_WORD.findall(text))
     chinese = len(_HAN.findall(text)) / _HAN_PER_WORD

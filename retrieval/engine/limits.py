@@ -1,4 +1,4 @@
-"""How many searches may run at once, and how many may wait."""
+"""Limits on how many searches run at once and how many wait."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from retrieval.types import SearchOverloaded
 
 
 class Gate:
-    """Lets at most `running` through at once; others wait, at most `waiting` of them and for `patience` seconds."""
+    """Lets `running` searches run at once; at most `waiting` others wait, for up to `patience` seconds."""
 
     def __init__(self, running: int, waiting: int, patience: float) -> None:
         self._places = asyncio.Semaphore(running)
@@ -22,14 +22,14 @@ class Gate:
 
     @asynccontextmanager
     async def pass_through(self) -> AsyncIterator[None]:
-        """Hold a place. Raises `SearchOverloaded` when too many wait already, or none got free in time."""
+        """Hold a place. Raises `SearchOverloaded` if too many wait already, or no place gets free in time."""
         message = _("Too many searches are running. Try again in a moment.")
         if self._places.locked() and self._waiting >= self._most_waiting:
             raise SearchOverloaded(message)
         self._waiting += 1
         try:
             async with asyncio.timeout(self._patience):
-                # Doesn't suspend where one is free, so that others in the same turn of the event loop see it taken.
+                # Doesn't suspend if one is free, so that other tasks see the place taken.
                 await self._places.acquire()
         except TimeoutError:
             raise SearchOverloaded(message) from None
@@ -41,12 +41,12 @@ class Gate:
             self._places.release()
 
 
-# An asyncio lock belongs to one event loop. A server has one; a command or a test may come with its own.
+# An asyncio lock belongs to one event loop. A server has one; commands and tests may have their own.
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, Gate] = WeakKeyDictionary()
 
 
 def gate() -> Gate:
-    """Return the running event loop's gate for searches, as wide as the settings say."""
+    """Return the running event loop's gate for searches, made from the settings."""
     loop = asyncio.get_running_loop()
     if loop not in _gates:
         _gates[loop] = Gate(settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT)

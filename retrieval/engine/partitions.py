@@ -1,7 +1,7 @@
-"""The tables that hold the vectors: one partition of `retrieval_vector` per embedding space, and its HNSW index.
+"""The tables of vectors: one partition of `retrieval_vector` per embedding space, with its HNSW index.
 
-Making and dropping a partition takes locks that searches hold for moments, too. They are asked for with little
-patience and often, so that no search ever queues behind a change that itself has to wait.
+Creating and dropping a partition needs locks that conflict with those of searches. They are requested with a short
+timeout and retried, so that no search queues for long behind a change that itself has to wait.
 """
 
 import time
@@ -15,11 +15,11 @@ from django.db.models import Sum
 
 from retrieval.models import EmbeddingSpace
 
-# Milliseconds that a change of tables waits for its locks, and searches behind it, before it makes room and tries anew.
+# Milliseconds that a change of tables waits for its locks, with searches queued behind it, before it retries.
 LOCK_PATIENCE_MS = 200
 LOCK_ATTEMPTS = 150
 _PAUSE = 0.2
-# What pgvector keeps in memory of a node besides its vector, and of a link, as it builds a graph.
+# Bytes of memory that pgvector uses for a node besides its vector, and for a link, while it builds a graph.
 _NODE_BYTES, _LINK_BYTES = 200, 40
 
 _CREATE = """
@@ -36,18 +36,18 @@ _VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
 class Busy(Exception):
-    """The tables stayed in use for as long as was waited."""
+    """The tables stayed in use for all attempts."""
 
 
 def create(space: EmbeddingSpace) -> None:
-    """Make the table of a new space, without its HNSW index. Raises `Busy`."""
+    """Create the table of a new space, without its HNSW index. Raises `Busy`."""
     dropped = f"DROP TABLE IF EXISTS {space.table_name}"
     created = _CREATE.format(table=space.table_name, dimension=int(space.dimension), space=int(space.pk))
     retry_until_unlocked(lambda: _run(dropped, created))
 
 
 def drop(space: EmbeddingSpace) -> None:
-    """Drop a space's table with all its vectors, in a moment however many they are, and the space. Raises `Busy`."""
+    """Drop a space and its table with all vectors, in constant time. Raises `Busy`."""
 
     def work() -> None:
         _run(f"DROP TABLE IF EXISTS {space.table_name}")
@@ -57,7 +57,7 @@ def drop(space: EmbeddingSpace) -> None:
 
 
 def drop_orphans() -> int:
-    """Drop the tables of spaces that are gone without `drop`, as `manage.py flush` leaves them; return how many."""
+    """Drop the tables of spaces that no longer exist, which `manage.py flush` leaves behind; return how many."""
     known = {space.table_name for space in EmbeddingSpace.objects.all()}
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS)
@@ -68,7 +68,7 @@ def drop_orphans() -> int:
 
 
 def has_index(space: EmbeddingSpace) -> bool:
-    """Whether the space's HNSW index is there and whole: one whose building was cut off is not."""
+    """Whether the space's HNSW index exists and is valid: one whose build was interrupted is not."""
     with connection.cursor() as cursor:
         cursor.execute(_VALID, [space.index_name])
         row = cursor.fetchone()
@@ -76,10 +76,10 @@ def has_index(space: EmbeddingSpace) -> bool:
 
 
 def build_index(space: EmbeddingSpace) -> None:
-    """Build the space's HNSW index over the vectors that are there.
+    """Build the space's HNSW index over its vectors.
 
-    At once is several times faster than vector by vector: the graph is built in memory, by several processes. Outside
-    of a transaction nobody who reads or deletes meanwhile is locked out.
+    Building it at once is several times faster than adding vectors one by one: the graph is built in memory, by several
+    processes. Outside a transaction it is built concurrently, which doesn't block reads and deletes.
     """
     concurrently = "" if connection.in_atomic_block else "CONCURRENTLY"
     statement = _INDEX.format(
@@ -95,23 +95,23 @@ def build_index(space: EmbeddingSpace) -> None:
         try:
             _run(dropped, statement)
         except OperationalError as error:
-            # Processes share the graph in shared memory, of which containers have little.
+            # Parallel workers share the graph in shared memory, of which containers have little.
             if not isinstance(error.__cause__, psycopg.errors.DiskFull) or not concurrently:
                 raise
             _run("SET max_parallel_maintenance_workers = 0", dropped, statement)
 
 
 def analyse(space: EmbeddingSpace) -> None:
-    """Let the server count what the table holds."""
+    """Update the planner's statistics of the table."""
     _run(f"ANALYZE {space.table_name}")
 
 
 def retry_until_unlocked(work: Callable[[], None]) -> None:
-    """Do something in a transaction as soon as its locks are free. Raises `Busy` after `LOCK_ATTEMPTS`."""
+    """Run `work` in a transaction once its locks are free. Raises `Busy` after `LOCK_ATTEMPTS`."""
     for _attempt in range(LOCK_ATTEMPTS):
         try:
             with transaction.atomic():
-                # Checks that wait for a transaction's end keep their tables from being referred to anew.
+                # Tables with pending deferred checks can't be altered.
                 _run(f"SET LOCAL lock_timeout = {LOCK_PATIENCE_MS}", *_CHECK_PENDING)
                 work()
                 _run("SET LOCAL lock_timeout = DEFAULT")
@@ -126,7 +126,7 @@ def retry_until_unlocked(work: Callable[[], None]) -> None:
 
 @contextmanager
 def _memory_to_build(space: EmbeddingSpace) -> Iterator[None]:
-    """Let the session's next index take the memory that its graph needs, within the setting."""
+    """Let the session's next index build use the memory that its graph needs, up to `HNSW_BUILD_MEMORY_MB`."""
     rows = space.counts.aggregate(all=Sum("vectors"))["all"] or 0
     row_bytes = 2 * space.dimension + _NODE_BYTES + _LINK_BYTES * settings.HNSW_M
     megabytes = min(settings.HNSW_BUILD_MEMORY_MB, max(64, rows * row_bytes * 5 // 4 // 2**20))
@@ -134,7 +134,7 @@ def _memory_to_build(space: EmbeddingSpace) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(DatabaseError):  # the session may be what has failed
+        with suppress(DatabaseError):  # the session itself may have failed
             _run("RESET maintenance_work_mem", "RESET max_parallel_maintenance_workers")
 
 

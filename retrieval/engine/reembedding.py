@@ -1,9 +1,9 @@
-"""Changing the embedding model while search goes on: a new space is filled beside the old one, then takes its place.
+"""Changes the embedding model while search continues: a new space is filled beside the old one, then replaces it.
 
-Search and ingestion keep to the active space all along. What is ingested meanwhile gets its vectors of the old model
-from the worker, and those of the new one here, the last of them while workers that want to store are held up for a
-moment; so whatever could be found by meaning before the switch can be found after it. Cut off anywhere, it is run again
-and goes on where it was.
+Search and ingestion use the active space throughout. Documents ingested meanwhile get vectors of the old model from the
+worker and of the new one here; the last of these are added while workers that store vectors wait for a moment. So
+everything found by meaning before the switch is found after it. When interrupted, it can be run again and continues
+where it was.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +18,11 @@ from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from retrieval.engine import indexing, partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, IndexEntry
 
-# Passages that are embedded and stored together; among this many there are enough of each length to pad little.
+# Passages that are embedded and stored together; with so many, batches of similar length need little padding.
 WINDOW = 256
 # Passages that are looked up at a time.
 PAGE = 4096
-# Workers are held up for this many passages at most, unless they add them faster than this many rounds catch up with.
+# Workers wait while at most this many passages are embedded, unless this many rounds can't catch up with them.
 TAIL = 64
 ROUNDS = 8
 _LOCK = 0x7261677369746532  # any number that no other use of advisory locks takes
@@ -38,7 +38,7 @@ SELECT chunk_id FROM {old} AS old
 WHERE NOT EXISTS (SELECT FROM {new} AS new WHERE new.chunk_id = old.chunk_id) ORDER BY chunk_id
 """
 
-# Takes how many passages have their vector by now, and how many there are.
+# Called with the number of passages that have their vector, and the total.
 Progress = Callable[[int, int], None]
 
 
@@ -47,10 +47,10 @@ class AlreadyRunning(Exception):
 
 
 def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None]) -> EmbeddingSpace:
-    """Make the space of a model the one that is searched, and return it; other spaces stay (see `drop_others`).
+    """Fill the space of a model, make it the active one, and return it; other spaces stay (see `drop_others`).
 
-    Also when it is the active one already: then it gets the vectors that it lacks. `say` gets a line as each step
-    begins. Raises `LLMError` when the model fails, `AlreadyRunning`, and `Busy` when tables can't be made.
+    If it is active already, only its missing vectors are added. `say` gets a line as each step begins. Raises
+    `LLMError` if the model fails, `AlreadyRunning`, and `Busy` if tables can't be created.
     """
     dimension = get_embedder(model).dimension
     with _alone():
@@ -69,10 +69,12 @@ def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None
 
 
 @contextmanager
-def tried(model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Progress) -> Iterator[EmbeddingSpace]:
-    """Give a model's space the vectors of some knowledge bases, and keep it from being changed meanwhile.
+def trial_space(
+    model: EmbeddingModel, knowledge_base_ids: Sequence[int], progress: Progress
+) -> Iterator[EmbeddingSpace]:
+    """Context manager: fill a model's space with the vectors of some knowledge bases, and protect it from changes.
 
-    Nothing but the caller searches it. Raises what `reembed` does.
+    Only the caller searches it. Raises what `reembed` raises.
     """
     dimension = get_embedder(model).dimension
     with _alone():
@@ -98,9 +100,9 @@ def drop_others() -> list[str]:
 
 
 def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = None) -> None:
-    """Compute and store the vectors that indexed passages lack in a space, until no more than a tail is left.
+    """Compute and store the missing vectors of a space until at most `TAIL` are left.
 
-    Those of some knowledge bases, or of all when None.
+    `bases` are the knowledge bases to fill it for, None for all.
     """
     entries = IndexEntry.objects.all()
     total = (entries if bases is None else entries.filter(knowledge_base__in=bases)).count()
@@ -122,12 +124,12 @@ def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = N
 
 
 def _switched(space: EmbeddingSpace, most: int | None) -> bool:
-    """Have the space searched in the old one's place, once it has a vector for everything that has one there.
+    """Make the space the active one, in one transaction that first adds the vectors it lacks beside the old one.
 
-    In one transaction, unless more than `most` passages are to be embedded in it; return whether it did.
+    Returns False, without a change, if more than `most` passages would have to be embedded.
     """
     with transaction.atomic():
-        # Waits for workers that are storing; those who come later find the space inactive, and take the new one.
+        # Waits for workers that are storing; later ones find the space inactive and use the new one.
         old = EmbeddingSpace.objects.select_for_update(no_key=True).filter(active=True).first()
         if old is not None:
             tail = _ids(_TAIL.format(old=old.table_name, new=space.table_name), {})
@@ -143,7 +145,7 @@ def _switched(space: EmbeddingSpace, most: int | None) -> bool:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Hold, on this connection, what one process at a time can hold; a process that dies lets go of it."""
+    """Hold a lock that one process at a time can have; it is released if the process dies. Raises `AlreadyRunning`."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
         if not cursor.fetchone()[0]:

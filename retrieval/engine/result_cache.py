@@ -1,8 +1,8 @@
-"""Identical searches are answered once: kept for a while, and shared by those who ask at the same time.
+"""Identical searches run once: results are cached for a while and shared by simultaneous requests.
 
-A result is kept with the state of the knowledge bases that it was found in. The state is read before each search, and
-a result is only given out while the state is still that one, whichever process has written meanwhile. Who may read
-the bases is for the caller to check, each time; their ids are part of the key.
+A result is cached with the state of the index of its knowledge bases. The state is read before each search, and a
+result is returned only while the state is unchanged, whichever process has written meanwhile. The caller checks each
+time who may read the bases; their ids are part of the key.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from django.utils.translation import get_language
 from ragsite.runtime import caches
 from retrieval.types import SearchRequest, SearchResult
 
-# Each write to the index updates the counts of its knowledge base in the same transaction, so the transactions that
-# wrote these rows last (`xmin`) tell the state of the index: none comes twice. A freeze keeps the column's value.
+# Each write to the index updates the counts of its knowledge base in the same transaction, so the ids of the last
+# transactions that wrote these rows (`xmin`) identify the state of the index. Freezing a row keeps the column's value.
 _STATE = """
 SELECT 'size', knowledge_base_id, 0, xmin::text FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%(bases)s)
 UNION ALL
@@ -35,14 +35,14 @@ ORDER BY 1, 2, 3
 
 State = tuple[tuple[str, int, int, str], ...]
 Work = Callable[[SearchRequest], Awaitable[SearchResult]]
-# A result is that of one function, which may search only in part.
+# The function is part of the key, since some run only some steps of a search.
 Key = tuple[Work, SearchRequest, str | None, State]
-# So many ids with their scores, of a ranking, take the room of a hit with its text.
+# So many ids with scores of a ranking take as much memory as one hit with its text.
 _RANKED_PER_HIT = 10
 
 
 def index_state(knowledge_base_ids: Sequence[int]) -> State:
-    """Return what tells the state of the bases' index; it is another one after each write. Asks the database."""
+    """Return the state of the bases' index, which changes with each write. Queries the database."""
     with connection.cursor() as cursor:
         cursor.execute(_STATE, {"bases": list(knowledge_base_ids)})
         return tuple(cursor.fetchall())
@@ -55,7 +55,7 @@ class _Kept:
 
 
 class ResultCache:
-    """The results last asked for, bounded by the hits they hold together and by their age. Safe from any thread."""
+    """A cache of results, least recently used first out, bounded by their total hits and by age. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, _Kept] = OrderedDict()
@@ -63,7 +63,7 @@ class ResultCache:
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> SearchResult | None:
-        """Return a result that is kept for a key."""
+        """Return the cached result of a key, or None."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None:
@@ -75,7 +75,7 @@ class ResultCache:
             return kept.result
 
     def put(self, key: Key, result: SearchResult) -> None:
-        """Keep a result for `SEARCH_CACHE_SECONDS`, and drop those longest not asked for beyond `SEARCH_CACHE_HITS`."""
+        """Cache a result for `SEARCH_CACHE_SECONDS`; beyond `SEARCH_CACHE_HITS`, drop the least recently used ones."""
         with self._lock:
             if key in self._kept:
                 self._drop(key)
@@ -85,7 +85,7 @@ class ResultCache:
                 self._drop(next(iter(self._kept)))
 
     def clear(self) -> None:
-        """Forget all."""
+        """Empty the cache."""
         with self._lock:
             self._kept.clear()
             self._hits = 0
@@ -98,20 +98,21 @@ class ResultCache:
 
 
 def _weight(result: SearchResult) -> int:
-    """Return what a result counts; one without hits takes some room too."""
+    """Return how many hits a result counts as; one without hits takes some memory too."""
     return 1 + len(result.hits) + sum(len(ranking.hits) for ranking in result.rankings) // _RANKED_PER_HIT
 
 
 results = ResultCache()
 caches.register(results.clear)
-# Searches under way, for others who ask the same; a task belongs to one event loop.
+# Running searches, for identical requests; a task belongs to one event loop.
 _under_way: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, asyncio.Task[SearchResult]]] = WeakKeyDictionary()
 
 
 async def answered_once(request: SearchRequest, state: State, work: Work) -> SearchResult:
-    """Return what `work` makes of a request: from the cache, from one that is under way, or by doing it.
+    """Return the result of `work` for a request: from the cache, from an identical running search, or by running it.
 
-    What failed in part is given to those who wait for it, but not kept. One caller that stops waiting stops no other.
+    A result that is incomplete because a part failed is returned, but not cached. A caller that stops waiting doesn't
+    cancel the search for the others.
     """
     key = (work, request, get_language(), state)  # notes are in the reader's language
     kept = results.get(key)
@@ -125,7 +126,7 @@ async def answered_once(request: SearchRequest, state: State, work: Work) -> Sea
         def finish(done: asyncio.Task[SearchResult]) -> None:
             under_way.pop(key, None)
             if not done.cancelled():
-                done.exception()  # raised to those who wait; when nobody does any more, asyncio need not complain
+                done.exception()  # raised to the waiting callers; marked as retrieved in case none waits any more
 
         task.add_done_callback(finish)
     return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""Embedding spaces: which one is searched, the models behind them, and the vectors of queries."""
+"""Embedding spaces: the active one, the models that compute their vectors, and the vectors of queries."""
 
 import asyncio
 import threading
@@ -29,32 +29,32 @@ from retrieval.models import EmbeddingSpace
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Queries whose vectors are kept: 4,096 of 384 numbers are 6 MB.
+# Queries whose vectors are cached: 4,096 vectors of 384 numbers take 6 MB.
 CACHED_QUERIES = 4_096
-# Seconds for which a search takes the space for active that was; one that was left then still answers, or says it went.
-SEEN_SECONDS = 1.0
+# Seconds for which searches cache the active space. A space replaced meanwhile still answers, or raises `SpaceChanged`.
+ACTIVE_SPACE_SECONDS = 1.0
 
-# Threads that wait for a model. They do nothing else, so that an endpoint that hangs holds up nothing else.
+# Threads that wait for embedding models, and do nothing else, so that an endpoint that hangs blocks nothing else.
 _asking = ThreadPoolExecutor(8, thread_name_prefix="embedding-model")
 
 _seen: tuple[float, EmbeddingSpace] | None = None
-# What is searched here instead of the active space, for as long as a model is on trial.
-_tried: ContextVar[EmbeddingSpace | None] = ContextVar("tried", default=None)
+# The space to search instead of the active one, while a model is on trial.
+_override: ContextVar[EmbeddingSpace | None] = ContextVar("override", default=None)
 _cache: OrderedDict[tuple[int, str], NDArray[np.float32]] = OrderedDict()
 _computed: dict[tuple[int, str], Future[NDArray[np.float32]]] = {}
 _cache_lock = threading.Lock()
 
 
 def active_space() -> EmbeddingSpace:
-    """Return the space that is searched and filled; the first time, make the one of the settings' model.
+    """Return the space that is searched and filled; the first time, create that of the settings' model.
 
-    Raises `LLMError` when that model can't be found, or the key of its profile can't be read.
+    Raises `LLMError` if that model can't be found, or the key of its profile can't be read.
     """
     global _seen
     space = EmbeddingSpace.objects.filter(active=True).first()
     if space is None:
         model = configured()
-        dimension = get_embedder(model).dimension  # may ask an endpoint, which takes its time
+        dimension = get_embedder(model).dimension  # may ask an endpoint, which may be slow
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("LOCK TABLE retrieval_embeddingspace IN SHARE ROW EXCLUSIVE MODE")
             space = EmbeddingSpace.objects.filter(active=True).first()
@@ -69,50 +69,50 @@ def active_space() -> EmbeddingSpace:
 
 
 def profile() -> EmbeddingModel | None:
-    """Return the endpoint's model as the admin has it, or None; raises `LLMError` when its key can't be read."""
+    """Return the endpoint's model entered in the admin, or None; raises `LLMError` if its key can't be read."""
     ask: Callable[[], EmbeddingModel | None] = import_string(settings.EMBEDDING_PROFILE)
     return ask()
 
 
 def profile_of(space: EmbeddingSpace) -> EmbeddingModel | None:
-    """Return what the admin's profile says of a space's model, or None where it is of another one."""
+    """Return the admin's profile of a space's model, or None if it is for another model."""
     named = profile() if space.provider == EmbeddingSpace.Provider.OPENAI else None
     return named if named is not None and named.model == space.model else None
 
 
 @contextmanager
-def searching(space: EmbeddingSpace) -> Iterator[None]:
-    """Have what the caller does search a space that is not the active one; nobody else does."""
-    token = _tried.set(space)
+def override_space(space: EmbeddingSpace) -> Iterator[None]:
+    """Context manager: within it, the caller's searches use `space` instead of the active one."""
+    token = _override.set(space)
     try:
         yield
     finally:
-        _tried.reset(token)
+        _override.reset(token)
 
 
 def is_on_trial() -> bool:
-    """Whether the caller searches another space than the active one."""
-    return _tried.get() is not None
+    """Whether the caller searches a space other than the active one."""
+    return _override.get() is not None
 
 
 def seen() -> EmbeddingSpace | None:
-    """Return the space that was active a moment ago, for who only searches; None where the database is to be asked."""
-    if (tried := _tried.get()) is not None:
-        return tried
-    if _seen is None or time.monotonic() - _seen[0] > SEEN_SECONDS:
+    """Return the cached active space, which is good enough for searches; None if the database must be queried."""
+    if (override := _override.get()) is not None:
+        return override
+    if _seen is None or time.monotonic() - _seen[0] > ACTIVE_SPACE_SECONDS:
         return None
     return _seen[1]
 
 
 @caches.register
 def forget_active_space() -> None:
-    """Let the next search ask which space is active."""
+    """Clear the cached active space."""
     global _seen
     _seen = None
 
 
 def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
-    """Return the space of a model, with its address, key and languages as they are now; a new one has no index yet."""
+    """Return the space of a model, updated with its current address, key and languages; a new one has no index yet."""
     known = get_embedder(model).languages if model.languages is None else list(model.languages)
     with transaction.atomic():
         space, created = EmbeddingSpace.objects.update_or_create(
@@ -133,8 +133,8 @@ def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
 def embedder_of(space: EmbeddingSpace) -> Embedder:
     """Return the model that computes a space's vectors.
 
-    Address and key are those of the admin's profile, or of the settings, as long as these name the model, so that a
-    key can be changed; else those that the space was made with, so that it goes on being searched. Raises `LLMError`.
+    Address and key come from the admin's profile or the settings if these name the model, so that a key can be changed;
+    else they are those that the space was created with, so that it can still be searched. Raises `LLMError`.
     """
     if space.provider == EmbeddingSpace.Provider.LOCAL:
         return get_embedder(EmbeddingModel(space.provider, space.model))
@@ -147,9 +147,9 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
 
 
 def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
-    """Return a query's vector, shape (dimension,), from the cache where it is there. Blocks; uses no database.
+    """Return a query's vector, shape (dimension,), cached if possible. Blocks; uses no database.
 
-    One that is being computed is waited for, not computed twice: a turn asks for it from several places at once.
+    A vector that is being computed is awaited, not computed twice: a turn needs it in several places at once.
     """
     key = (space.pk, text)
     with _cache_lock:
@@ -177,14 +177,14 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
 
 
 async def with_model(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that asks an embedding model on a thread for such, in the caller's context."""
+    """Run a function that calls an embedding model in one of the threads for these, in the caller's context."""
     call = partial(copy_context().run, function, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_asking, call)
 
 
 def warm_up() -> None:
     """Load the model and the word lists, so that the first question does not wait for them."""
-    # What can't be loaded, or asked for, is told of by the search that needs it.
+    # Failures are reported by the search that needs the model.
     with suppress(LLMError, DatabaseError):
         space = EmbeddingSpace.objects.filter(active=True).first()
         model = configured() if space is None else EmbeddingModel(space.provider, space.model)

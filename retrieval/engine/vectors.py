@@ -1,4 +1,4 @@
-"""Finding by meaning: cosine similarity of `halfvec`s, exact where few rows are in question, by HNSW where many are."""
+"""Search by meaning: cosine similarity of `halfvec`s, exact for few rows, by HNSW for many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
 # Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.
-# Up to this many rows of a larger graph are compared one by one: that takes some milliseconds, and misses nothing.
+# Up to this many rows of a larger graph are compared one by one: that takes some milliseconds and misses nothing.
 EXACT_ROWS = 20_000
-# A row met on a walk through the graph costs as much as this many rows compared one by one, which lie side by side.
+# A row visited in the graph costs as much as comparing this many rows one by one, which are stored side by side.
 GRAPH_COST = 40
-# Hits that a filtered walk is to find for each that is wanted: those it meets first need not be the nearest. Where what
-# the filter leaves is alike, fewer miss some: docs/decisions/vectors.md.
+# Hits that a filtered graph search must find per hit wanted, since the first ones found need not be the nearest. Where
+# the filtered rows are similar, fewer miss some: docs/decisions/vectors.md.
 OVERFETCH = 8
 
-# A switch to another space waits for those who store, and they for it.
+# A switch to another space and transactions that store vectors wait for each other.
 _HOLD_ACTIVE = "SELECT id FROM retrieval_embeddingspace WHERE id = %s AND active FOR SHARE"
-# The entries are held, so that none is deleted before its vector is there; those gone already are passed over.
+# The entries are locked, so that none is deleted before its vector is stored; missing ones are skipped.
 _STORE = """
 WITH entry AS MATERIALIZED (
     SELECT chunk_id, knowledge_base_id FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunks)s)
@@ -54,7 +54,7 @@ SELECT coalesce(sum(vectors) FILTER (WHERE knowledge_base_id = ANY(%s)), 0), coa
 FROM retrieval_embeddingspace AS space LEFT JOIN retrieval_vectorcount AS known ON known.space_id = space.id
 WHERE space.id = %s GROUP BY space.id
 """
-# Without the cast of the index's expression, so that the planner can't take the index; and ordered by what is shown, so
+# Without the cast in the index's expression, so that the planner can't use the index; ordered by the selected value, so
 # that it is computed once.
 _EXACT = """
 SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similarity FROM {table}
@@ -72,18 +72,18 @@ SELECT chunk_id, 1 - distance FROM (
 ) AS nearest ORDER BY distance, chunk_id
 """
 _ONLY = "WHERE knowledge_base_id = ANY(%(bases)s)"
-# With these the planner takes the graph.
+# Makes the planner use the graph.
 _PLANNING: dict[str, str | None] = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
 
 
 class SpaceChanged(Exception):
-    """The space is no longer the one in use: ask for the active one, and begin again with it."""
+    """The space is no longer in use: retry with the active one."""
 
 
 def insert_into_active(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store the vectors, shape (chunks, dimension), of indexed chunks; those gone meanwhile are passed over.
+    """Store the vectors, shape (chunks, dimension), of indexed chunks; chunks deleted meanwhile are skipped.
 
-    Raises `SpaceChanged` when the space is not the active one any more; while this runs, it stays it.
+    Raises `SpaceChanged` if the space is no longer active; it stays active while this runs.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_HOLD_ACTIVE, [space.pk])
@@ -93,7 +93,7 @@ def insert_into_active(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors:
 
 
 def insert(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store vectors, as `insert_into_active` does, in a space that need not be the active one."""
+    """Store vectors like `insert_into_active`, in a space that need not be active."""
     parameters: dict[str, list[int] | list[str]] = {
         "chunks": list(chunk_ids),
         "vectors": [literal(vector) for vector in vectors],
@@ -103,14 +103,14 @@ def insert(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.
 
 
 def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
-    """Return the ids of a document's indexed chunks that have no vector of this space yet, in order."""
+    """Return the ids of a document's indexed chunks that have no vector in this space yet, in order."""
     stored = Vector.objects.filter(space_id=space.pk, entry_id=OuterRef("pk"))
     entries = IndexEntry.objects.filter(~Exists(stored), document_id=document_id)
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
 
 
 def decrement_counts(document_ids: Sequence[int]) -> None:
-    """Lower the counts by the vectors of documents whose entries the caller deletes in the same transaction."""
+    """Subtract from the counts the vectors of documents whose entries the caller deletes in the same transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
         chunk_ids = [chunk_id for (chunk_id,) in cursor.fetchall()]
@@ -126,8 +126,8 @@ def search(
 ) -> list[tuple[int, float]]:
     """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
 
-    Where documents are named, all vectors of these are compared, and of these alone. Raises `SpaceChanged` when the
-    space is gone.
+    With `document_ids`, all vectors of these documents are compared, and no others. Raises `SpaceChanged` if the space
+    is gone.
     """
     if not knowledge_base_ids:
         return []
@@ -146,8 +146,8 @@ def search(
                 return asked.compare()
             if wanted == total:
                 return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
-            # Where the bases' vectors are of another kind than the query, a walk meets none of them for long. One that
-            # takes twice as long as comparing is given up for it.
+            # If the bases' vectors are unlike the query, a graph search meets none of them for long. When it takes
+            # twice as long as comparing all of them, it is abandoned for that.
             most = min(settings.HNSW_MAX_SCAN_TUPLES, 2 * wanted // GRAPH_COST)
             hits = asked.walk(OVERFETCH * k, most, filtered=True)
             return hits[:k] if len(hits) == OVERFETCH * k else asked.compare(after_a_walk=True)
@@ -158,7 +158,7 @@ def search(
 
 
 def is_exact(wanted: int, total: int, k: int) -> bool:
-    """Whether comparing all of `wanted` rows is cheap, or cheaper than a walk through `total` until enough are met."""
+    """Whether comparing all `wanted` rows is cheap, or cheaper than a graph search among `total` rows."""
     if wanted == total:
         return wanted < GRAPH_COST * k
     return wanted <= EXACT_ROWS or wanted < GRAPH_COST * OVERFETCH * k * total / wanted
@@ -166,7 +166,7 @@ def is_exact(wanted: int, total: int, k: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is looked for, and the two ways to look for it, inside a transaction."""
+    """A query and the two ways to search for it, inside a transaction."""
 
     space: EmbeddingSpace
     vector: str
@@ -180,7 +180,7 @@ class _Question:
         return self._ask(_EXACT, options, self.k, only=_OF_DOCUMENTS if self.documents else "")
 
     def walk(self, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
-        """Walk the graph until `limit` hits are found, or about `most` vectors were met."""
+        """Search the graph until `limit` hits are found, or about `most` vectors were visited."""
         options = _PLANNING | {
             "hnsw.iterative_scan": "relaxed_order",
             "hnsw.ef_search": str(min(1000, max(settings.HNSW_EF_SEARCH, limit))),
@@ -191,7 +191,7 @@ class _Question:
     def _ask(
         self, statement: str, options: Mapping[str, str | None], limit: int, only: str = ""
     ) -> list[tuple[int, float]]:
-        """Run a statement with options of the server that hold for this transaction, None for the default."""
+        """Run a statement with server options set for this transaction; None resets one to its default."""
         parameters: dict[str, str | int | list[int]] = {
             "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit
         }  # fmt: skip
@@ -204,10 +204,10 @@ class _Question:
 
 
 def literal(vector: NDArray[np.float32]) -> str:
-    """Write a vector as pgvector reads it."""
+    """Return a vector in pgvector's text format."""
     return "[" + ",".join(f"{value:.5g}" for value in vector.tolist()) + "]"
 
 
 def _fill(statement: str, space: EmbeddingSpace, **parts: str) -> str:
-    """Write the space into a statement: names of tables and types can't be parameters."""
+    """Insert the space into a statement, since names of tables and types can't be parameters."""
     return statement.format(table=space.table_name, dimension=int(space.dimension), space=int(space.pk), **parts)

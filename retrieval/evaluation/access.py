@@ -1,4 +1,4 @@
-"""Who may reach which question set and run: the one place that pages and API ask.
+"""Access to question sets and their runs: the one place that pages and API use.
 
 A set is seen, run and copied by its owner as long as they may read its base, and by the owner and the editors of the
 base, whose search it measures. It is changed by its own owner and the base's. Other readers of the base don't see it:
@@ -42,7 +42,7 @@ def get_set(user: Actor, pk: int) -> EvaluationSet:
 
 
 def get_alterable_set(user: Actor, pk: int) -> EvaluationSet:
-    """Return a set that the user may change; `Http404`, or `PermissionDenied` for who may only see it."""
+    """Return a set that the user may change; raises `Http404`, or `PermissionDenied` if they may only see it."""
     found = get_set(user, pk)
     if not alterable_sets(user).filter(pk=pk).exists():
         raise _not_yours()
@@ -58,7 +58,7 @@ def get_run(user: Actor, pk: int) -> EvaluationRun:
 
 
 def get_alterable_run(user: Actor, pk: int) -> EvaluationRun:
-    """Return a run that the user may delete; `Http404`, or `PermissionDenied` for who may only see it."""
+    """Return a run that the user may delete; raises `Http404`, or `PermissionDenied` if they may only see it."""
     found = get_run(user, pk)
     if not alterable_sets(user).filter(pk=found.evaluation_set_id).exists():
         raise _not_yours()

@@ -22,7 +22,7 @@ from retrieval.evaluation.loading.references import Reference
 
 # A run asks them all; a set is for measuring, not for keeping logs.
 MOST_QUESTIONS = 20_000
-# Who has made more mistakes has made them all the same way.
+# More errors than these are most likely all of the same kind.
 _MOST_ERRORS = 100
 _TEXT = ("question", "query", "text")
 _RELEVANT = ("relevant", "documents", "passages", "relevant_documents", "relevant_passages")

@@ -15,7 +15,7 @@ from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
 from knowledge.services import Refused
-from retrieval.evaluation.loading.references import Reference, settle
+from retrieval.evaluation.loading.references import Reference, resolve_names
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions
 
@@ -85,7 +85,9 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
     A question of the same key is replaced; one without a key joins its passages to those of the same text. Raises
     `SetRefused` (unknown_passages, too_many), and then nothing has changed.
     """
-    kept = settle(evaluation_set.knowledge_base_id, (reference for draft in drafts for reference in draft.relevant))
+    kept = resolve_names(
+        evaluation_set.knowledge_base_id, (reference for draft in drafts for reference in draft.relevant)
+    )
     unknown = [
         reference.shown + (" " + _("(line {line})").format(line=draft.line) if draft.line else "")
         for draft in drafts

@@ -30,7 +30,7 @@ def difference(result: dict[str, Any], name: str) -> float:
 
 @register.inclusion_tag("retrieval/language_notice.html", takes_context=True)
 def language_notice(context: Context, knowledge_base: Any) -> dict[str, Any]:
-    """Tell on a base's page, to who may change it or the model, that the model doesn't know its language."""
+    """Show on a base's page that the model doesn't know its language, to users who may change the base or the model."""
     user = context["user"]
     notice = notice_of(knowledge_base.pk) if user.is_staff or context.get("can_edit") else None
     may_change = notice is not None and user.is_staff and user.has_perm("retrieval.view_registeredmodel")

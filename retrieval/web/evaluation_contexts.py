@@ -26,7 +26,7 @@ SHOWN_RUNS = 50
 # Below this a difference is none: figures are shown with three digits.
 _NONE = 0.0005
 # Beside the words for what an answer would be, as beside answers in a chat.
-_TONE_ICONS: dict[str, str] = {
+_STATE_ICONS: dict[str, str] = {
     AnswerState.ANSWERED: "check",
     AnswerState.NEAREST: "equal-approximately",
     AnswerState.NOTHING: "search-x",
@@ -48,7 +48,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Tone:
+class StateCount:
     """What an answer would be, and for how many questions of a run."""
 
     words: str
@@ -67,12 +67,12 @@ class SetRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run with its settings in words, its figures against those of the run before, and its answers' tones."""
+    """A run with its settings in words, its figures against those of the run before, and the states of its answers."""
 
     run: EvaluationRun
     label: str
     figures: list[Figure]
-    tones: list[Tone]
+    answer_states: list[StateCount]
 
 
 def label_of(run: EvaluationRun) -> str:
@@ -120,7 +120,7 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
     rows: list[RunRow] = []
     before: EvaluationRun | None = None
     for run in reversed(newest):
-        rows.append(RunRow(run, label_of(run), figures_of(run, before), tones_of(run)))
+        rows.append(RunRow(run, label_of(run), figures_of(run, before), state_counts(run)))
         before = run if run.figures and "model" not in run.settings else before
     return rows[::-1][:SHOWN_RUNS]
 
@@ -136,12 +136,13 @@ def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]
     return figures
 
 
-def tones_of(run: EvaluationRun) -> list[Tone]:
+def state_counts(run: EvaluationRun) -> list[StateCount]:
     """Return what answers would be and how often; none for a run from before they were judged."""
     if not run.answer_states:
         return []
     return [
-        Tone(str(words), _TONE_ICONS[state], run.answer_states.get(state, 0)) for state, words in AnswerState.choices
+        StateCount(str(words), _STATE_ICONS[state], run.answer_states.get(state, 0))
+        for state, words in AnswerState.choices
     ]
 
 
@@ -178,10 +179,10 @@ class ResultRow:
         return f"{abs(self.change or 0):.2f}"
 
     @property
-    def tone(self) -> Tone | None:
+    def answer_state(self) -> StateCount | None:
         """What an answer would be."""
         state = self.result.answer_state
-        return Tone(self.result.get_answer_state_display(), _TONE_ICONS[state], 1) if state else None
+        return StateCount(self.result.get_answer_state_display(), _STATE_ICONS[state], 1) if state else None
 
     @property
     def marks_in_words(self) -> str:
@@ -242,7 +243,7 @@ def compare(run: EvaluationRun, before: EvaluationRun | None, shown: str = "all"
     return Comparison(before, lists[shown], len(better), len(worse), len(missed), len(rows))
 
 
-def fill(rows: Sequence[ResultRow]) -> None:
+def load_hits(rows: Sequence[ResultRow]) -> None:
     """Load what the rows of one page show: their hits, with `href` where the passage is still there."""
     full = EvaluationResult.objects.in_bulk([row.result.pk for row in rows])
     for row in rows:

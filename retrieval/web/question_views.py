@@ -73,7 +73,7 @@ def _question(request: HttpRequest, pk: int) -> EvaluationQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class PassageChoice:
     """A passage that may be added as right; `ticked` when it is taken for one."""
 
     chunk: Chunk
@@ -132,7 +132,9 @@ def offer(
     bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
     return {
         "text": text.strip(),
-        "passages": [Offered(chunk, excerpt(chunk.content, text, _SNIPPET), chunk.pk in ticked) for chunk in there],
+        "passages": [
+            PassageChoice(chunk, excerpt(chunk.content, text, _SNIPPET), chunk.pk in ticked) for chunk in there
+        ],
         "bases": list(bases.values()),
         "sets": pages.sets_to_add_to(user, list(bases), preferred),
     }

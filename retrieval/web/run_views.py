@@ -33,14 +33,14 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
     show = show if show in pages.SHOWN else "all"
     comparison = pages.compare(shown, before, show)
     page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
-    pages.fill(list(page))
+    pages.load_hits(list(page))
     context = {
         "run": shown,
         "set": shown.evaluation_set,
         "label": pages.label_of(shown),
         "when": pages.when(shown),
         "figures": pages.figures_of(shown, before),
-        "tones": pages.tones_of(shown),
+        "answer_states": pages.state_counts(shown),
         "comparison": comparison,
         "others": [(other, pages.when(other), pages.label_of(other)) for other in others],
         "page": page,

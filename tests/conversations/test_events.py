@@ -81,7 +81,7 @@ def test_the_tone_is_what_was_told_last() -> None:
     assert fold([DoneEvent(seq=1, status="completed")]).answer_state == ""
 
 
-def test_the_end_says_so_where_there_is_no_tone() -> None:
+def test_the_end_says_so_where_there_is_no_state() -> None:
     assert DoneEvent(status="completed").to_dict()["answer_state"] is None
     assert "answer_state" not in SourcesEvent(citations=[]).to_dict()
 

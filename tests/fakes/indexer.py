@@ -19,8 +19,8 @@ class FakeIndexer:
         """Index nothing."""
         for held in claims:
             if held is not None:
-                with ingestion.guarded(held):
-                    ingestion.finish(held)
+                with ingestion.fail_document_on_error(held):
+                    ingestion.finish_indexing(held)
 
     def remove(self, document_ids: list[int]) -> None:
         """Remember what was to be removed."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from conversations.citations.spelling import cut, is_han, key_of
+from conversations.citations.word_tokens import cut, is_han, key_of
 from ragsite.language import lines_of
 
 

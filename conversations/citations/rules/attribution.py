@@ -7,7 +7,7 @@ from typing import Literal
 from conversations.citations.facts import are_alike, is_named, names
 from conversations.citations.quantities import Quantity, is_rough, quantities
 from conversations.citations.source import Clause, Source, split_clauses, terms_without_numbers
-from conversations.citations.spelling import spelled
+from conversations.citations.word_tokens import word_tokens
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5
@@ -34,8 +34,7 @@ def misplaced(said: str, source: Source) -> Iterator[tuple[Literal["number", "na
         for unit in units:
             yield from (("number", number) for number in _misplaced_numbers(unit, source, whole))
             yield from (("name", name.strip("“”")) for name in _misplaced_names(unit, said, source, whole))
-    # And those that the source gives for one thing and the claim for another: of two clauses with a number of the kind,
-    # the claim has what only the other one says, and nothing of what only the one with this number says.
+    # Also numbers swapped between two parallel clauses: the claim uses words of the one clause with the other's number.
     mine = quantities(said)[:MOST_NUMBERS]
     wanted = terms_without_numbers(said)
     for quantity in mine:
@@ -83,9 +82,9 @@ def counterpart(said: str, what: str, source: Source) -> str:
 
 
 def _words_beside(text: str, quantity: Quantity) -> set[tuple[str, str]]:
-    """Return the words that tell right before and after a number, with their sides."""
-    before = [word.key for word in spelled(text[: quantity.start][-_BESIDE:]) if word.tells]
-    after = [word.key for word in spelled(text[quantity.end :][:_BESIDE]) if word.tells]
+    """Return the content words right before and after a number, with their sides."""
+    before = [word.key for word in word_tokens(text[: quantity.start][-_BESIDE:]) if word.is_content_word]
+    after = [word.key for word in word_tokens(text[quantity.end :][:_BESIDE]) if word.is_content_word]
     return {("before", word) for word in before[-1:]} | {("after", word) for word in after[:1]}
 
 
@@ -184,7 +183,7 @@ def _has_rival(clause: Clause, quantity: Quantity, mine: Sequence[Quantity]) -> 
 
 
 def _is_of(wanted: Set[str], rival: Clause, holding: Clause, source: Source) -> bool:
-    """Whether a claim's words are those that tell a rival from a clause, and none that tell the clause from it."""
+    """Whether the claim uses the words that only the rival clause has, and none that only the clause `holding` has."""
     only_rival, only_holding = rival.terms - holding.terms, holding.terms - rival.terms
     if not only_rival or not only_holding or wanted & only_holding:
         return False

@@ -14,7 +14,7 @@ from math import fsum
 from operator import attrgetter
 
 from conversations.citations.rules.antonyms import phrases, side_of
-from conversations.citations.spelling import PARTICLES, cut
+from conversations.citations.word_tokens import PARTICLES, cut
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import QUESTION_WORDS
 
@@ -106,7 +106,7 @@ class _Token:
 
 @lru_cache(512)
 def read(clause: str) -> tuple[Word, ...]:
-    """Return the words of a clause that tell something, in order, with their signs."""
+    """Return the content words of a clause, in order, with their signs."""
     tokens = sorted(_tokens(clause), key=lambda token: token.start)
     for place, token in enumerate(tokens):
         for step in token.reaches:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from conversations.citations.quantities import quantities
-from conversations.citations.spelling import Spelled, spelled
+from conversations.citations.word_tokens import WordToken, word_tokens
 from ragsite.language import words_of
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
@@ -28,15 +28,15 @@ _BEFORE_NOUNS = frozenset(words_of(__file__, "before_nouns"))
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The words that tell something where a claim and its source differ between the same words.
+    """The content words in which a claim and its source differ between the same words.
 
     `around` them are the claim's next words; `before` and `after` are how many words on each side are the same, and
     `share` is the share of the whole clause that is.
     """
 
-    mine: Sequence[Spelled]
-    theirs: Sequence[Spelled]
-    around: tuple[Spelled | None, Spelled | None]
+    mine: Sequence[WordToken]
+    theirs: Sequence[WordToken]
+    around: tuple[WordToken | None, WordToken | None]
     before: int
     after: int
     share: float
@@ -52,8 +52,8 @@ class Slot:
     def is_of_nouns(self) -> bool:
         """Whether both are nouns.
 
-        Of English, what stands behind an article or a preposition and before no word that tells something; of Chinese,
-        what jieba tags as nouns, if they have no character in common.
+        In English, a word after an article or a preposition and not before a content word; in Chinese, what jieba tags
+        as a noun, if the two have no character in common.
         """
         (mine,), (theirs,) = self.mine, self.theirs
         if mine.is_chinese != theirs.is_chinese:
@@ -61,24 +61,24 @@ class Slot:
         if mine.is_chinese:
             return mine.is_noun and theirs.is_noun and not set(mine.text) & set(theirs.text)
         lead, next_ = self.around
-        return lead is not None and lead.key in _BEFORE_NOUNS and not (next_ is not None and next_.tells)
+        return lead is not None and lead.key in _BEFORE_NOUNS and not (next_ is not None and next_.is_content_word)
 
 
-def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
+def exchanged(clause: str, sentence: Sequence[WordToken]) -> Iterator[str]:
     """Yield what of a claim's clause stands in the place of another thing, by the sentence of the source next to it."""
-    claim = spelled(clause)
+    claim = word_tokens(clause)
     if len(claim) * len(sentence) > MOST_PAIRS:
         return
     matcher = SequenceMatcher(None, [word.key for word in claim], [word.key for word in sentence], autojunk=False)
     codes = matcher.get_opcodes()
-    same = sum(word.tells for kind, start, end, *_ in codes if kind == "equal" for word in claim[start:end])
-    share = same / (sum(word.tells for word in claim) or 1)
+    same = sum(word.is_content_word for kind, start, end, *_ in codes if kind == "equal" for word in claim[start:end])
+    share = same / (sum(word.is_content_word for word in claim) or 1)
     if share < ALIKE:
         return
     for place, (kind, start, end, from_, to) in enumerate(codes):
         if kind != "replace" or max(end - start, to - from_) > LONGEST:
             continue
-        mine, theirs = _telling(claim[start:end]), _telling(sentence[from_:to])
+        mine, theirs = _content_words(claim[start:end]), _content_words(sentence[from_:to])
         if mine and len(mine) == len(theirs):
             around = (claim[start - 1] if start else None, claim[end] if end < len(claim) else None)
             slot = Slot(mine, theirs, around, _length(codes, place - 1), _length(codes, place + 1), share)
@@ -86,8 +86,8 @@ def exchanged(clause: str, sentence: Sequence[Spelled]) -> Iterator[str]:
                 yield clause[mine[0].start : mine[-1].end]
 
 
-def _telling(words: Sequence[Spelled]) -> list[Spelled]:
-    return [word for word in words if word.tells]
+def _content_words(words: Sequence[WordToken]) -> list[WordToken]:
+    return [word for word in words if word.is_content_word]
 
 
 def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
@@ -97,7 +97,7 @@ def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
     return codes[place][2] - codes[place][1]
 
 
-def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled]) -> bool:
+def _is_another(slot: Slot, claim: Sequence[WordToken], sentence: Sequence[WordToken]) -> bool:
     """Whether what stands in the slot can't be another word for what the source has there."""
     if not slot.is_framed:
         return False
@@ -119,6 +119,6 @@ def _is_another(slot: Slot, claim: Sequence[Spelled], sentence: Sequence[Spelled
     return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
 
 
-def _holds(words: Sequence[Spelled], wanted: Sequence[Spelled]) -> bool:
+def _holds(words: Sequence[WordToken], wanted: Sequence[WordToken]) -> bool:
     keys = {word.key for word in words}
     return all(word.key in keys for word in wanted)

@@ -1,4 +1,4 @@
-"""Who judges an answer's citations: the setting `CITATION_VERIFIER` names one of these, or another's `Verifier`."""
+"""Verifiers of an answer's citations: the setting `CITATION_VERIFIER` names one of these, or one of your own."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ class LoadHistory(Node):
         return state.parent_turn_id is not None
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `branch`, `history` and `unanswered`, oldest first, and `summary`."""
+        """Fill `branch`, `turns` and `unanswered`, oldest first, and `summary`."""
         await in_database(_load, state)
         ctx.note(
             turns=[turn.turn_id for turn in state.past.turns],

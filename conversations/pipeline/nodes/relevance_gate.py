@@ -112,8 +112,8 @@ class RelevanceGate(Node):
 def _judged(state: State) -> Judgement:
     """Return the best judgement of the wordings that were searched.
 
-    Of a question that points at what was said before it, that is the one with words of it; of another only its own
-    words, or its stand-alone form, prove something. Where a model had other plans, only the question by itself counts.
+    A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each by its
+    translations. If the model planned not to search (`deferred_action`), only the question itself counts.
     """
     plan, found, question = state.plan, state.found, state.request.question
     if plan.deferred_action:
@@ -132,7 +132,7 @@ def _judged(state: State) -> Judgement:
 
 
 async def _may_be_read(state: State) -> bool:
-    """Whether a model may find an answer where neither words nor meaning can tell of one: in another language."""
+    """Whether a model may find an answer that neither words nor similarity show, since it is in another language."""
     foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in state.found.hits)
     if foreign <= len(state.found.hits) / 2 or not asks_for_facts(state.request.question):
         return False

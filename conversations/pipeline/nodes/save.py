@@ -58,7 +58,7 @@ class Save(Node):
 
 
 async def _summarise(session_id: int, branch: list[int], cut_turns: list[int], language: str) -> None:
-    """Keep the branch's summary up with it, and tell the pages that show the session."""
+    """Update the branch's summary, and notify the pages that show the session."""
     if await summaries.keep_up(session_id, branch, cut_turns, language):
         await get_channel_layer().group_send(session_group(session_id), {"type": "session.summarised"})
 

@@ -8,9 +8,9 @@ told apart.
 import re
 from enum import StrEnum
 
-from conversations.citations.clock import DAY_TIME, DIAL, WEEKDAY
 from conversations.citations.facts import is_person, names
 from conversations.citations.quantities import fold, quantities
+from conversations.citations.times_of_day import DAY_TIME, DIAL, WEEKDAY
 from conversations.pipeline.understanding.keywords import content_terms, words
 from retrieval.engine.analysis import terms
 

@@ -1,48 +1,48 @@
-"""What the documents say of a question and of the conversation before it in one breath. Pure.
+"""Which words of the conversation a question needs, by the passages that contain words of both. Pure.
 
-It tells which words of the conversation a question needs. That a word is rare tells little: after 卡塔尔世界杯的口号,
-the question 韩国队踢得怎么样 needs only the first. Passages that hold the question's words and this one do tell. Where
-people's rewritings are known, the words that these carry over come so far up among those of the conversation (mean
-average precision) by rarity and age, and by the passages: MTRAG cloud .52 and .65, government .57 and .68, Chinese
-news .80 and .96, longer talks about it .60 and .83, a Chinese manual .65 and .79, an English one .76 and .79.
+Rarity alone says little: after 卡塔尔世界杯的口号, the question 韩国队踢得怎么样 needs only 卡塔尔世界杯. Passages that
+contain the question's words together with that one show it. Where people's rewritings are known, the mean average
+precision of the words that these carry over, ranked by rarity and age, and ranked by passages, is: MTRAG cloud .52 and
+.65, government .57 and .68, Chinese news .80 and .96, longer talks about it .60 and .83, a Chinese manual .65 and .79,
+an English one .76 and .79.
 
-And it tells whether it needs any. Chinese leaves out what was said before without a sign of it: 花了多少钱 after a
-question about a purchase. That a passage holds the question's words is no proof, nor that it holds those of the
-conversation; one that holds both is, for by chance there is hardly any.
+Passages also show whether a question needs any word. Chinese leaves out what was said before without a sign of it:
+花了多少钱 after a question about a purchase. A passage that contains the question's words alone, or those of the
+conversation alone, proves nothing; one that contains both does, since by chance there is hardly any.
 
-Where the documents speak of other things than the conversation, they tell nothing, and a word counts by what it is and
-where it stands. Of what people carry over in 305 Chinese dialogues of daily life, none of which chose a figure here,
-so much is found, and so much of what is found is theirs: with news as documents .65 and .46 (.49 and .34 were all words
-weighed by these passages), with a manual .77 and .54 (.38 and .33), and with none .82 and .54 (.80 and .40).
+If the documents are about other things than the conversation, they show nothing, and a word counts by its kind and
+position. Recall and precision of the words that people carry over in 305 Chinese dialogues of daily life, which were
+not used to choose any figure here: with news as documents .65 and .46 (.49 and .34 if all words were weighted by
+passages), with a manual .77 and .54 (.38 and .33), and with no documents .82 and .54 (.80 and .40).
 """
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import content_terms, heaviest, lacking, rarity_of, salient
+from conversations.pipeline.understanding.keywords import content_terms, lacking, rarest_lacking, rarity_of, top_words
 from retrieval.engine.fulltext import Frequencies
 
-# Words that are carried over, at most; and the share of the most telling one's weight that each must have.
+# At most so many words are carried over, each with at least this share of the highest weight.
 CARRIED = 4
 LEAST_TELLING = 0.4
-# Words of the conversation that passages are looked for with, beside those of the question.
+# Words of the conversation with which passages are searched, in addition to those of the question.
 LOOKED_FOR = 4
-# What a word weighs less for each turn that it is older, and what one weighs that no passage joins to the question. All
-# of these were chosen on six lists of later questions together.
+# Factor of a word's weight for each turn that it is older, and weight of a word that no passage contains together with
+# words of the question. All of these were chosen on six lists of follow-up questions together.
 DECAY = 0.7
 NOT_JOINED = 0.1
-# From which `agreement` on the passages alone decide, and what a word weighs, at least, beside the heaviest of its
-# phrase where they tell nothing.
+# The `agreement` from which the passages alone decide; and the least weight of a word, relative to the heaviest of its
+# phrase, where they show nothing.
 TOLD = 0.3
 PHRASE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the documents hold of a conversation's words: in how many passages each stands, and which stand together.
+    """The words of a conversation in the documents: in how many passages each occurs, and which occur together.
 
-    `passages` are the first for the question with the words before it: of each, those terms of both that it holds.
-    `languages` are those of the documents. `titles` are those of the documents that alone are asked.
+    `passages` are the best ones for question and conversation together, each as the set of their terms that it
+    contains. `languages` are those of the documents. `titles` are those of the documents to which a chat is limited.
     """
 
     frequencies: Frequencies
@@ -52,20 +52,20 @@ class Known:
 
 
 def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that speak of a question and of earlier ones (oldest first) together.
+    """Return the query text that finds passages about a question and earlier ones (oldest first) together.
 
-    An empty string where either names nothing.
+    An empty string if one of them names nothing.
     """
-    words = salient(question, earlier, frequencies, LOOKED_FOR) if content_terms(question) else ()
+    words = rarest_lacking(question, earlier, frequencies, LOOKED_FOR) if content_terms(question) else ()
     return " ".join([*words, question]) if words else ""
 
 
 def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ...]:
-    """Return the words of earlier questions (oldest first) that a question needs, most telling first.
+    """Return the words of earlier questions (oldest first) that a question needs, best first.
 
-    A word counts by how much of the question the passages hold that hold it, or by its rarity where no passages are
-    known, and less the older it is. The less the passages speak of question and conversation together, the more a word
-    counts by what it is and where it stands, and as much as the phrase that it is of.
+    A word counts by how much of the question is in the passages that contain the word, or by its rarity if no passages
+    are known, and less the older it is. The less the passages join question and conversation, the more it counts by
+    its kind and position, and as much as its phrase.
     """
     words = lacking(question, earlier, known.frequencies)
     asked = _weighed(content_terms(question), known)
@@ -73,7 +73,7 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
     weights = []
     for word in words:
         telling = word.rarity
-        if known.passages:  # the mean share of the question that passages hold, of those without the word none
+        if known.passages:  # the mean share of the question in the passages, 0 for those without the word
             joined = sum(_share(asked, passage) for passage in known.passages if word.terms <= passage)
             telling = NOT_JOINED + joined / len(known.passages)
         weights.append(DECAY**word.age * word.likely**doubt * telling)
@@ -82,19 +82,19 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
         highest[word.phrase] = max(weight, highest.get(word.phrase, 0.0))
     highest[None] = 0.0
     lifted = [max(weight, PHRASE * doubt * highest[word.phrase]) for weight, word in zip(weights, words, strict=True)]
-    return heaviest(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
+    return top_words(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
 
 
 def agreement(question: str, earlier: Sequence[str], known: Known) -> float:
-    """Return how much of both a question and the words looked for beside it one passage holds, from 0 to 1.
+    """Return how much of both the question and the conversation's words one passage contains, from 0 to 1.
 
-    It is the lesser of the two shares, each term weighed by its rarity, in the passage where this is highest. Were it
-    for the words that are carried over, it would tell less: they are chosen for standing with the question.
+    It is the lesser of the two shares, each term weighted by its rarity, in the passage where this is highest. Don't
+    compute it over the carried-over words: they were selected by the same criterion.
     """
     asked = _weighed(content_terms(question), known)
-    words = salient(question, earlier, known.frequencies, LOOKED_FOR)
+    words = rarest_lacking(question, earlier, known.frequencies, LOOKED_FOR)
     terms: list[str] = []
-    for word in words:  # those that passages hold, and all where they hold none
+    for word in words:  # the terms that passages contain, or all if they contain none
         named = content_terms(word)
         terms += [term for term in named if known.frequencies.rarity(term)] or named
     before = _weighed([term for term in terms if term not in asked], known)

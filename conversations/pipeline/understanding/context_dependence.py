@@ -5,8 +5,8 @@ import re
 from conversations.pipeline.understanding.keywords import content_terms, words
 from ragsite.language import ASKS_EN, ASKS_ZH
 
-# A pronoun stands for what the question itself names once that many terms came before it: "mice without interferon or
-# its receptor". And what names this many terms says of what it goes on to speak.
+# A pronoun refers to something in the question itself if at least this many terms precede it: "mice without interferon
+# or its receptor". And a question that begins like a continuation stands alone if it has more terms than the latter.
 ANTECEDENT = 3
 LONGEST_CONTINUATION = 4
 
@@ -59,7 +59,7 @@ _GIVEN = re.compile(
     r"|differen(?:ce|ces|t))\b",
     re.IGNORECASE,
 )
-# Of what thing, is in the question before.
+# Asks for a measure; the thing measured is in the question before.
 _ASKS_A_MEASURE = re.compile(
     r"\b(how (long|many|much|often|far|big|large|old|about)|when|where|why)\b"
     r"|多久|多长|多大|多少|几[个天年月次台人]|什么时候|何时",
@@ -68,9 +68,9 @@ _ASKS_A_MEASURE = re.compile(
 
 
 def dependence_on_context(question: str) -> str:
-    """Say why a question depends on what came before it, a stable slug; an empty string when it stands alone.
+    """Return why a question depends on what came before it, as a stable slug; an empty string if it stands alone.
 
-    A `pronoun` or a `continuation` points at it; a `fragment` is no sentence, or measures nothing that it names.
+    A `pronoun` or a `continuation` points at it; a `fragment` is no sentence, or asks for a measure of no named thing.
     """
     named = set(content_terms(question))
     if _points(question):
@@ -82,7 +82,7 @@ def dependence_on_context(question: str) -> str:
 
 
 def introduces(question: str) -> bool:
-    """Whether a question names by itself all that it asks of: what something is, or how something is done to it."""
+    """Whether a question itself names what it is about: what something is, or how something is done to it."""
     if _GIVEN.search(question):
         return False
     if _INTRODUCES.search(question):

@@ -27,10 +27,10 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
     return " ".join([*carried, resolved]), (*replaced, *carried)
 
 
-def wanted_together(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell which words of earlier questions (oldest first) a question needs.
+def carry_over_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
+    """Return the query text that finds passages which show what words of earlier questions (oldest first) are needed.
 
-    An empty string where nothing can tell.
+    An empty string where no passage could show it.
     """
     resolved, _replaced, left = resolve(question, earlier)
     return joint_query(resolved, left, frequencies)

@@ -1,7 +1,7 @@
-"""Which words of a conversation a question needs that depends on it, by how rare they are in the documents. Pure.
+"""Finds the words of a conversation that a follow-up question needs, by their rarity in the documents. Pure.
 
-A question says enough by itself when its words together narrow the documents down to about one passage: were they
-spread by chance, `N · Π df/N` passages would hold them all, which is one where Σ ln(N/df) reaches ln N.
+A question is specific enough by itself if its words together narrow the documents down to about one passage: if they
+were independent, `N · Π df/N` passages would contain them all, which is one where Σ ln(N/df) reaches ln N.
 """
 
 import math
@@ -15,12 +15,12 @@ from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.query_words import QUESTION_WORDS
 
-# What a word weighs less for each turn that it is older.
+# Factor of a word's weight for each turn that it is older.
 DECAY = 0.5
-# How specific the words are that a question shares with an earlier turn when it comes back to it; from .3 on the same.
+# A question returns to an earlier turn if the words they share are this specific; from .3 on results are the same.
 COMES_BACK = 0.5
-# How often people carry a verb, a particle, or what a turn names later over to a question, beside how often a noun or
-# a name that it names first (docs/decisions/followups.md). Of English words the kind isn't known.
+# How often people carry over a verb, a particle, or something that a turn names later, relative to a noun or name that
+# it names first (docs/decisions/followups.md). The kind of English words isn't known.
 VERB, PARTICLE, LATER = 0.3, 0.1, 0.5
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -37,9 +37,9 @@ _PARTICLES = re.compile(r"[cdefmopruy]")
 class Word:
     """A word of earlier questions that a question lacks, as it was written.
 
-    `terms` are those that passages hold, and all where they hold none; `rarity` is that of the rarest, in inverse
-    document frequency, and `age` how many turns lie between. `likely` tells how likely a word of its kind and place is
-    needed, at most 1, and `phrase` what words that name something side by side have in common; others have none.
+    `terms` are those that passages contain, or all if they contain none; `rarity` is the highest inverse document
+    frequency of these, and `age` the number of turns in between. `likely` is how likely a word of its kind and position
+    is needed, at most 1. Adjacent words that name something have the same `phrase`; others have none.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Word:
 
 
 def content_terms(text: str) -> list[str]:
-    """Return the terms of a text that name something, in order, repeats included: without those that only ask."""
+    """Return the terms of a text without question words, in order, including repeats."""
     return [term for term in terms(text) if term not in QUESTION_WORDS]
 
 
@@ -61,10 +61,10 @@ def specificity(question: str, frequencies: Frequencies) -> float:
 
 
 def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> list[Word]:
-    """Return the words of earlier questions (oldest first) that a question lacks, the last first, each once.
+    """Return the words of earlier questions (oldest first) that a question lacks, latest first, each once.
 
-    A number of the question stands in the place of those with as many digits: another year. What the question comes
-    back to is as near as the last turn.
+    A number in the question replaces earlier ones with as many digits, such as another year. A turn to which the
+    question returns counts like the last one.
     """
     said = set(terms(question))
     digits = {len(word) for word in words(question) if word.isdigit()}
@@ -83,24 +83,24 @@ def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
 
 
 def rarity_of(term: str, frequencies: Frequencies) -> float:
-    """Return a term's inverse document frequency; of one that no passage holds, as if one did.
+    """Return a term's inverse document frequency; if no passage contains it, as if one did.
 
-    Such a word may well be what a conversation is about, and the documents not.
+    Such a word may be the subject of the conversation even if it is not in the documents.
     """
     return frequencies.rarity(term) or inverse_document_frequency(max(frequencies.size, 2), 1)
 
 
-def salient(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
-    """Return at most `count` words of earlier questions (oldest first) that a question lacks, most telling first.
+def rarest_lacking(question: str, earlier: Sequence[str], frequencies: Frequencies, count: int) -> tuple[str, ...]:
+    """Return at most `count` words of earlier questions (oldest first) that a question lacks, best first.
 
     A word counts by its rarity, and half as much for each turn that it is older.
     """
     found = lacking(question, earlier, frequencies)
-    return heaviest([(DECAY**word.age * word.rarity, word) for word in found], count)
+    return top_words([(DECAY**word.age * word.rarity, word) for word in found], count)
 
 
-def heaviest(weighted: Iterable[tuple[float, Word]], count: int, least: float = 0.0) -> tuple[str, ...]:
-    """Return at most `count` of the heaviest words, without those whose terms the ones before have.
+def top_words(weighted: Iterable[tuple[float, Word]], count: int, least: float = 0.0) -> tuple[str, ...]:
+    """Return at most `count` words, heaviest first, without those whose terms the ones before have.
 
     `least` is the share of the heaviest's weight that a word must have.
     """
@@ -115,9 +115,9 @@ def heaviest(weighted: Iterable[tuple[float, Word]], count: int, least: float = 
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Cut a text into words as a person reads them, in order; Chinese by the dictionary, with guesses at names.
+    """Split a text into words, in order; Chinese by jieba, with guesses at names.
 
-    What is longer than any word, such as a hash, is left out.
+    Longer strings, such as hashes, are left out.
     """
     return _words(text)
 

@@ -1,9 +1,9 @@
 """Whether a question by itself lacks the thing that it asks about: "How long does it take?", 那明天呢？ Pure.
 
-Such a question names no thing, only what is asked of one. English shows this by place: a clause has a predicate, so
-that the one telling word beside a pronoun says what it does or how it is, unless it stands as a noun does. Chinese
-shows it by kind: the dictionary tells things from what is said of them. In doubt a question has its object, and is
-searched. All this is of first questions: a later one may find its object in the conversation.
+Such a question names no thing, only what is asked about one. English shows this by position: a clause has a predicate,
+so that the only content word beside a pronoun is the predicate, unless it is in the position of a noun. Chinese shows
+it by the part of speech in the dictionary. In doubt a question has its object, and is searched. This applies to first
+questions only: a later one may have its object in the conversation.
 """
 
 import re
@@ -36,7 +36,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d年?")
 _WORD = re.compile(r"\w+(?:[-.'’/+#@&:]\w+)*|[^\w\s]")
 # What a noun follows. The words between say nothing of it: "the other two lamps".
 _BEFORE_A_NOUN = frozenset(words_of(__file__, "before_a_noun"))
-# After "is this", "why does that" comes no noun but what is said of it, where it is the only word that tells something.
+# After "is this", "why does that" the only content word is a predicate, not a noun.
 _POINTS_AT_ONE = frozenset(["this", "that", "these", "those"])
 _ITS_PREDICATE = re.compile(
     r"^\W*(?:(?:and|but|so|why|how|when|where|since|if)\W+)*"

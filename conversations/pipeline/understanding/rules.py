@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement
 from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces, names_another
-from conversations.pipeline.understanding.coreference import wanted_together, with_carried_words
+from conversations.pipeline.understanding.coreference import carry_over_query, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
 from ragsite.language import GREETS_EN, GREETS_ZH, language_of
@@ -22,17 +22,17 @@ from retrieval.engine.fulltext import Frequencies
 POINTING = ("pronoun", "continuation")
 # How specific a question is that stands alone, see `keywords.specificity`.
 ENOUGH = 1.5
-# The same where the documents speak of it and of the conversation together; English seldom leaves out what it speaks of
-# without a sign, so that there it says less.
+# The same if passages join the question and the conversation. Lower for English, which seldom leaves out its subject
+# without a sign.
 ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
-# From which `evidence.agreement` on they do a little, and fully.
+# The `carry_over.agreement` from which passages join them a little, and fully.
 TOGETHER = (0.2, 0.6)
-# A question that is this much less specific than one that stands alone depends as one that points.
+# A question that is this much less specific than one that stands alone depends as fully as one with a pronoun.
 LEANS_FULLY = 0.8
 LEAST_WEIGHT = 0.05
-# How far one may depend, at most, that names by itself what it asks of.
+# The highest weight of the conversation for a question that names its subject itself.
 INTRODUCES = 0.25
-# The weight of the question beside a rewriting of it, and where it depends fully beside its completed form.
+# The weight of the question beside its rewritten form, and of a fully dependent one beside its expanded form.
 BESIDE = 0.5
 
 _CHAT = re.compile(
@@ -55,11 +55,10 @@ _CHAT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What to do (`retrieve_vector`, `answer_chat`, `clarify`), what to search for with which weight, and why.
+    """The action (`retrieve_vector`, `answer_chat`, `clarify`), the queries with their weights, and the reason.
 
-    `carried` are the words of the conversation that the question is searched with, and `ranking_query` is what passages
-    are to answer: the question, with these where it depends on them. `clarify` has a query where a model might make
-    more of it.
+    `carried` are the words of the conversation added to the question, and `ranking_query` is what passages are judged
+    by: the question, with these words if it depends on them. `clarify` has a query if a model might understand more.
     """
 
     action: str
@@ -70,10 +69,11 @@ class Understanding:
 
 
 def understand(question: str, history: Sequence[PastTurn], known: Known) -> Understanding:
-    """Decide by rules; `history` is oldest first, and `known` what the documents hold of the conversation's words.
+    """Decide by rules; `history` is oldest first, and `known` has the conversation's words in the documents.
 
-    A question that depends on the conversation is searched as it stands and, beside it, with the words that it needs:
-    as much as itself where it points at them, else the less the more it says, but for what the documents say together.
+    A question that depends on the conversation is searched as it is and also with the words that it needs. The weight
+    of the latter is full if the question points at them; else it is lower the more specific the question is, unless
+    passages join question and conversation.
     """
     text = question.strip()
     if _CHAT.match(text):
@@ -108,18 +108,18 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
 
 
 def spoken_of(history: Sequence[PastTurn]) -> list[str]:
-    """Return the questions of a conversation (oldest first) that a later one may depend on: greetings leave nothing."""
+    """Return the questions of a conversation (oldest first) that a later one may depend on, without greetings."""
     return [turn.question for turn in history if not _CHAT.match(turn.question.strip())]
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return by what to look for passages that tell whether a question depends on earlier ones (oldest first), and how.
+    """Return the query text that finds passages which show whether a question depends on earlier ones (oldest first).
 
-    An empty string where the question itself tells that it stands alone, or nothing can tell.
+    An empty string where the question clearly stands alone, or no passage could show it.
     """
     text = question.strip()
     clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
-    return "" if clear else wanted_together(text, earlier, frequencies)
+    return "" if clear else carry_over_query(text, earlier, frequencies)
 
 
 def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float], ...]:

@@ -1,4 +1,4 @@
-"""What a turn may be answered from, by the choice of its session, and what that holds of its words."""
+"""The documents that a turn may be answered from, by its session's choice, and the turn's words in these documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,18 +23,18 @@ from retrieval.ranking.retrievers import in_database_within_timeout
 
 
 async def known_words(state: State) -> Known:
-    """Return what may be searched holds of the words of a later question and of those before it, and its languages.
+    """Return the words of a question and of those before it in the documents that may be searched, and their languages.
 
-    Raises `SearchFailed` when the database doesn't answer.
+    Raises `SearchFailed` if the database doesn't answer.
     """
     request, earlier = state.request, spoken_of(state.past.conversation)
     return await in_database_within_timeout(_of_session, request, earlier)
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
-    """Return what knowledge bases hold of the words of a question and of those before it (oldest first).
+    """Return the words of a question and of those before it (oldest first) in knowledge bases.
 
-    Of a question that nothing came before no words are looked up: what tells of them is what they lack.
+    Without earlier questions nothing is looked up, since there is nothing to carry over.
     """
     if not earlier:
         return Known(Frequencies(0, {}))
@@ -44,13 +44,13 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
     return Known(frequencies, held_together(text, frequencies) if text else ())
 
 
-# Titles of chosen documents that a question which names nothing is asked with: more would drown it.
+# Titles of chosen documents added to a question that names nothing; more would drown it.
 TITLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a turn may search: knowledge bases, of these only some documents where any are named."""
+    """What a turn may search: knowledge bases, and if `document_ids` are given, only these of their documents."""
 
     knowledge_base_ids: tuple[int, ...]
     document_ids: tuple[int, ...]

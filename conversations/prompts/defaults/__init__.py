@@ -1,6 +1,6 @@
 """The prompts that a new site starts with; administrators edit them as `PromptTemplate` rows.
 
-`{{ name }}` is replaced by a variable; see `prompts.VARIABLES` for which purpose has which.
+`{{ name }}` is replaced by a variable; `templates.VARIABLES` lists those of each purpose.
 """
 
 from conversations.prompts.defaults import en, zh

@@ -27,7 +27,7 @@ from retrieval.types import AnswerState
 from retrieval.web.snippets import marked
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
-_TONE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}
+_STATE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ class AnswerPage:
         """What is being done, or how it ended, in one line."""
         if self.streaming:
             doing = progress(self.answer)
-            return " · ".join((_("Nothing found on this"), doing)) if self.tone == AnswerState.NOTHING else doing
+            nothing = self.answer_state == AnswerState.NOTHING
+            return " · ".join((_("Nothing found on this"), doing)) if nothing else doing
         status, cited = self.answer.status, self.cited_count
         if status == Message.Status.STOPPED:
             text = _("Stopped")
@@ -150,11 +151,11 @@ class AnswerPage:
             text = _("Broken off") if any(texts(self.answer.blocks)) else _("No answer")
         elif status == Message.Status.INTERRUPTED:
             text = _("Interrupted")
-        elif self.tone == AnswerState.NEAREST:
+        elif self.answer_state == AnswerState.NEAREST:
             read = len(self.answer.citations)
             words = ngettext("%(count)d passage read", "%(count)d passages read", read) % {"count": read}
             return " · ".join((_("Nothing answers this directly"), words))
-        elif self.tone == AnswerState.NOTHING:
+        elif self.answer_state == AnswerState.NOTHING:
             return _("Nothing found on this")
         elif self.unfounded:
             text = _("Answered without a source")
@@ -171,13 +172,13 @@ class AnswerPage:
     @property
     def mark(self) -> str:
         """The icon beside the line once it has ended."""
-        if self.answer.status == Message.Status.COMPLETED and (self.tone in _TONE_MARKS or self.unfounded):
-            return _TONE_MARKS.get(self.tone, "info")
+        if self.answer.status == Message.Status.COMPLETED and (self.answer_state in _STATE_MARKS or self.unfounded):
+            return _STATE_MARKS.get(self.answer_state, "info")
         return _MARKS.get(self.answer.status, "triangle-alert")
 
     @property
-    def tone(self) -> str:
-        """The answer's state; that of a quoting answer from before there were states by what it names. May be empty."""
+    def answer_state(self) -> str:
+        """The answer's state, may be empty; of a quoting answer from before there were states, by its citations."""
         if self.answer.answer_state or not self.unfounded or self.model != QUOTING:
             return self.answer.answer_state
         return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
@@ -294,7 +295,7 @@ class AnswerPage:
         """Return what Markdown needs to know of the answer's sources."""
         markers = {}
         # Of what may not answer, the reader sees at once where it stands.
-        names = {card.number: card.named for card in self.cards} if self.tone == AnswerState.NEAREST else {}
+        names = {card.number: card.named for card in self.cards} if self.answer_state == AnswerState.NEAREST else {}
         verdicts = labels.by_marker(self.answer.checks)
         for item in self.answer.citations:
             number = item["index"]

@@ -55,7 +55,7 @@ class Stream:
         self._records = Records()
         self._events = 0
         self._context = page.context()
-        self._tone = page.tone
+        self._answer_state = page.answer_state
         for block in page.answer.blocks:
             if block["id"] in page.answer.open and block["kind"] == "text":
                 self._text(block["id"]).feed(block["text"])
@@ -83,8 +83,8 @@ class Stream:
                 return [_part(self.page, "thinking") if begins else self._appended("thinking", escape(event.text))]
             case SourcesEvent():
                 self._context = self.page.context()
-                self._tone = self.page.tone
-                fragments = "".join(_part(self.page, part) for part in ("line", "tone", "cards"))
+                self._answer_state = self.page.answer_state
+                fragments = "".join(_part(self.page, part) for part in ("line", "state", "cards"))
                 if not self.page.answer.blocks:
                     return [fragments]
                 # What was written before its sources were known is read again.
@@ -118,8 +118,8 @@ class Stream:
                 return [_part(self.page, "foot")]
             case DoneEvent():
                 frames = [frame for block_id in still_open for frame in self._end(block_id)]
-                parts = "".join(_part(self.page, part) for part in ("line", "tone", "foot"))
-                if self.page.answer.checks or self.page.tone != self._tone:  # shown at each citation
+                parts = "".join(_part(self.page, part) for part in ("line", "state", "foot"))
+                if self.page.answer.checks or self.page.answer_state != self._answer_state:  # shown at each citation
                     blocks = self.page.blocks_html()
                     frames.append(self._records.record(f"{self.page.message_id}-blocks", blocks, 0, "*"))
                 return [*frames, parts]

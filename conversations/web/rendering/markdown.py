@@ -59,7 +59,8 @@ class Marker:
 class Context:
     """What rendering needs beside the text: the known citations by number, and the text that may lend links.
 
-    `uncited` has the verdicts on sentences that name no source, though they state what stands in none, by `squeezed`.
+    `uncited` has the verdicts on sentences that cite nothing, though they state what is in no source, by their
+    `letters_and_digits`.
 
     A context serves one reading of an answer from its beginning, since it counts how often each number came.
     """

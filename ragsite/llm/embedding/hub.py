@@ -1,8 +1,8 @@
 """Fetching the models that fastembed knows from the Hugging Face Hub, or from the mirror that `HF_ENDPOINT` names.
 
-The library's own download begins a file anew when it was cut off. Here what has come stays, and the rest is asked for:
-models are hundreds of megabytes, and lines from a basement are what they are. A download keeps to the one revision
-that it began with, and every file to the checksum that the hub told of it.
+The library's own download starts a file again when it was cut off. Here the part that has arrived is kept and the rest
+is requested: models are hundreds of megabytes, and connections are often slow. All files of a download are of the
+revision that it began with, and each is compared with the checksum that the hub gives.
 """
 
 import hashlib

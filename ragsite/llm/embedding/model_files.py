@@ -76,7 +76,7 @@ def known_to_fastembed(name: str) -> dict[str, Any] | None:
 
 
 def wanted(known: dict[str, Any] | None) -> Callable[[str], bool]:
-    """Return what tells of a path, as `onnx/model.onnx`, whether a model needs it or should keep it."""
+    """Return a predicate for paths, such as `onnx/model.onnx`: whether the model needs or should keep that file."""
     weights = [known["model_file"], *known["additional_files"]] if known else _WEIGHTS
     names = {*NEEDED, *_OPTIONAL, *weights}
     return lambda path: path in names or bool(_KEPT.fullmatch(path) and (not known or "onnx" not in path.lower()))
@@ -159,7 +159,7 @@ def check(staging: Path, name: str) -> int:
     return embedder.dimension
 
 
-def settle(staging: Path, name: str) -> Path:
+def install_checked_files(staging: Path, name: str) -> Path:
     """Put checked files in the model's place; raises `Refused` where there are some already."""
     target = folder_of(name)
     if target.exists():

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         wait_for_database: Callable[[], object] | None = None,
         **options: Any,
     ) -> None:
-        """Serve until stopped; a reason not to start is told, with exit code 1."""
+        """Serve until stopped; if it can't start, print the reason and exit with code 1."""
         from ragsite.runtime import http_server
 
         try:

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         startup.add_data_folder(parser)
 
     def handle(self, *args: Any, database_is_ready: bool = False, **options: Any) -> None:
-        """Work until stopped; a reason not to start is told, with exit code 1."""
+        """Work until stopped; if it can't start, print the reason and exit with code 1."""
         from ragsite.runtime import cluster
 
         try:

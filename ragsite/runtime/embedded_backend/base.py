@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which starts the embedded server when a connection is first wanted."""
+"""Django's PostgreSQL backend, which starts the embedded server on the first connection."""
 
 from contextlib import suppress
 from typing import Any
@@ -13,13 +13,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A connection to the embedded PostgreSQL through its Unix socket."""
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return psycopg's parameters; starts the server and creates the database when they are missing."""
+        """Return psycopg's parameters; starts the server if it isn't running."""
         params: dict[str, Any] = super().get_connection_params()
         params["host"] = embedded.socket_directory()
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Connect; on the very first connection of a new data folder, create the database."""
+        """Connect; creates the database if it doesn't exist."""
         try:
             return super().get_new_connection(conn_params)
         except psycopg.OperationalError as error:
@@ -28,7 +28,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             name = conn_params["dbname"]
             created = psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
             where = {"host": conn_params["host"], "user": conn_params.get("user"), "dbname": "postgres"}
-            # The processes of a first start come here at the same moment: the later one finds it made.
+            # Several processes of a first start may try this at the same time.
             late = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
             with psycopg.connect(**where, autocommit=True) as connection, late:
                 connection.execute(created)

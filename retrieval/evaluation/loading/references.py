@@ -22,7 +22,7 @@ class Reference:
 
     By what it has: `passage`, an id in a corpus; or `document`, the name of a file, any passage of which is right; or
     `document` and `text`, the words of one of its passages, with `chunk_id` and `document_id` as they were. `name` is
-    any of an id, a file's name or a chunk's id, as people write it; `settle` makes one of the others of it.
+    any of an id, a file's name or a chunk's id, as people write it; `resolve_names` makes one of the others of it.
     """
 
     grade: int = 1
@@ -68,7 +68,7 @@ class Target:
     document_ids: frozenset[int] = frozenset()
 
 
-def settle(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Reference | None]:
+def resolve_names(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Reference | None]:
     """Return each reference as it will be kept, or None for what the base does not have.
 
     A name is looked up as an id of the corpus, then as a file's name, then, when it is a number, as a chunk's id.
@@ -138,7 +138,7 @@ class _Finder:
                 self._contents[document.pk] = list(document.chunks.select_related("document"))
             everywhere += self._contents[document.pk]
         same = [other for other in everywhere if other.content == reference.text]
-        return _target(reference, same or alike(reference.text, everywhere))
+        return _target(reference, same or similar_chunks(reference.text, everywhere))
 
     def _documents(self, reference: Reference) -> list[Document]:
         """Return the document that was meant; or those of its name, when it was uploaded anew."""
@@ -146,7 +146,7 @@ class _Finder:
         return [document] if document else self._by_name.get(reference.document, [])
 
 
-def alike(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
+def similar_chunks(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
     """Return the chunks that hold much of a passage's words, or whose words it holds, in the same order."""
     wanted = _pairs(text)
     found = []

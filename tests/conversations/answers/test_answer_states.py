@@ -1,4 +1,4 @@
-"""The three tones of an answer: decided once in the pipeline, the same wherever the answer is shown or counted."""
+"""The three states of an answer: decided once in the pipeline, the same wherever the answer is shown or counted."""
 
 import json
 import logging
@@ -59,7 +59,7 @@ async def answer_of(session: ChatSession) -> Message:
 
 
 def told(events: list[Event]) -> list[str | None]:
-    """Return what was told of the tone before any text, and at the end."""
+    """Return the state that was sent before any text, and at the end."""
     first = next(index for index, event in enumerate(events) if isinstance(event, Delta))
     before = [event.answer_state for event in events[:first] if isinstance(event, SourcesEvent)]
     return [*before, *(event.answer_state for event in events if isinstance(event, DoneEvent))]

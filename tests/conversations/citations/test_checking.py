@@ -9,8 +9,8 @@ from conversations.citations.claims import Claim, claims
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
 from conversations.citations.rules.substitutions import exchanged
-from conversations.citations.spelling import spelled
 from conversations.citations.verdict import check, check_claim
+from conversations.citations.word_tokens import word_tokens
 from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
 
 PAIRS = Path(__file__).parents[1] / "data"
@@ -326,7 +326,7 @@ def test_facts_are_worked_out_and_told_from_those_of_other_things(
 
 
 def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
-    assert list(exchanged("A " * 450, spelled("A B " * 1_000))) == []
+    assert list(exchanged("A " * 450, word_tokens("A B " * 1_000))) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from conversations import services
 from conversations.history import branch_of, complete_turns
 from conversations.memory import relevance
-from conversations.memory.relevance import Found, relevant_turns, store_vector
+from conversations.memory.relevance import RelevantTurns, relevant_turns, store_vector
 from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.pipeline.nodes import relevant_history, search
 from conversations.pipeline.nodes.relevant_history import RelevantHistory
@@ -42,7 +42,9 @@ def talk(session: ChatSession, pairs: Sequence[tuple[str, str]] = TALK) -> list[
     return turns
 
 
-async def found(session: ChatSession, turns: list[Turn], question: str, *, recent: int = 0, limit: int = 2) -> Found:
+async def found(
+    session: ChatSession, turns: list[Turn], question: str, *, recent: int = 0, limit: int = 2
+) -> RelevantTurns:
     branch = await in_database(branch_of, session.pk, turns[-1].pk)
     last = await in_database(complete_turns, branch[len(branch) - recent :])
     return await relevant_turns(question, branch, last, limit)
@@ -173,10 +175,10 @@ async def test_they_are_sought_by_the_rewritten_question_while_passages_are_sear
     searched, asked = asyncio.Event(), []
     rankings_of = search.rankings_of
 
-    async def awaited(question: str, *args: object) -> Found:
+    async def awaited(question: str, *args: object) -> RelevantTurns:
         asked.append(question)
         await asyncio.wait_for(searched.wait(), 8)
-        return Found(by="words")
+        return RelevantTurns(by="words")
 
     async def found(request: SearchRequest) -> SearchResult:
         searched.set()

@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, run_checks
 
 from conversations.pipeline.graph import Graph, GraphError, Node, When
 from conversations.pipeline.hooks import HookError, load_hooks
-from conversations.pipeline.validation import problems
+from conversations.pipeline.validation import graph_problems
 from ragsite.db import PATIENCE
 from tests.conversations.nodes import make_node
 
@@ -15,7 +15,7 @@ HERE = "tests.conversations.pipeline.test_graph_validation"
 
 
 def found(*nodes: Node) -> list[tuple[str, str, str]]:
-    return [(problem.kind, problem.message, problem.hint) for problem in problems(Graph([FIRST, *nodes]))]
+    return [(problem.kind, problem.message, problem.hint) for problem in graph_problems(Graph([FIRST, *nodes]))]
 
 
 def checks() -> list[CheckMessage]:
@@ -23,7 +23,7 @@ def checks() -> list[CheckMessage]:
 
 
 def test_the_default_pipeline_has_no_problems() -> None:
-    assert problems(Graph.from_settings()) == []
+    assert graph_problems(Graph.from_settings()) == []
     assert checks() == []
 
 
@@ -90,7 +90,7 @@ def test_nodes_side_by_side_that_touch_the_same_field_are_found() -> None:
 
 
 def test_a_pipeline_that_never_begins_or_says_nothing_is_found() -> None:
-    names = {problem.message.split("'")[1] for problem in problems(Graph([make_node("a")]))}
+    names = {problem.message.split("'")[1] for problem in graph_problems(Graph([make_node("a")]))}
     assert names == {"started", "answer.blocks"}
 
 

@@ -16,18 +16,18 @@ from tests.fakes.llm import FakeLLM
 @given(st.floats(0.5, 4.0), st.lists(st.tuples(st.integers(0, 20_000), st.integers(0, 100_000)), max_size=20))
 def test_the_factor_stays_within_its_bounds(factor: float, reports: list[tuple[int, int]]) -> None:
     for estimated, reported in reports:
-        factor = calibration.moved(factor, estimated, reported) or factor
+        factor = calibration.updated_factor(factor, estimated, reported) or factor
         assert calibration.LOWEST - 1e-9 <= factor <= calibration.HIGHEST + 1e-9
 
 
 def test_it_rises_quickly_and_falls_slowly() -> None:
-    assert calibration.moved(1.0, 1000, 1400) == pytest.approx(1.2)
-    assert calibration.moved(1.4, 1000, 1000) == pytest.approx(1.36)
+    assert calibration.updated_factor(1.0, 1000, 1400) == pytest.approx(1.2)
+    assert calibration.updated_factor(1.4, 1000, 1000) == pytest.approx(1.36)
 
 
 @pytest.mark.parametrize(("estimated", "reported"), [(1000, 0), (1000, 300), (1000, 9000), (100, 130)])
 def test_what_says_nothing_is_not_learned_from(estimated: int, reported: int) -> None:
-    assert calibration.moved(1.0, estimated, reported) is None
+    assert calibration.updated_factor(1.0, estimated, reported) is None
 
 
 @pytest.mark.django_db

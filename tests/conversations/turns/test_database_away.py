@@ -61,7 +61,7 @@ async def test_an_answer_waits_to_be_stored(
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
     monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 0.02)
     monkeypatch.setattr(db, "PAUSE", 0.02)
-    monkeypatch.setattr(checkpoints, "BEAT", 0.02)
+    monkeypatch.setattr(checkpoints, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(checkpoints, "_store", away(3, checkpoints._store))
     monkeypatch.setattr(turn_store, "finish", away(2, turn_store.finish))
     monkeypatch.setattr(turn_store, "save_citations", away(2, turn_store.save_citations))

@@ -43,8 +43,8 @@ MOST = {
 @pytest.fixture
 def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     # However long a turn takes, it makes no checkpoint on the way, and needn't ask again which space is active.
-    monkeypatch.setattr(checkpoints, "moment", asyncio.Event().wait)
-    monkeypatch.setattr(spaces, "SEEN_SECONDS", 600.0)
+    monkeypatch.setattr(checkpoints, "next_tick", asyncio.Event().wait)
+    monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 600.0)
     settings.PIPELINE_HOOKS = ["tests.benchmarks.conversations.counting.name_node"]
     lifecycle.pipeline.cache_clear()
     with counted() as counts:

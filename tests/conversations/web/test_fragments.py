@@ -301,7 +301,7 @@ def test_an_answer_that_names_no_source_is_not_ticked(fields: dict[str, str], te
 
 
 def ended(state: str | None, text: str = "30 days [1].", status: Any = "completed") -> list[Event]:
-    """Return the events of an answer with a tone."""
+    """Return the events of an answer with a state."""
     citations = [] if state == "nothing" else CITATIONS
     return numbered([
         SourcesEvent(citations=citations, answer_state=state),
@@ -360,13 +360,13 @@ def test_a_tone_that_is_told_only_at_the_end_is_shown_throughout() -> None:
     assert streamed(events) == streamed([sources, *text, done]) == squeeze(answer_html(page_of(fold(events))))
 
 
-@pytest.mark.parametrize(("citations", "tone"), [(CITATIONS, "nearest"), ([], "nothing")])
-def test_a_quoting_answer_from_before_there_were_tones_has_one(citations: list[Any], tone: str) -> None:
+@pytest.mark.parametrize(("citations", "state"), [(CITATIONS, "nearest"), ([], "nothing")])
+def test_a_quoting_answer_from_before_there_were_states_has_one(citations: list[Any], state: str) -> None:
     events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="None.")]
     old = page_of(fold([*events, DoneEvent(status="completed")]), action="retrieve_vector", model="extractive")
-    assert old.tone == tone
+    assert old.answer_state == state
     quoted = page_of(fold(ended(None)), action="retrieve_vector", model="extractive")
-    assert (quoted.tone, quoted.mark) == ("", "check")
+    assert (quoted.answer_state, quoted.mark) == ("", "check")
 
 
 def test_a_failure_says_why_and_offers_another_try() -> None:

@@ -64,9 +64,9 @@ def test_the_indexer_leads_from_words_to_vectors(base: KnowledgeBase, indexer: F
         for held in claims:
             _look(held.document_id, seen)
             time.sleep(0.6)
-            ingestion.report(held, 50)
+            ingestion.report_progress(held, 50)
             _look(held.document_id, seen)
-            ingestion.finish(held)
+            ingestion.finish_indexing(held)
 
     indexer.index_words = index_words
     indexer.index_meaning = index
@@ -90,7 +90,7 @@ def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: Knowl
     held = claims.claim_indexing(document.pk)
     assert held is not None
     assert claims.claim_indexing(document.pk) is None
-    ingestion.pause(held, 50)
+    ingestion.release_claim(held, 50)
     document.refresh_from_db()
     assert (document.status, document.progress, document.heartbeat_at) == ("chunked", 67, None)
     assert ingestion.ingest(document.pk)
@@ -129,7 +129,7 @@ def test_scanned_pages_are_read_once_the_words_that_are_there_are_found(
     assert ingestion.parse_and_index_words(document.pk)
     held = claims.claim_indexing(document.pk)
     assert held is not None
-    ingestion.finish(held)
+    ingestion.finish_indexing(held)
     document.refresh_from_db()
     assert (document.status, document.scanned_pages, document.reads_scans) == ("queued", 1, True)
     assert [chunk.content for chunk in document.chunks.all()] == ["Printed words."]
@@ -252,10 +252,10 @@ def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(
 
     def index(claims: Iterable[Claim]) -> None:
         for held in claims:
-            with ingestion.guarded(held):
+            with ingestion.fail_document_on_error(held):
                 if away.pop():
                     raise OperationalError("server closed the connection unexpectedly") from psycopg.OperationalError()
-                ingestion.finish(held)
+                ingestion.finish_indexing(held)
 
     indexer.index_meaning = index
     document = add(base)
@@ -320,7 +320,7 @@ def test_calls_that_nobody_needs_leave_the_queue() -> None:
 def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     def refuse(claims: Iterable[Claim]) -> None:
         for held in claims:
-            with ingestion.guarded(held):
+            with ingestion.fail_document_on_error(held):
                 raise Unreachable(where="http://models")
 
     indexer.index_meaning = refuse
@@ -387,7 +387,7 @@ def test_cancelling_while_indexing_stops_the_work(base: KnowledgeBase, indexer: 
         for held in claims:
             services.cancel_document(document)
             time.sleep(0.6)
-            ingestion.report(held, 50)
+            ingestion.report_progress(held, 50)
             raise AssertionError("It went on indexing.")
 
     indexer.index_meaning = index
@@ -461,7 +461,7 @@ def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> Non
     assert ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("ready", 2)
-    with pytest.raises(claims.Lost):  # the dead one, should it wake up
+    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
         held.update(progress=99)
     document.refresh_from_db()
     assert document.progress == 100
@@ -479,8 +479,8 @@ def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeB
     assert OrmQ.objects.count() == 1
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("chunked", 2)
-    with pytest.raises(claims.Lost):  # the dead one, should it wake up
-        ingestion.finish(held)
+    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
+        ingestion.finish_indexing(held)
     assert ingestion.ingest(document.pk)
     assert set(document.chunks.values_list("pk", flat=True)) == chunks
 
@@ -522,7 +522,7 @@ def test_a_slow_worker_can_not_store_after_another_took_over(base: KnowledgeBase
     assert ingestion.ingest(document.pk)
     ids = set(document.chunks.values_list("pk", flat=True))
     reading = ingestion._Reading(held, timeout_s=900)
-    with pytest.raises(claims.Lost):
+    with pytest.raises(claims.ClaimLost):
         ingestion._store(held, passages.Store(document, tmp_path, []), iter([]), reading)
     assert set(document.chunks.values_list("pk", flat=True)) == ids
 
@@ -580,7 +580,7 @@ def test_a_document_that_takes_long_to_store_stays_its_workers(
     def take_back() -> None:
         begun.wait(60)
         while not ended.is_set():
-            looks.append(ingestion.take_back_stalled())
+            looks.append(ingestion.requeue_stale_claims())
         connections.close_all()
 
     monkeypatch.setattr(passages.Store, "replace", slow)

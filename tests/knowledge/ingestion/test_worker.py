@@ -57,7 +57,7 @@ def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase, 
                 _until(lambda: Document.objects.get(pk=second.pk).status == "chunked")
                 read.set()
             if held is not None:
-                ingestion.finish(held)
+                ingestion.finish_indexing(held)
 
     indexer.index_meaning = index
     worker.work()
@@ -76,7 +76,7 @@ def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: Knowledge
                 late.append(add(base, "late.md", b"# Late"))
                 _until(lambda: Document.objects.get(pk=late[0].pk).status == "chunked")
             if held is not None:
-                ingestion.finish(held)
+                ingestion.finish_indexing(held)
 
     indexer.index_meaning = index
     assert worker.work() == 2
@@ -90,7 +90,7 @@ def test_the_indexer_is_told_before_it_has_to_wait(base: KnowledgeBase, indexer:
         for held in claims:
             heard.append(held is not None)
             if held is not None:
-                ingestion.finish(held)
+                ingestion.finish_indexing(held)
 
     indexer.index_meaning = index
     worker.work()
@@ -126,7 +126,7 @@ def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase,
 def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     kept = []
-    with claims.Heart() as heart:
+    with claims.HeartbeatThread() as heart:
         for number in range(2):
             document = add(base, f"{number}.md", f"# {number}".encode())
             ingestion.parse_and_index_words(document.pk)
@@ -137,7 +137,7 @@ def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.
         begun = [Document.objects.get(pk=held.document_id).heartbeat_at for held in kept]
         for held, before in zip(kept, begun, strict=True):
             _until(lambda held=held, before=before: Document.objects.get(pk=held.document_id).heartbeat_at > before)
-        ingestion.pause(kept[0], 10)
+        ingestion.release_claim(kept[0], 10)
         time.sleep(0.15)
         assert Document.objects.get(pk=kept[0].document_id).heartbeat_at is None  # it beats no more
         services.cancel_document(Document.objects.get(pk=kept[1].document_id))
@@ -262,7 +262,7 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
                 add(base, "late.md", b"# Late")
                 _until(lambda: base.documents.get(original_filename="late.md").status == "chunked")
             if held is not None:
-                ingestion.finish(held)
+                ingestion.finish_indexing(held)
 
     monkeypatch.setattr(worker, "_read", read_until_indexing_begins)
     indexer.index_meaning = index
@@ -336,7 +336,7 @@ def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> Non
             _until(lambda late=late: Document.objects.get(pk=late.pk).status == "ready")
         return "done"
 
-    assert worker.beside(evaluate) == "done"
+    assert worker.run_while_ingesting(evaluate) == "done"
 
 
 def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, mon
 
     monkeypatch.setattr(worker, "_something_waits", away)
     with pytest.raises(ZeroDivisionError):
-        worker.beside(fail)
+        worker.run_while_ingesting(fail)
 
 
 def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(

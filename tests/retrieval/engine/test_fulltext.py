@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from retrieval.engine import fulltext
-from retrieval.engine.fulltext import Term, could_reach
+from retrieval.engine.fulltext import Term, candidates_tsquery
 
 
 def matches(query: str, lexemes: set[str]) -> bool:
@@ -31,7 +31,7 @@ def test_no_passage_that_could_reach_the_score_is_missed(seed: int, most: int, m
     terms.sort(key=lambda term: term.frequency)
     total = sum(term.highest_score for term in terms)
     for needed in (0.0, *(rng.uniform(0, total) for _ in range(6))):
-        query = could_reach(terms, needed)
+        query = candidates_tsquery(terms, needed)
         for held in passages(terms):
             if sum(term.highest_score for term in held) > needed:
                 assert matches(query, {term.lexemes[rng.randrange(2)] for term in held})
@@ -42,7 +42,7 @@ def test_nothing_is_scored_that_can_not_reach_the_score(seed: int) -> None:
     rng = random.Random(seed)
     terms = [Term(rng.uniform(0.1, 9), 1, (f"1:{n}",)) for n in range(6)]
     needed = rng.uniform(0.1, sum(term.highest_score for term in terms))
-    query = could_reach(terms, needed)
+    query = candidates_tsquery(terms, needed)
     for held in passages(terms):
         if sum(term.highest_score for term in held) < needed * (1 - 1e-9):
             assert not matches(query, {term.lexemes[0] for term in held})

@@ -221,7 +221,7 @@ async def test_a_search_caught_by_the_drop_asks_the_new_space(
     old = await in_database(spaces.active_space)
     await in_database(reembed, "--model", "second")
     monkeypatch.setattr(spaces, "_seen", (time.monotonic(), old))
-    monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
+    monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 60.0)
     found = await engine.search_vectors(text_of(5), [base.pk], 1)
     assert (await Chunk.objects.aget(pk=found[0][0])).content == text_of(5)
     assert spaces.seen() != old
@@ -239,11 +239,11 @@ async def test_which_space_is_active_is_asked_for_now_and_then(
 
     monkeypatch.setattr(spaces, "active_space", ask)
     spaces.forget_active_space()
-    monkeypatch.setattr(spaces, "SEEN_SECONDS", 60.0)
+    monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 60.0)
     for _search in range(3):
         await engine.search_vectors(text_of(5), [base.pk], 1)
     assert len(asked) == 1
-    monkeypatch.setattr(spaces, "SEEN_SECONDS", 0.0)
+    monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 0.0)
     await engine.search_vectors(text_of(5), [base.pk], 1)
     assert len(asked) == 2
 

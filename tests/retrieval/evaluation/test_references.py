@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document, KnowledgeBase
-from retrieval.evaluation.loading.references import Reference, Target, alike, resolve, settle
+from retrieval.evaluation.loading.references import Reference, Target, resolve, resolve_names, similar_chunks
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +102,7 @@ def test_another_base_is_not_searched(base: KnowledgeBase, document: Document, c
     other = factories.make_knowledge_base(colleague)
     for reference in (reference_to(document, 0), Reference(document="Handbook.pdf")):
         assert resolve(other.pk, [reference]) == {reference: None}
-        assert settle(other.pk, [reference])[reference] is None
+        assert resolve_names(other.pk, [reference])[reference] is None
 
 
 def test_names_are_looked_up_as_passage_then_file_then_chunk(base: KnowledgeBase, document: Document) -> None:
@@ -123,7 +123,7 @@ def test_names_are_looked_up_as_passage_then_file_then_chunk(base: KnowledgeBase
         Reference(passage="none"): None,
         Reference(document="none.pdf"): None,
     }
-    assert settle(base.pk, wanted) == wanted
+    assert resolve_names(base.pk, wanted) == wanted
 
 
 def test_a_passage_of_a_corpus_is_named_by_its_id(base: KnowledgeBase) -> None:
@@ -152,6 +152,6 @@ def test_any_number_of_references_takes_few_queries(
 
 def test_passages_with_little_in_common_are_not_alike(document: Document) -> None:
     chunks = list(document.chunks.all())
-    assert alike("The warranty of the buyer, within thirty years.", chunks) == []
-    assert [chunk.content for chunk in alike("It covers faults of material", chunks)] == [WARRANTY]
-    assert alike("", chunks) == []
+    assert similar_chunks("The warranty of the buyer, within thirty years.", chunks) == []
+    assert [chunk.content for chunk in similar_chunks("It covers faults of material", chunks)] == [WARRANTY]
+    assert similar_chunks("", chunks) == []

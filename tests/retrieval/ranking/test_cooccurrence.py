@@ -36,7 +36,7 @@ def test_the_likely_passages_are_those_that_a_search_finds(
     monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
     found = [chunk_id for chunk_id, _score in fulltext.search(text, bases, 2)]
     held = IndexEntry.objects.in_bulk(found)
-    likely = fulltext.likely(terms(text), fulltext.frequencies(terms(text), bases), 2)
+    likely = fulltext.terms_of_top_passages(terms(text), fulltext.frequencies(terms(text), bases), 2)
     assert [sorted(weights.indices()) for weights in likely] == [sorted(held[pk].weights.indices()) for pk in found]
 
 

@@ -190,11 +190,11 @@ def test_runs_are_plotted_and_compared(as_owner: Client, golden: EvaluationSet) 
 
 def test_a_run_shows_what_answers_would_be(as_owner: Client, golden: EvaluationSet) -> None:
     old = make_run(golden)
-    assert "tones" not in text_of(as_owner.get(url("evaluation-run", old.pk)))
+    assert "answer-states" not in text_of(as_owner.get(url("evaluation-run", old.pk)))
     run = make_run(golden, answer_states={"answered": 1204, "nothing": 7})
     run.results.update(answer_state="nearest")
     for page in (url("evaluation-run", run.pk), url("evaluation-set", golden.pk)):
-        shown = BeautifulSoup(text_of(as_owner.get(page)), "html.parser").select(".tones li")
+        shown = BeautifulSoup(text_of(as_owner.get(page)), "html.parser").select(".answer-states li")
         words = [" ".join(item.get_text(" ").split()) for item in shown]
         assert words == ["Answered 1,204", "Closest passages only 0", "Nothing found 7"]
     assert "Closest passages only</dd>" in text_of(as_owner.get(url("evaluation-run", run.pk)))

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.coreference import pair, resolve, wanted_together, with_carried_words
+from conversations.pipeline.understanding.coreference import carry_over_query, pair, resolve, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity, words
 from retrieval.engine.fulltext import Frequencies
 
@@ -16,7 +16,7 @@ def frequencies(**held: int) -> Frequencies:
 
 
 def salient(question: str, earlier: Sequence[str], known: Frequencies, count: int = 4) -> tuple[str, ...]:
-    return keywords.salient(question, earlier, known, count)
+    return keywords.rarest_lacking(question, earlier, known, count)
 
 
 def test_rare_words_come_before_common_ones() -> None:
@@ -139,5 +139,5 @@ def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> Non
         "sort rows Why hash join faster?",
         ("hash join faster", "sort", "rows"),
     )
-    assert wanted_together("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
+    assert carry_over_query("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
     assert with_carried_words("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"

@@ -47,7 +47,7 @@ def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Setti
     assert len({total for _done, total in told}) == 1
     assert told[-1][0] == told[-1][1] > 23_000_000
     assert model_files.check(found.folder, NAME) == 384
-    model_files.settle(found.folder, NAME)
+    model_files.install_checked_files(found.folder, NAME)
     fake_hub.repositories.clear()
     assert LocalEmbedder(NAME).embed_query("Hello").shape == (384,)
 

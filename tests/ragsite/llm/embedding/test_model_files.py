@@ -36,7 +36,7 @@ def nothing(done: int, total: int) -> None:
 def add(origin: Path, name: str = "words") -> Path:
     staging = model_files.gather(origin, name, nothing)
     model_files.check(staging, name)
-    return model_files.settle(staging, name)
+    return model_files.install_checked_files(staging, name)
 
 
 def zipped(folder: Path, below: str = "words/") -> Path:
@@ -61,7 +61,7 @@ def test_a_model_comes_as_folder_or_archive_and_works(folder: Path, made: Callab
     staging = model_files.gather(made(folder), "words", lambda done, total: told.append((done, total)))
     assert model_files.added("words") is None
     assert model_files.check(staging, "words") == 16
-    placed = model_files.settle(staging, "words")
+    placed = model_files.install_checked_files(staging, "words")
     assert placed == model_files.added("words")
     assert "pytorch_model.bin" not in model_files.digests(placed)
     assert model_files.digests(placed)["model.onnx"] == model_files.sha256_of(folder / "model.onnx")
@@ -198,7 +198,7 @@ def test_nothing_takes_the_place_of_a_model(folder: Path) -> None:
     before = model_files.digests(placed)
     staging = model_files.gather(embedder.write(folder.parent / "other", dimension=4), "words", nothing)
     with pytest.raises(Refused, match="already"):
-        model_files.settle(staging, "words")
+        model_files.install_checked_files(staging, "words")
     assert model_files.digests(placed) == before
     np.testing.assert_equal(LocalEmbedder("words").dimension, 16)
 

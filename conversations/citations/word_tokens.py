@@ -17,8 +17,8 @@ _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    """A word as it is spelled, where it starts, and what all its forms have in common."""
+class WordToken:
+    """A word as it is written, where it starts, and a key that all its forms share."""
 
     text: str
     start: int
@@ -59,15 +59,15 @@ class Spelled:
         return str(rjieba.tag(self.text)[-1][1])
 
     @property
-    def tells(self) -> bool:
-        """Whether it is more than what binds other words."""
+    def is_content_word(self) -> bool:
+        """Whether it is neither a stop word nor a particle."""
         return self.key not in STOP_WORDS and self.key not in PARTICLES
 
 
-def spelled(text: str) -> list[Spelled]:
+def word_tokens(text: str) -> list[WordToken]:
     """Return the words, numbers and codes of a text."""
     return [
-        Spelled(word, match.start() + start, key_of(word))
+        WordToken(word, match.start() + start, key_of(word))
         for match in _WORD.finditer(text)
         for start, word in cut(match.group())
     ]

@@ -39,7 +39,7 @@ _HAN_DAY = re.compile(
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 
 
-class Moment(NamedTuple):
+class TimeOfDay(NamedTuple):
     """A time of day or a weekday: its value, its unit, and where it stands."""
 
     value: int
@@ -48,13 +48,13 @@ class Moment(NamedTuple):
     end: int
 
 
-def moments(text: str) -> Iterator[Moment]:
+def times_of_day(text: str) -> Iterator[TimeOfDay]:
     """Yield the times of day and weekdays in a text that is folded, the surest reading of a place first."""
     for match in _ENGLISH_DAY.finditer(text):
-        yield Moment(_DAYS.index(match[1].lower()) + 1, WEEKDAY, *match.span())
+        yield TimeOfDay(_DAYS.index(match[1].lower()) + 1, WEEKDAY, *match.span())
     if not text.isascii():
         for match in _HAN_DAY.finditer(text):
-            yield Moment("一二三四五六日".find(match[1].replace("天", "日")) + 1, WEEKDAY, *match.span())
+            yield TimeOfDay("一二三四五六日".find(match[1].replace("天", "日")) + 1, WEEKDAY, *match.span())
         for match in _CHINESE.finditer(text):
             part = match["part"]
             told = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
@@ -66,23 +66,23 @@ def moments(text: str) -> Iterator[Moment]:
                 half = "a" if hour == 11 else "p"
             else:
                 half = "" if not part or hour > 12 else "p" if part in _AFTERNOON else "a"
-            yield from _moment(hour, minute, half, match)
+            yield from _time_of_day(hour, minute, half, match)
     for pattern in (_ENGLISH, _WITH_COLON):
         for match in pattern.finditer(text):
             half = (match.groupdict().get("half") or "").lower()
-            yield from _moment(int(match["hour"]), int(match["minute"] or 0), half, match)
+            yield from _time_of_day(int(match["hour"]), int(match["minute"] or 0), half, match)
     for match in _NAMED.finditer(text):
-        yield Moment(HALF_DAY if match["noon"] else 0, DAY_TIME, *match.span())
+        yield TimeOfDay(HALF_DAY if match["noon"] else 0, DAY_TIME, *match.span())
 
 
-def _moment(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator[Moment]:
+def _time_of_day(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator[TimeOfDay]:
     """Yield a time of day; `half` is a for before noon, p for after it, and empty where it isn't said."""
     if hour > (12 if half else 24):
         return
     if half:
-        yield Moment((hour % 12 + (12 if half == "p" else 0)) * 60 + minute, DAY_TIME, *match.span())
+        yield TimeOfDay((hour % 12 + (12 if half == "p" else 0)) * 60 + minute, DAY_TIME, *match.span())
     else:
-        yield Moment(hour % 24 * 60 + minute, DAY_TIME if hour > 12 or not hour else DIAL, *match.span())
+        yield TimeOfDay(hour % 24 * 60 + minute, DAY_TIME if hour > 12 or not hour else DIAL, *match.span())
 
 
 def _number(digits: str) -> int:

@@ -1,7 +1,7 @@
-"""Mistakes in what a node's class says of itself, found before a graph is made of it.
+"""Finds mistakes in a node's class variables and methods before a graph is made of it.
 
-Most would not fail but be taken for something else: a string for a tuple of its letters, an unknown policy for `skip`,
-an asynchronous `wanted` for yes.
+Most of these would not fail but change the meaning: a string would be a tuple of its letters, an unknown policy `skip`,
+an asynchronous `wanted` always true.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ _LISTS = ("after", "branches", "reads", "may_read", "writes")
 _PLAIN = {"wanted": "state", "choose": "state", "message": "state, detail", "describe": "detail"}
 
 
-def mistakes(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong, each with how to correct it."""
+def node_problems(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield each problem of a node with a hint how to correct it."""
     for name in _LISTS:
         value = getattr(node, name)
         if value is None and name in ("after", "branches"):
