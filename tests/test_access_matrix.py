@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.files.base import ContentFile
 from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -77,6 +77,7 @@ def make_world(owner: User, member: User) -> World:
     link = ShareLink.objects.create(session=session, last_turn=answer.turn)
     assistant = Assistant.objects.create(name=f"Assistant {base.pk}", everyone=False)
     assistant.people.add(owner)
+    owner.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     assistant.versions.create(number=1)
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
