@@ -175,7 +175,10 @@ def test_the_changelog_tells_of_the_version_that_is_there() -> None:
 
 def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`", text)) - {"RELEVANCE_FLOOR", "PIPELINE_NODES"}  # which it tells are gone
+    names = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`", text)) - {
+        "RELEVANCE_FLOOR",
+        "PIPELINE_NODES",
+    }  # which it tells are gone
     assert len(names) > 10
     there = env.options.keys() | checks.RENAMED.keys()
     assert [name for name in names if name not in there and not hasattr(settings, name)] == []

@@ -9,8 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Chunk
-from ragsite.llm.embedding.embedding import configured
-from ragsite.llm.embedding.local import languages_of
+from ragsite.llm.embedding.embedding import configured, languages_of
 from retrieval.models import EmbeddingSpace
 
 NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
@@ -53,7 +52,7 @@ def notice_of(knowledge_base_id: int | None = None) -> Notice | None:
     else:
         chosen = configured()
         model = chosen.model
-        known = list(languages_of(model) if chosen.languages is None else chosen.languages)
+        known = languages_of(chosen)
     if not known:
         return None
     counts = passages_by_language(knowledge_base_id)

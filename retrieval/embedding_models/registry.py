@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 
 from ragsite.llm import secrets
 from ragsite.llm.embedding import model_files
-from ragsite.llm.embedding.local import BUNDLED, languages_of
+from ragsite.llm.embedding.embedding import EmbeddingModel, languages_of
+from ragsite.llm.embedding.local import BUNDLED
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.engine import reembedding
 from retrieval.engine.partitions import Busy
@@ -127,7 +128,7 @@ def languages(name: str, description: str = "") -> list[str]:
         return []
     if ", multilingual," in told or "multi-lingual" in told:
         return []
-    return languages_of(name)
+    return languages_of(EmbeddingModel("local", name))
 
 
 def weights_of(name: str) -> str:
@@ -267,7 +268,8 @@ def _notice() -> None:
 
 def _row(name: str, remote: bool, known: Sequence[str] | None = None, dimension: int | None = None) -> RegisteredModel:
     model = RegisteredModel(name=name, state=State.READY, source=Source.ENDPOINT, dimension=dimension)
-    model.languages = languages_of(name) if known is None else list(known)
+    languages = None if known is None else tuple(known)
+    model.languages = languages_of(EmbeddingModel("openai" if remote else "local", name, languages=languages))
     if remote:
         return model
     described = model_files.known_to_fastembed(name)

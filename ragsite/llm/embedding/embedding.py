@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from ragsite.llm.embedding import local
 from ragsite.llm.embedding.local import LocalEmbedder
 from ragsite.llm.embedding.remote import OpenAIEmbedder
 from ragsite.llm.errors import NotConfigured
@@ -85,11 +86,21 @@ def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
                 connect_timeout=settings.LLM_CONNECT_TIMEOUT,
                 idle_timeout=settings.EMBEDDING_TIMEOUT,
             )
-            # The language that the model's name tells, or none: such models know many.
-            languages = [language for language in ("zh", "en") if f"-{language}" in wanted.model.lower()][:1]
-            embedder = OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=languages)
+            embedder = OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=languages_of(wanted))
         _embedders[wanted] = embedder
         return embedder
+
+
+def languages_of(model: EmbeddingModel) -> list[str]:
+    """Return the languages that a model knows: those given, else as far as its name tells; empty means every language.
+
+    A model behind an endpoint whose name tells none knows many.
+    """
+    if model.languages is not None:
+        return list(model.languages)
+    if model.provider == "local":
+        return local.languages_of(model.model)
+    return [language for language in ("zh", "en") if f"-{language}" in model.model.lower()][:1]
 
 
 def _not_configured(detail: str) -> NotConfigured:

@@ -111,6 +111,11 @@ class EventSplitter:
         return next((at for at in starts if _so_far(self._held[at:])), len(self._held))
 
 
+# What opens and closes objects and strings: outside a string, and within one.
+_MARK = re.compile(r'[{}"]')
+_MARK_IN_STRING = re.compile(r'"|\\.', re.DOTALL)
+
+
 class _Scan:
     """Finds what ends an object, going on where it stopped when more has come."""
 
@@ -127,19 +132,16 @@ class _Scan:
 
     def end_of_object(self, text: str) -> int | None:
         """Return the position behind the object that begins the text, or None."""
-        while self._at < len(text):
-            mark = text[self._at]
-            if mark == "\\" and self._in_string:
-                if self._at + 1 == len(text):
-                    return None
-                self._at += 1
-            elif mark == '"':
+        while match := (_MARK_IN_STRING if self._in_string else _MARK).search(text, self._at):
+            self._at = match.end()
+            if match[0] == '"':
                 self._in_string = not self._in_string
-            elif not self._in_string and mark in "{}":
-                self._depth += 1 if mark == "{" else -1
-            self._at += 1
-            if not self._depth:
-                return self._at
+            elif match[0] in "{}":
+                self._depth += 1 if match[0] == "{" else -1
+                if not self._depth:
+                    return self._at
+        # What a backslash at the end stands before has not come yet.
+        self._at = len(text) - (self._in_string and self._at < len(text) and text.endswith("\\"))
         return None
 
 
