@@ -264,7 +264,7 @@ SPECTACULAR_SETTINGS = {
     # Several models have a field of this name, each with choices of its own.
     "ENUM_NAME_OVERRIDES": {
         "DocumentStatus": "knowledge.models.Document.Status",
-        "EvaluationRunStatus": "retrieval.models.EvaluationRun.Status",
+        "EvaluationRunStatus": "retrieval.evaluation.models.EvaluationRun.Status",
         "MessageStatus": "conversations.models.Message.Status",
         "AnswerMode": ["documents", "general", "chat"],
         "SearchMode": ["hybrid", "vector", "fulltext"],

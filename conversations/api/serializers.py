@@ -75,6 +75,8 @@ class SessionDetailSerializer(SessionSerializer):
 class ScopeSerializer(serializers.Serializer[Any]):
     """What a session asks, knowledge bases or documents in place of them, and who answers in it."""
 
+    not_both = ("knowledge_bases", "documents")
+
     knowledge_bases = IdsField(required=False, help_text="With no documents either, all that the caller may read.")
     documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
     assistant = IntegerField(

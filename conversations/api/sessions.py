@@ -47,6 +47,7 @@ _REFUSAL_STATUS = {
     "nothing_came": status.HTTP_409_CONFLICT,
     "unknown_parent": status.HTTP_404_NOT_FOUND,
     "no_assistant": status.HTTP_404_NOT_FOUND,
+    "unknown_model": status.HTTP_404_NOT_FOUND,
     "assistant_unusable": status.HTTP_409_CONFLICT,
 }
 # Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.

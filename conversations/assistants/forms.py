@@ -106,12 +106,14 @@ class AssistantForm(_AssistantForm):
                 field.choices = [("", as_set), *words.items()]  # type: ignore[attr-defined]
             if option.setting in now.settings:
                 self.initial[_OPTION + option.setting] = env.written(now.settings[option.setting])
+        profiles = list(ModelProfile.objects.all())
         for purpose in configuration.PURPOSES:
-            self.fields[_MODEL + purpose] = forms.ModelChoiceField(
+            self.fields[_MODEL + purpose] = forms.TypedChoiceField(
                 label=ModelProfile.Purpose(purpose).label,
-                queryset=ModelProfile.objects.filter(purpose=purpose),
+                choices=[("", as_set), *((row.pk, row.model) for row in profiles if row.purpose == purpose)],
+                coerce=int,
+                empty_value=None,
                 required=False,
-                empty_label=as_set,
                 initial=now.models.get(purpose),
             )
         readable = access.readable(self.user) if self.user is not None else KnowledgeBase.objects.all()
@@ -162,7 +164,7 @@ class AssistantForm(_AssistantForm):
                     "pipeline": data.get("pipeline", ""),
                     "settings": chosen,
                     "prompts": prompts,
-                    "models": {purpose: profile.pk for purpose, profile in models.items() if profile is not None},
+                    "models": {purpose: pk for purpose, pk in models.items() if pk is not None},
                     "greeting": data.get("greeting", ""),
                     "questions": [line.strip() for line in data.get("questions", "").splitlines() if line.strip()],
                 }

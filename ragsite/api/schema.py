@@ -70,13 +70,16 @@ class ApiSchema(AutoSchema):
         return dict(sorted(responses.items()))
 
     def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        """State that one of the fields of `either` is required.
+        """State that one of the fields of `either` is required, and of the lists of `not_both` one at most is filled.
 
         Not as `oneOf`, of which client generators make a type per alternative.
         """
         schema = super()._map_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if direction == "request" and (either := getattr(serializer, "either", None)):
             schema |= {"if": {"not": {"required": [either[0]]}}, "then": {"required": [either[1]]}}
+        if direction == "request" and (lists := getattr(serializer, "not_both", None)):
+            filled = {"required": list(lists), "properties": {name: {"minItems": 1} for name in lists}}
+            schema |= {"not": filled}
         return schema
 
     def _insert_field_validators(self, field: Any, schema: Any) -> None:

@@ -148,7 +148,7 @@ async def test_a_model_that_people_may_choose_writes(
         for field in ("model_id", "insert_block_llm_id"):
             body = {"question": PORTS, field: name}
             refused = await client.post("/api/chat/conversation", body, content_type="application/json")
-            assert refused.status_code == 400
+            assert refused.status_code == 404
             assert refused.json()["code"] == "unknown_model"
             assert f"no model “{name}” to choose; there are: usual, large" in refused.json()["detail"]
     assert served.requests == []
@@ -158,7 +158,7 @@ async def test_a_model_that_people_may_choose_writes(
     await ask(client, PORTS, session_id=session)
     assert models_of(served) == {"usual", "large"}
     refused = await client.put(f"/api/chat/sessions/{session}", {"model_id": "secret"}, content_type="application/json")
-    assert refused.status_code == 400 and "usual, large" in refused.json()["detail"]
+    assert refused.status_code == 404 and "usual, large" in refused.json()["detail"]
 
 
 async def test_a_model_that_judges_passages_is_chosen_apart(

@@ -56,7 +56,13 @@ def document(api: Api) -> Any:
 # One site answers them all.
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("contract")]
 
-PARTS = ["chat/sessions", "chat/(?!sessions)", "knowledge-bases", "evaluation-", "(documents|formats|memory|search)"]
+PARTS = [
+    "chat/sessions",
+    "chat/(?!sessions)",
+    "knowledge-bases",
+    "evaluation-",
+    "(assistants|documents|formats|memory|models|search)",
+]
 
 
 def test_every_path_is_of_one_part(document: Any) -> None:

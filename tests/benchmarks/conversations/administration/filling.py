@@ -11,9 +11,17 @@ from django_q.models import OrmQ, Schedule, Task
 from django_q.signing import SignedPackage
 from pgvector import SparseVector
 
-from conversations.models import MemoryFact, MemorySwitch, ModelProfile, PromptTemplate, TokenCalibration
+from conversations.models import (
+    Assistant,
+    AssistantVersion,
+    MemoryFact,
+    MemorySwitch,
+    ModelProfile,
+    PromptTemplate,
+    TokenCalibration,
+)
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
-from ragsite.models import ApiToken
+from ragsite.models import ApiToken, SettingChange
 from retrieval.embedding_models.models import RegisteredModel
 from retrieval.engine import bm25
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -38,12 +46,29 @@ def fill(messages: int) -> None:
     _evaluation(people, max(4, messages // 5000), random, writer)
     _tasks(min(_TASKS, messages))
     _models(max(3, min(30, messages // 10)), writer)
+    _assistants(people, max(4, min(30, messages // 10)), writer)
 
 
 def analyse() -> None:
     """Have the server know its tables, as it does some time after they were filled."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
+
+
+def _assistants(people: list[User], count: int, writer: Writer) -> None:
+    first = Assistant.objects.count()
+    made = Assistant.objects.bulk_create(
+        Assistant(name=f"Assistant {first + number}", description=writer.text(20, 80)) for number in range(count)
+    )
+    AssistantVersion.objects.bulk_create(
+        AssistantVersion(assistant=assistant, number=number, configuration={"greeting": "Ask."}, user=people[0])
+        for assistant in made
+        for number in (1, 2)
+    )
+    SettingChange.objects.bulk_create(
+        SettingChange(name="ANSWER_TOP_K", after=str(number), user=people[0], username=people[0].username)
+        for number in range(count)
+    )
 
 
 def _people(count: int) -> list[User]:
