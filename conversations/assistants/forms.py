@@ -134,6 +134,11 @@ class AssistantForm(_AssistantForm):
         return [self[name] for name in self.fields if name.startswith(_OPTION) and name not in _FIRST]
 
     @property
+    def models_used(self) -> bool:
+        """Whether a model or a prompt is chosen."""
+        return any(field.value() or field.errors for field in (*self.models(), self["prompts"]))
+
+    @property
     def settings_used(self) -> bool:
         """Whether one of these holds something."""
         return any(field.value() or field.errors for field in self.further_options())

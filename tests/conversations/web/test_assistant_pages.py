@@ -55,6 +55,7 @@ def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: Use
     }
     page = as_curator.get(reverse("assistant", args=[assistant.pk])).content.decode()
     assert 'value="8"' in page and "Two?" in page
+    assert page.count('<details class="card" open>') == 1, "what holds something is open"
     as_curator.post(reverse("assistant", args=[assistant.pk]), form())
     assert assistant.versions.order_by("-number").values_list("configuration", flat=True).first() == {}
     as_curator.post(reverse("assistant", args=[assistant.pk]), form(name="Desk"))
