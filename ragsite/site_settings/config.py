@@ -74,12 +74,6 @@ def pin(values: Mapping[str, Any]) -> None:
     holder.values = values
 
 
-def is_pinned() -> bool:
-    """Whether this piece of work goes on with the settings that it began with."""
-    holder = _pinned.get()
-    return holder is not None and holder.values is not None
-
-
 def refresh(older_than: float = 0.0) -> None:
     """Read what administrators have set, unless this process has done so within so many seconds. Asks the database."""
     if time.monotonic() - _site.read_at >= older_than:
