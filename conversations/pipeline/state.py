@@ -22,11 +22,15 @@ from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked, by whom; never changed."""
+    """What was asked, by whom; never changed.
+
+    Without a session nothing is stored, and the conversation is the caller's `history`, oldest first.
+    """
 
     user_id: int
-    session_id: int
+    session_id: int | None
     question: str
+    history: tuple[PastTurn, ...] = ()
     parent_turn_id: int | None = None
     # Whether it goes on from the turn that is the newest when it is stored, which is then the parent.
     from_newest: bool = False
@@ -39,6 +43,9 @@ class Request:
     top_n: int | None = None
     # The knowledge bases that its assistant is asked about; none are all that the user may read.
     knowledge_base_ids: tuple[int, ...] = ()
+    # Without a session, whose choice these are: the only knowledge bases and documents that are asked; none are all.
+    asked_knowledge_base_ids: tuple[int, ...] = ()
+    asked_document_ids: tuple[int, ...] = ()
     # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
     thinking: bool | None = None
     # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
