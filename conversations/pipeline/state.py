@@ -108,6 +108,10 @@ class Plan:
     retrieval_query: str = ""
     # What passages are judged by; the question when empty.
     ranking_query: str = ""
+    # What is searched by itself, part by part, where the question asks for several things; and whether the first part
+    # finds what the last, the question, is to be searched by.
+    parts: tuple[str, ...] = ()
+    chained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,23 @@ class PictureInfo:
     alt: str
     width: int
     height: int
+
+
+@dataclass(slots=True)
+class FoundPart:
+    """What was found for a part of the question: by which queries, in their order, and which chunks, best first.
+
+    `answer_state` is that of an answer to this part from these chunks, as in `Found`.
+    """
+
+    question: str
+    queries: list[str] = field(default_factory=list)
+    chunk_ids: list[int] = field(default_factory=list)
+    answer_state: str = "nothing"
+
+    def holds(self, hit: Hit) -> bool:
+        """Whether a hit, or what was joined to it, was found for this part."""
+        return not {hit.chunk_id, *hit.merged}.isdisjoint(self.chunk_ids)
 
 
 @dataclass(slots=True)
@@ -137,6 +158,8 @@ class Found:
     # Whether the hits answer ("answered"), are only the closest passages ("nearest"), or there are none ("nothing");
     # empty where the documents are not asked.
     answer_state: str = ""
+    # Of a question that was searched part by part, what was found for each.
+    parts: list[FoundPart] = field(default_factory=list)
     # By language, how many documents the question can't be searched in, where it is not answered.
     unsearched: dict[str, int] = field(default_factory=dict)
     # Of a hit that answers, the sentences that do, and why they do, by chunk id.
