@@ -108,10 +108,10 @@ class Plan:
     retrieval_query: str = ""
     # What passages are judged by; the question when empty.
     ranking_query: str = ""
-    # What is searched by itself, part by part, where the question asks for several things; and whether the first part
-    # finds what the last, the question, is to be searched by.
+    # What is searched by itself, part by part, where the question asks for several things; and the places, from 0, of
+    # parts that need what the part before them finds.
     parts: tuple[str, ...] = ()
-    chained: bool = False
+    dependent_parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class SearchParts(Node):
     reads = ("plan.parts", "found.search_request", "found.hits")
     may_read = (
         "plan.action",
-        "plan.chained",
+        "plan.dependent_parts",
         "plan.rewrite",
         "found.answer_state",
         "found.pictures",
@@ -166,21 +166,17 @@ class SearchParts(Node):
         return wanted[: len(looking.parts)]
 
     async def _learned(self, state: State, looking: _Search) -> list[tuple[FoundPart, str, str]]:
-        """Return the parts that are not answered, each with words of what answers the others; without a model."""
-        parts, chained = looking.parts, state.plan.chained
-        answers: list[str] = []
-        for part in parts[:1] if chained else parts:
-            hits = looking.of(part)[:SHOWN]
-            best = extract(part.question, question_words(part.question, looking.frequencies), hits)
-            answers += [quote.sentences[0] for quote in best.quotes[:1] if part.answer_state == "answered" or chained]
+        """Return the parts that depend on the one before them, with words of the sentence that answers that one."""
         wanted = []
-        for place, part in enumerate(parts):
-            if not answers or (place == 0 if chained else part.answer_state == "answered"):
-                continue
+        for place in state.plan.dependent_parts:
+            before, part = looking.parts[place - 1], looking.parts[place]
+            asked = question_words(before.question, looking.frequencies)
+            best = extract(before.question, asked, looking.of(before)[:SHOWN])
+            answers = [quote.sentences[0] for quote in best.quotes[:1]]
             known = await in_database(look_up, part.question, answers, looking.request.knowledge_base_ids)
             text, carried = with_carried_words(part.question, answers, known)
-            if carried:
-                wanted.append((part, text, text if chained else part.question))
+            if carried and text not in part.queries:
+                wanted.append((part, text, text))
         return wanted
 
     @staticmethod

@@ -18,6 +18,7 @@ from ragsite.site_settings.config import config
 KINDS: dict[str, Any] = {
     "questions": gettext_lazy("several questions"),
     "comparison": gettext_lazy("a comparison, or several things named together"),
+    "aspects": gettext_lazy("several sides of one thing"),
     "chain": gettext_lazy("a question within the question"),
 }
 
@@ -36,7 +37,7 @@ class Split(Node):
     on_error = "skip"
     reads = ("plan.action",)
     may_read = ("plan.rewrite", "plan.ranking_query", "past.turns", "past.unanswered", "past.summary")
-    writes = ("plan.parts", "plan.chained")
+    writes = ("plan.parts", "plan.dependent_parts")
 
     def wanted(self, state: State) -> bool:
         """There must be something to search for."""
@@ -52,7 +53,7 @@ class Split(Node):
             asked = state.plan.ranking_query
             carried = asked.replace(question, "").strip() if question in asked and not state.plan.rewrite else ""
             parts = tuple(" ".join(filter(None, (carried, part))) for part in found.parts)
-            state.plan.chained = found.kind == "chain"
+            state.plan.dependent_parts = found.dependent
             ctx.note(kind=found.kind)
         state.plan.parts = parts if len(parts) > 1 else ()
         ctx.note(parts=list(state.plan.parts), by=by)
