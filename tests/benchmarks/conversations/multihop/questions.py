@@ -23,7 +23,7 @@ class Passage:
     snippet: str
 
     def is_in(self, document: str, text: str) -> bool:
-        """Whether it is the passage of this text; case, white space and a table's bars aside."""
+        """Whether a text of a document is, or holds, this passage; case, white space and a table's bars aside."""
         return document == self.document and holds(text, [self.snippet])
 
 
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its parts. `split` is what a good model would search for first, `then` what after reading that."""
+    """A question with its parts; `split` is what a good model searches for first, `then` what after reading that."""
 
     id: str
     language: str
