@@ -34,8 +34,8 @@ class Outcome:
     """What came of a question, and what it took.
 
     For each part that can be answered, `found` says whether its passage is among the first that are handed on, and
-    `given` whether it is among those that reach the answer. `told` says whether what can't be answered was told to be
-    missing; None where nothing is, or the state doesn't say. `failed` turns count as they ended.
+    `given` whether it is among those that reach the answer. `told` says whether a part was told to be missing, rightly or
+    not; None where the question was not taken apart. `failed` turns count as they ended.
     """
 
     question: Question
@@ -60,12 +60,14 @@ class Outcome:
 
 def searches_of(state: State) -> int:
     """Return how many texts were searched for."""
-    return len({ranking.query.text for ranking in state.found.rankings})
+    texts = {ranking.query.text for ranking in state.found.rankings}
+    return len(texts.union(*(part.queries for part in state.found.parts)))
 
 
 def says_missing(state: State, question: Question) -> bool | None:
-    """Return whether an answer tells that the documents lack parts; None where its pipeline knows no parts."""
-    return None
+    """Return whether an answer tells that the documents lack parts; None where the question was not taken apart."""
+    parts = state.found.parts
+    return any(part.answer_state == "nothing" for part in parts) if parts else None
 
 
 def ask_all(
@@ -137,7 +139,7 @@ def _outcome(question: Question, state: State, ms: float, paths: Mapping[int, st
         question,
         found=among(state.found.hits[:RANKS]),
         given=among(state.prompt.evidence),
-        told=says_missing(state, question) if question.missing else None,
+        told=says_missing(state, question),
         state=state.found.answer_state,
         searches=searches_of(state),
         ms=ms,

@@ -18,8 +18,24 @@ class Purpose:
     reply: Callable[[Question], str]
 
 
+
+def _split(question: Question) -> str:
+    # Of a chain the last part is the question as it stands, which is searched for once more.
+    return json.dumps({"parts": [*question.split, *([question.text] if question.then else [])]})
+
+
+def _missing(question: Question) -> str:
+    last = len(question.split) + 1
+    return json.dumps({"missing": [{"part": last, "query": text} for text in question.then]})
+
+
 # What pipelines ask beside the small questions of `tests.fakes.answers`; the first whose mark a request holds counts.
-PURPOSES: tuple[Purpose, ...] = ()
+PURPOSES = (
+    Purpose("You take questions apart", _split),
+    Purpose("你把问题拆开", _split),
+    Purpose("what has to be searched for once more", _missing),
+    Purpose("说明还需要再检索什么", _missing),
+)
 # Adds nothing to what the rules make of a question.
 _PLAN = {"intent": "kb_retrieval", "confidence": 0.9, "queries": [], "rewrite": "", "followup": False,
          "plan": {"action": "retrieve_vector", "args": {}}}  # fmt: skip
