@@ -181,7 +181,7 @@ class SearchParts(Node):
 
     @staticmethod
     def _gather(state: State, looking: _Search) -> None:
-        """Put the best of each part and of the whole by turns; of a part that nothing was found for come last."""
+        """Put the best of the whole and of the parts by turns; of a part that nothing was found for come last."""
         plan, found, parts = state.plan, state.found, looking.parts
         found.parts, found.frequencies = parts, looking.frequencies
         states = {part.answer_state for part in parts}
@@ -192,7 +192,8 @@ class SearchParts(Node):
         known = looking.hits | {hit.chunk_id: hit for hit in found.hits}
         with_answers = [part.chunk_ids for part in parts if part.answer_state != "nothing"]
         without = [part.chunk_ids for part in parts if part.answer_state == "nothing"]
-        order = _interleaved([*with_answers, [hit.chunk_id for hit in found.hits]])
+        # Every other one is of the whole, so that a question which was wrongly taken apart loses little.
+        order = _interleaved([[hit.chunk_id for hit in found.hits], _interleaved(with_answers)])
         order += [chunk_id for chunk_id in _interleaved(without) if chunk_id not in order]
         found.hits = [known[chunk_id] for chunk_id in order]
         found.pictures = found.pictures | pictures_of(found.hits)

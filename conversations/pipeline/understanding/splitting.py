@@ -214,7 +214,7 @@ def _named_together(text: str) -> tuple[str, ...]:
     if len(run) < 2:
         return ()
     before, after = text[: run[0][0]], text[run[-1][1] :]
-    of_last = after.startswith(("'s", "’s"))  # "of work_mem and of MySQL's sort_buffer_size"
+    of_last = text[: run[-1][1] + 2].endswith(("'s", "’s")) or text[: run[-1][1]].endswith(("'s", "’s"))
     return tuple(
         f"{before}{text[start:end]}{'' if of_last and end != run[-1][1] else after}".strip(" ?？") for start, end in run
     )

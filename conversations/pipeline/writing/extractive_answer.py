@@ -125,13 +125,19 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 
 def parts_without_source(state: State) -> str:
-    """Say, below an answer, which parts of the question nothing was found for; empty where there are none."""
-    missing = [part.question for part in state.found.parts if not _told(part)]
-    if not missing or len(missing) == len(state.found.parts):
+    """Say, below an answer, for which parts of the question no answer was found; empty where all have one, or none."""
+    by_state: dict[str, list[str]] = {}
+    for part in state.found.parts:
+        by_state.setdefault(part.answer_state, []).append(f"- {escape_markdown(part.question)}")
+    if len(by_state) < 2:
         return ""
     with translation.override(reply_language(state)):
-        told = "\n".join(f"- {escape_markdown(part)}" for part in missing)
-        return f"**{_('Your documents hold nothing on this part:')}**\n\n{told}"
+        titles = {
+            "nearest": _("Of this part your documents hold only what comes closest:"),
+            "nothing": _("Your documents hold nothing on this part:"),
+        }
+        told = ("\n".join([f"**{title}**\n", *by_state[key]]) for key, title in titles.items() if key in by_state)
+        return "\n\n".join(told)
 
 
 def _told(part: FoundPart) -> bool:

@@ -33,9 +33,9 @@ class UnknownPassages(Exception):
 class Outcome:
     """What came of a question, and what it took.
 
-    For each part that can be answered, `found` says whether its passage is among the first that are handed on, and
-    `given` whether it is among those that reach the answer. `told` says whether a part was told to be missing, rightly or
-    not; None where the question was not taken apart. `failed` turns count as they ended.
+    For each part that can be answered, `found` says whether its passage is among the first that are handed on,
+    and `given` whether it is among those that reach the answer. `told` says whether a part was told to be missing,
+    rightly or not; None where the question was not taken apart. `failed` turns count as they ended.
     """
 
     question: Question
@@ -67,7 +67,7 @@ def searches_of(state: State) -> int:
 def says_missing(state: State, question: Question) -> bool | None:
     """Return whether an answer tells that the documents lack parts; None where the question was not taken apart."""
     parts = state.found.parts
-    return any(part.answer_state == "nothing" for part in parts) if parts else None
+    return any(part.answer_state != "answered" for part in parts) if parts else None
 
 
 def ask_all(

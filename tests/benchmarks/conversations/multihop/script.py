@@ -18,7 +18,6 @@ class Purpose:
     reply: Callable[[Question], str]
 
 
-
 def _split(question: Question) -> str:
     # Of a chain the last part is the question as it stands, which is searched for once more.
     return json.dumps({"parts": [*question.split, *([question.text] if question.then else [])]})
