@@ -68,7 +68,8 @@ class Split(Node):
                 turns = side_calls.spoken(past, language)
                 answered = await model.ask(turns, question=side_calls.quoted(question), history=history)
         except side_calls.NoReply as none:
-            ctx.note(fallback=none.reason, fallback_detail=none.detail)
+            if none.reason != "no model":
+                ctx.note(fallback=none.reason, fallback_detail=none.detail)
             return None
         ctx.note(reply=answered.text[:2000])
         for item in objects(answered.text, "parts"):

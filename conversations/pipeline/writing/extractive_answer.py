@@ -112,7 +112,7 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     prompt.cited = {numbers[hit.chunk_id] for hit in used}
     for text, hits, chosen in sections:
         if asked and chosen.hits:
-            await writer.text(f"**{escape_markdown(text)}**\n\n")
+            await writer.text(f"**{escape_markdown(_as_title(text))}**\n\n")
         await _write(state, hits, chosen, numbers, writer)
     await writer.close()
     await writer.text(parts_without_source(state))
@@ -128,7 +128,7 @@ def parts_without_source(state: State) -> str:
     """Say, below an answer, for which parts of the question no answer was found; empty where all have one, or none."""
     by_state: dict[str, list[str]] = {}
     for part in state.found.parts:
-        by_state.setdefault(part.answer_state, []).append(f"- {escape_markdown(part.question)}")
+        by_state.setdefault(part.answer_state, []).append(f"- {escape_markdown(_as_title(part.question))}")
     if len(by_state) < 2:
         return ""
     with translation.override(reply_language(state)):
@@ -138,6 +138,11 @@ def parts_without_source(state: State) -> str:
         }
         told = ("\n".join([f"**{title}**\n", *by_state[key]]) for key, title in titles.items() if key in by_state)
         return "\n\n".join(told)
+
+
+def _as_title(part: str) -> str:
+    """Return a part of a question as a heading; names keep their small letters."""
+    return part[:1].upper() + part[1:] if part.partition(" ")[0].isalpha() else part
 
 
 def _told(part: FoundPart) -> bool:

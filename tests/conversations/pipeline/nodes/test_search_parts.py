@@ -57,7 +57,7 @@ async def test_each_of_two_things_is_found_and_told_under_its_name(
     text = plain_text(state.answer.blocks)
     assert state.plan.parts == ("many ports have TL-SE2109", "many ports have TL-SE2117")
     assert "nine ports" in text and "seventeen ports" in text
-    assert text.index("many ports have TL") < text.index("nine ports") < text.index("seventeen ports")
+    assert text.index("Many ports have TL") < text.index("nine ports") < text.index("seventeen ports")
     assert [part.answer_state for part in state.found.parts] == ["answered", "answered"]
     assert state.found.answer_state == "answered" and "hold nothing" not in text
 
@@ -75,7 +75,7 @@ async def test_a_part_that_nothing_was_found_for_is_named(
     state = await unstored.answer(owner, question, choices=thorough)
     text = plain_text(state.answer.blocks)
     assert "nine ports" in text and state.found.answer_state == "answered"
-    assert "hold nothing on this part" in text and text.index("hold nothing") < text.index("who invented the zeppelin")
+    assert "hold nothing on this part" in text and text.index("hold nothing") < text.index("Who invented the zeppelin")
     told = detail(state, "search_parts")
     assert [part["state"] for part in told["parts"]] == ["answered", "nothing"] and told["rounds"] <= 2
 
@@ -125,7 +125,7 @@ async def test_a_model_takes_apart_and_says_what_is_missing(
     assert "zeppelins" in splitting
     assert "2. how long may nobody do anything?" in missing and "nine ports" in missing
     assert "built the zeppelin airship? — nothing was found" in writing and "45 minutes" in writing
-    assert plain_text(state.answer.blocks).endswith("- who built the zeppelin airship?")
+    assert plain_text(state.answer.blocks).endswith("- Who built the zeppelin airship?")
 
 
 async def test_a_model_that_fails_leaves_it_to_the_rules(
