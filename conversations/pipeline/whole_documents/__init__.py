@@ -1,1 +1,1 @@
-"""Answering from the whole of documents: which are meant, their sections, notes on them, and outlines without a model."""
+"""Answering from whole documents: which are meant, their sections, notes on them, and what is quoted of them."""
