@@ -301,6 +301,7 @@ PIPELINES = {
         "conversations.pipeline.nodes.save_question.SaveQuestion",
         "conversations.pipeline.nodes.load_history.LoadHistory",
         "conversations.pipeline.nodes.memory.Memory",
+        "conversations.pipeline.nodes.read_documents.ReadDocuments",
         "conversations.pipeline.nodes.relevant_history.RelevantHistory",
         "conversations.pipeline.nodes.understand.Understand",
         "conversations.pipeline.nodes.rewrite.Rewrite",

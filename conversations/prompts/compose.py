@@ -58,13 +58,29 @@ _MAY_NOT_ANSWER = {
     "只回答其中确有的内容；若没有答案，请先说明，再说最接近的内容。）",
 }
 
+# After a request about whole documents.
+_WHOLE = {
+    ("sections", "en"): "(The passages are the whole of the documents, section by section in their order. Do what is "
+    "asked with all of them, not with the first alone; leave nothing out of a list.)",
+    ("sections", "zh"): "（以上段落是文档的全部内容，按顺序逐节给出。"
+    "请依据全部段落完成要求，而不只是开头；列举时不要遗漏。）",
+    ("notes", "en"): "(The passages are notes on the documents, taken section by section from beginning to end, and in "
+    "their order. Do what is asked with all of them, not with the first alone; leave nothing out of a list.)",
+    ("notes", "zh"): "（以上段落是从头到尾逐节阅读文档所做的笔记，按文档顺序排列。"
+    "请依据全部笔记完成要求，而不只是开头；列举时不要遗漏。）",
+    ("changes", "en"): "(The passages are the sections in which the two documents differ, the older one's before the "
+    "newer one's; each begins by saying whose it is. All other sections are the same.)",
+    ("changes", "zh"): "（以上段落是两份文档中有差异的各节，先旧后新；每段开头注明它出自哪一份。其余各节相同。）",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
     """All that may go into a prompt; history is oldest first, `language` is `"en"` or `"zh"`.
 
-    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut, and
-    `doubtful` that the hits may not answer.
+    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut,
+    `doubtful` that the hits may not answer, and `whole` what of whole documents the hits are ("sections", "notes" or
+    "changes"; empty where they were searched for).
     """
 
     prompt: Prompt
@@ -77,12 +93,14 @@ class Material:
     recent: Sequence[PastTurn] = ()
     continues: bool = False
     doubtful: bool = False
+    whole: str = ""
 
     @property
     def asked(self) -> str:
-        """The question, and what a model is told beside it: that its answer was cut, or may not be in the passages."""
+        """The question, and what a model is told beside it: of an answer that was cut, and of the passages."""
         told = [_CONTINUE[self.language]] if self.continues else []
         told += [_MAY_NOT_ANSWER[self.language]] if self.doubtful else []
+        told += [_WHOLE[self.whole, self.language]] if self.whole else []
         return "\n\n".join([self.question, *told])
 
 

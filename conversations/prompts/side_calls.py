@@ -158,7 +158,9 @@ class Asker:
 async def asker(purpose: str, language: str, seconds: float, patient: bool = False) -> AsyncIterator[Asker]:
     """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
 
-    A patient one is asked even if it was slow a moment ago, and is not left alone afterwards. Raises `NoReply` when there is none or it can't be told.
+    A patient one is asked even if it was slow a moment ago, and is not left alone afterwards.
+
+    Raises `NoReply` when there is none or it can't be told.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -36,7 +36,10 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "plan.action", "answer.blocks", "prompt.citations", "prompt.cited", "prompt.model")
-    may_read = ("plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns")
+    may_read = (
+        "plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns",
+        "prompt.reported",
+    )  # fmt: skip
     writes = ("answer.usage",)
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -48,8 +51,8 @@ class Save(Node):
         cut = state.request.continued
         whole = joined(cut.answer, text) if cut is not None else text  # with what came before it was cut
         await retry_while_database_is_down(_save, state, started, text, whole)
-        if reported := usage.get("prompt_tokens"):
-            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, reported))
+        if prompt.reported:
+            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, prompt.reported))
         state.answer.usage = usage | prompt.left_out
         if text:
             branch, language = [*state.past.branch, started.turn_id], state.request.question_language

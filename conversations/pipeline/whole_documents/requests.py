@@ -131,6 +131,15 @@ _PATTERNS = [
         for kind, pattern in _CHINESE
     ),
 ]
+# What one of these questions can't do without.
+_TELLING = re.compile(
+    "|".join(
+        [rf"\b(?:{words})" for words in (_SUM, _SUMMARY, _POINTS, _LIST, _DIFFERENCE)]
+        + [r"\b(?:tl;?\s?dr|sum|list|compare|differ|different|changed|new)\b", "对比|比较|[改变]了|改动|变化|出来"]
+        + [_SUM_ZH, _SUMMARY_ZH, _POINTS_ZH, _LIST_ZH, _DIFFERENCE_ZH]
+    ),
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,11 @@ class WholeRequest:
     kind: Kind
     means: Means
     subject: str = ""
+
+
+def may_want_whole(question: str) -> bool:
+    """Whether a question may be such a request, whatever documents are called; most are not."""
+    return len(question) <= _LONGEST and bool(_TELLING.search(question))
 
 
 def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | None:

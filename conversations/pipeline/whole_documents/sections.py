@@ -112,18 +112,18 @@ class Unread:
 class Reading:
     """What was read of whole documents, for those who write the answer.
 
-    With a model, `given` is what it is given of a section in its place, by the section's key, and `told` is what it is
-    told of that. Without one, `result` is what there is to quote. `unread` is what was not read, and `failed` what a
-    model could not be made to read.
+    With a model, `given` is what it is given of a section in its place, by the section's key, and `told` is what that
+    is: `sections`, `notes` or `changes`. Without one, `result` is what there is to quote; `reason` is why, a slug of
+    `side_calls.NoReply`, where there is one that could not be made to read. `unread` is what was not read for its
+    length, and `failed` what the model gave no notes on.
     """
 
     kind: str
     titles: dict[int, str]  # by document
-    sections: int = 0
-    tokens: int = 0
     given: dict[int, str] = field(default_factory=dict)
     told: str = ""
     result: object = None
+    reason: str = ""
     unread: list[Unread] = field(default_factory=list)
     failed: list[Section] = field(default_factory=list)
 
