@@ -19,7 +19,8 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
     marker; without passages it repeats the question. Asked for scores, it gives each passage the share of the
     question's terms that it holds, out of 10; asked what a message wants, it says chat for a greeting and else to
-    search; asked to rewrite, it repeats; asked for notes, it takes each passage's first sentence; asked whether a passage answers, it says so where they share a term.
+    search; asked to rewrite, it repeats; asked for notes, it gives each passage's first sentence; asked whether a
+    passage answers, it says so where they share a term.
     """
     given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)

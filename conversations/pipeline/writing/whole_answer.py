@@ -92,10 +92,8 @@ def _outline(title: str, entries: Sequence[Entry]) -> Iterator[_Piece]:
         told = _("Sentences from all of “%(title)s”, in their order:")
     yield [told % {"title": escape_markdown(title)} + "\n\n"]
     for entry in entries:
-        place = _("p. %(page)d") % {"page": entry.section.page} if entry.section.page else ""
-        heading = f"**{escape_markdown(entry.heading)}**" if entry.heading else ""
-        head = " · ".join(filter(None, (heading, place)))
-        yield ["- ", f"{head}: " if head else "", escape_markdown(entry.sentence), " ", entry.section, "\n"]
+        heading = f"**{escape_markdown(entry.heading)}**: " if entry.heading else ""
+        yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
     yield ["\n"]
 
 
