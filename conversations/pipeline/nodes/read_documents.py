@@ -93,7 +93,7 @@ class ReadDocuments(Node):
         await ctx.emit(replace(step, status="completed", message=message, ms=elapsed(began)))
 
     async def _read(self, state: State, ctx: Context, meant: Meant, scope: Scope) -> None:
-        titles = {document.pk: document.name for document in meant.documents}
+        titles = _titles(meant.documents)
         kind = meant.request.kind
         ctx.note(kind=kind, documents=list(titles), files=[document.path for document in meant.documents])
         read, rest = await in_database(passages_of, meant.documents, config.READ_MAX_TOKENS)
@@ -281,8 +281,17 @@ def _unread(sections: Sequence[Section]) -> list[Unread]:
     return [Unread(pk, headings_of(rest, MOST_UNREAD), len(rest)) for pk, rest in by_document.items()]
 
 
+def _titles(documents: Sequence[Document]) -> dict[int, str]:
+    """Return what the documents are called, by their ids; those that are called alike are told apart."""
+    titles = {document.pk: document.name for document in documents}
+    for told_apart in (lambda document: document.path, lambda document: f"{document.path} ({document.created_at:%F})"):
+        if len(set(titles.values())) < len(titles):
+            titles = {document.pk: told_apart(document) for document in documents}
+    return titles
+
+
 def _same(documents: Sequence[Document]) -> str:
-    old, new = (document.name for document in documents)
+    old, new = _titles(documents).values()
     return _("“%(old)s” and “%(new)s” say the same, section by section.") % {"old": old, "new": new}
 
 

@@ -1,5 +1,6 @@
 """Documents as their sections, which are read and cited, and outlines made of them. Pure."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -13,6 +14,8 @@ from retrieval.types import Hit
 LONGEST, SHORTEST = 1000, 40
 # Entries of an outline that can be taken in at a glance; and characters of a sentence that is quoted there.
 ENTRIES, LONGEST_QUOTE = 40, 280
+
+_CODE = re.compile(r"^(```+).*?^\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +182,16 @@ def headings_of(sections: Sequence[Section], most: int) -> tuple[tuple[str, int 
 
 
 def leading_sentence(sections: Iterable[Section]) -> str:
-    """Return the first sentence of some sections, cut where it is long; of tables alone, their first line."""
-    return next(_sentences(sections), "")
+    """Return the first sentence of some sections that announces nothing, cut where it is long; else the first one.
+
+    Of tables alone it is the first line.
+    """
+    first = ""
+    for sentence in _sentences(sections):
+        first = first or sentence
+        if not sentence.endswith((":", "：")):
+            return sentence
+    return first
 
 
 def lines_of(passage: Passage) -> Iterator[str]:
@@ -221,7 +232,7 @@ def _sentences(sections: Iterable[Section]) -> Iterator[str]:
             if passage.rows is not None:
                 tables.append(next(lines_of(passage), ""))
                 continue
-            for sentence in split_sentences(passage.content):
+            for sentence in split_sentences(_CODE.sub("", passage.content)):
                 text = " ".join(sentence.split())
                 if not text.startswith(MARK.strip()) and any(map(str.isalpha, text)) and text not in section.path:
                     yield text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"

@@ -80,6 +80,9 @@ def test_an_outline_of_many_or_no_headings_still_covers_everything(path: str) ->
 def test_a_leading_sentence_is_one_of_the_text() -> None:
     section = sections_of(passages(("A", "#### Inner\nA\n\n- \n\nThe text begins. It goes on.", 90)))
     assert leading_sentence(section) == "The text begins."
+    code = "To do it, write:\n\n```sql\nDROP TABLE a;\n```\n\nThen it is gone. And more."
+    assert leading_sentence(sections_of(passages(("A", code, 90)))) == "Then it is gone."
+    assert leading_sentence(sections_of(passages(("A", "To do it, write:", 90)))) == "To do it, write:"
     assert len(leading_sentence(sections_of(passages(("A", "word " * 400, 90))))) < 300
 
 
