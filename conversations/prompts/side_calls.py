@@ -123,6 +123,8 @@ class Asker:
         history = variables.get("history", "")
         window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
         whole = prompt.fill(turns, **variables)
+        if not history and not turns:
+            return whole  # of which nothing may be left out
         if sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
             return whole
         taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +24,13 @@ from conversations.pipeline.whole_documents.notes import FRAME, Groups, Reader
 from conversations.pipeline.whole_documents.requests import may_want_whole
 from conversations.pipeline.whole_documents.sections import (
     ENTRIES,
+    SOURCES,
     Reading,
     Section,
     Unread,
     headings_of,
+    joined,
+    leading_sentence,
     outline,
     sections_of,
 )
@@ -42,6 +45,7 @@ from knowledge.models import Document
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
 from ragsite.site_settings.config import config
+from retrieval.search import Hit
 
 # The part of the window that documents may take in which they are answered from as they are: counts are estimates.
 SHARE = 0.9
@@ -63,7 +67,8 @@ class ReadDocuments(Node):
     branches = ("understand",)  # which decides on every other question
     may_read = ("past.turns", "plan.reply")
     writes = (
-        "plan.whole", "plan.reply", "plan.action", "found.reading", "found.hits", "found.answer_state",
+        "plan.whole", "plan.reply", "plan.action", "found.reading", "found.hits", "found.key_passages",
+        "found.answer_state",
         "found.knowledge_base_ids", "found.document_ids", "found.general_knowledge_allowed", "answer.usage",
     )  # fmt: skip
 
@@ -102,7 +107,8 @@ class ReadDocuments(Node):
         tokens = sum(section.tokens for section in sections)
         ctx.note(sections=len(sections), tokens=tokens, unread=sum(unread.total for unread in reading.unread))
         comparison: Comparison | None = None
-        groups: Groups = [[(section, section.content)] for section in sections]
+        units = given = [(section, section.content) for section in sections]
+        groups: Groups = [[unit] for unit in units]
         if kind == "changes":
             old, new = ([each for each in sections if each.document_id == pk] for pk in titles)
             comparison = await asyncio.to_thread(compare, old, new)
@@ -113,31 +119,31 @@ class ReadDocuments(Node):
                 state.plan.reply = _same(meant.documents) if sections else _empty(meant.documents)
             state.plan.action = "answer_chat"
             return
-        bases = {document.pk: document for document in meant.documents}
-        hits = {
-            section.key: section.hit(
-                bases[section.document_id].knowledge_base_id,
-                bases[section.document_id].original_filename,
-                titles[section.document_id],
-            )
-            for section in sections
-        }
+        by_id = {document.pk: document for document in meant.documents}
+
+        def hit_of(section: Section) -> Hit:
+            document = by_id[section.document_id]
+            return section.hit(document.knowledge_base_id, document.original_filename, titles[document.pk])
+
         endpoint = await endpoint_for("answer")
         if endpoint is not None:
-            await self._for_model(state, ctx, reading, groups, hits, endpoint)
+            given = await self._for_model(state, ctx, reading, groups, hit_of, endpoint)
         if endpoint is None or reading.reason:
             names = [name for document in meant.documents for name in (document.title, document.original_filename)]
             reading.result = comparison or await asyncio.to_thread(
                 _quotable, kind, meant.request.subject, sections, list(titles), names
             )
-            reading.given = dict.fromkeys(hits, "")
-        state.plan.whole, state.found.reading = kind, reading
-        state.found.hits = [hits[key] for key in reading.given]
+            given = units
+        else:
+            reading.given = {section.key: text for section, text in given}
+        found, state.plan.whole = state.found, kind
+        found.reading, found.hits = reading, [hit_of(section) for section, _text in given]
+        found.key_passages = {section.key: leading_sentence([section]) for section, _text in given}
         if getattr(reading.result, "count", 1) == 0:  # a list of nothing
-            state.found.hits, reading.result = [], None
-        state.found.answer_state = "answered" if state.found.hits else "nothing"
-        state.found.knowledge_base_ids = scope.knowledge_base_ids
-        state.found.document_ids, state.found.general_knowledge_allowed = tuple(titles), False
+            found.hits, reading.result = [], None
+        found.answer_state = "answered" if found.hits else "nothing"
+        found.knowledge_base_ids, found.document_ids = scope.knowledge_base_ids, tuple(titles)
+        found.general_knowledge_allowed = False
 
     async def _for_model(
         self,
@@ -145,24 +151,27 @@ class ReadDocuments(Node):
         ctx: Context,
         reading: Reading,
         groups: Groups,
-        hits: Mapping[int, Any],
+        hit_of: Callable[[Section], Hit],
         endpoint: Endpoint,
-    ) -> None:
-        """Fill what the model is given: the sections where they fit, else its notes; `reason` where it took none."""
+    ) -> list[tuple[Section, str]]:
+        """Return what the model is given: the sections where they fit, else notes; fill `reason` if it took none."""
         request, language = state.request, state.request.question_language
         room, fits = await in_database(_room, endpoint, request.question, language, bool(state.past.turns), groups)
         if fits:
-            reading.given = {section.key: text for group in groups for section, text in group}
             reading.told = "changes" if reading.kind == "changes" else "sections"
-            return
+            units = [unit for group in groups for unit in group]
+            return units if reading.kind == "changes" or len(units) <= SOURCES else joined(units, SOURCES)
 
-        async def tell(number: int, total: int) -> None:
-            part = _("Reading part %(number)d of %(total)d") % {"number": number, "total": total}
+        async def tell(number: int, total: int, condenses: bool) -> None:
+            told = _("Reading part %(number)d of %(total)d")
+            if condenses:
+                told = _("Condensing the notes, part %(number)d of %(total)d")
+            part = told % {"number": number, "total": total}
             size = number_format(ctx.detail["tokens"], force_grouping=True)
             message = f"{part} · {_('about %(tokens)s tokens') % {'tokens': size}}"
             await ctx.emit(replace(step_event(self, "processing", message), step=3))
 
-        reader = Reader(side_calls.quoted(request.question), language, hits, tell)
+        reader = Reader(side_calls.quoted(request.question), language, hit_of, tell)
         notes = reader.notes
         try:
             await reader.read(groups, room)
@@ -184,7 +193,8 @@ class ReadDocuments(Node):
                 failed=len(notes.failed),
                 reason=notes.reason,
             )
-        reading.given, reading.failed, reading.told = notes.texts, notes.failed, "notes"
+        reading.failed, reading.told = notes.failed, "notes"
+        return notes.taken
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Count what was read."""

@@ -5,13 +5,13 @@ in the same way, while it is too long to be answered from.
 """
 
 import asyncio
-import logging
+import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from conversations.events import NUMBERS, in_brackets
-from conversations.pipeline.whole_documents.sections import Section, parts
+from conversations.pipeline.whole_documents.sections import SOURCES, Section, joined, parts
 from conversations.prompts import calibration, side_calls
 from conversations.prompts.budget import Window
 from conversations.prompts.endpoints import endpoint_for
@@ -23,14 +23,21 @@ from ragsite.site_settings.config import config
 from retrieval.engine.analysis import terms
 from retrieval.search import Hit
 
-logger = logging.getLogger(__name__)
-
 # Tokens of a part at most: of a longer one a model notes the less, the more there is in it.
 LONGEST_PART = 12_000
 # How often notes are condensed at most, and how often a part is asked for.
 ROUNDS, TRIES = 3, 2
-# Tokens of the tags and the place around a passage, and the least tokens of a passage that are worth a part.
-FRAME, LEAST = 48, 200
+# Tokens of the tags and the place around a passage, the least of a note that says something, and of a part.
+FRAME, LEAST_NOTE, LEAST_PART = 48, 24, 200
+# Condensing is given up where it leaves more than this share.
+WORTH = 0.85
+# What is added to the prompt where notes are to be condensed.
+_CONDENSE = {
+    "en": "The sections are notes that were taken on them already, and too long together. Keep what matters most to "
+    "the request, in a third of their length; of a list keep every item, in fewer words.",
+    "zh": "各节已经是先前所做的笔记，但合在一起太长。"
+    "请压缩到三分之一左右，保留与要求最相关的内容；列举时保留每一项，只缩减措辞。",
+}
 
 _MARKER = re.compile("|".join(in_brackets(rf"\s?{NUMBERS}\s?")))
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
@@ -38,15 +45,15 @@ _NOTHING = re.compile(r"\W*(?:none|nothing|n/a|无|没有|无相关内容)?\W*",
 
 # What is read: sections with the text that the model is given of each, in groups that are read together.
 Groups = Sequence[Sequence[tuple[Section, str]]]
-# Is told the number of a part that is read now, and how many there are.
-OnPart = Callable[[int, int], Awaitable[None]]
+# Is told the number of a part that is read now, how many there are, and whether they are notes already.
+OnPart = Callable[[int, int, bool], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Notes:
-    """Notes by the keys of sections, in the order of these; what could not be read, and what reading cost."""
+    """Sections with the notes on them, in their order; what could not be read, and what reading cost."""
 
-    texts: dict[int, str] = field(default_factory=dict)
+    taken: list[tuple[Section, str]] = field(default_factory=list)
     failed: list[Section] = field(default_factory=list)
     reason: str = ""  # of the last failure, a slug of `side_calls.NoReply`
     model: str = ""
@@ -59,11 +66,11 @@ class Notes:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads for one question. `hits` are the sections as passages, by their keys; `language` is that of the prompt."""
+    """Reads for one question. `hit_of` makes a section a passage; `language` is that of the prompt."""
 
     question: str
     language: str
-    hits: Mapping[int, Hit]
+    hit_of: Callable[[Section], Hit]
     on_part: OnPart
     notes: Notes = field(default_factory=Notes)
 
@@ -80,38 +87,33 @@ class Reader:
         window = Window.of(endpoint.context_window, endpoint.max_tokens, factor)
         prompt = await aget_prompt("notes", self.language)
         taken = sum(map(window.measure, prompt.fill(question=self.question, evidence="")))
-        part_room = max(LEAST, min(window.limit - taken, LONGEST_PART))
+        part_room = max(LEAST_PART, min(window.limit - taken, LONGEST_PART))
         async with side_calls.asker("notes", self.language, config.READ_PART_TIMEOUT, patient=True) as model:
             self.notes.model = model.model
             made = await asyncio.to_thread(_parts, groups, part_room, window)
             self.notes.parts = len(made)
             left = began + config.READ_TIMEOUT
             found, self.notes.failed = await self._round(model, made, left)
-            if len(self.notes.failed) == sum(map(len, made)) and self.notes.reason:
+            if not found and len(self.notes.failed) == len({section.key for part in made for section, _text in part}):
                 raise side_calls.NoReply(self.notes.reason)
-            while self._size(found, window) > room and self.notes.rounds < ROUNDS:
+            size, before = await asyncio.to_thread(_size, found, window), math.inf
+            while size > room and size < WORTH * before and self.notes.rounds < ROUNDS:
                 self.notes.rounds += 1
-                sections = {section.key: section for part in made for section, _text in part}
-                again = [[(sections[key], text)] for key, text in found.items()]
-                made = await asyncio.to_thread(_parts, again, part_room, window)
+                made = await asyncio.to_thread(_parts, [[unit] for unit in found], part_room, window)
                 condensed, kept = await self._round(model, made, left)
-                # What could not be condensed stays as it was.
-                condensed |= {section.key: found[section.key] for section in kept}
-                found = {key: condensed[key] for key in found if condensed.get(key)}
-        over = self._size(found, window) - room
-        if over > 0:
-            share = max(1, (room - FRAME * len(found)) // len(found))
-            found = {key: shorten(text, window.room(share)) or text[:share] for key, text in found.items()}
-        self.notes.texts = found
+                # What could not be condensed stays as it was; what was condensed to nothing is gone.
+                again = {section.key: text for section, text in condensed}
+                again |= {section.key: text for section, text in found if section in kept}
+                found = [(section, again[section.key]) for section, _text in found if section.key in again]
+                size, before = await asyncio.to_thread(_size, found, window), size
+        self.notes.taken = await asyncio.to_thread(_fitting, found, room, window)
         return self.notes
-
-    def _size(self, found: Mapping[int, str], window: Window) -> int:
-        return sum(window.measure(text) + FRAME for text in found.values())
 
     async def _round(
         self, model: side_calls.Asker, made: Sequence[Sequence[tuple[Section, str]]], until: float
-    ) -> tuple[dict[int, str], list[Section]]:
+    ) -> tuple[list[tuple[Section, str]], list[Section]]:
         """Return the notes on some parts, and the sections of those that there are none of."""
+        condenses = bool(self.notes.rounds)
         places = asyncio.Semaphore(config.READ_CONCURRENCY)
         replies: dict[int, dict[int, str] | None] = {}
         begun = 0
@@ -120,7 +122,7 @@ class Reader:
             nonlocal begun
             async with places:
                 begun += 1
-                await self.on_part(begun, len(made))
+                await self.on_part(begun, len(made), condenses)
                 for _attempt in range(TRIES):
                     replies[place] = await self._ask(model, made[place])
                     if replies[place] is not None:
@@ -133,23 +135,25 @@ class Reader:
         except TimeoutError:
             self.notes.reason = "timed out"
         found: dict[int, str] = {}
-        failed: list[Section] = []
+        failed: dict[int, Section] = {}
+        sections = {section.key: section for part in made for section, _text in part}
         for place, part in enumerate(made):
             reply = replies.get(place)
             if reply is None:
-                failed += dict.fromkeys(section for section, _text in part)
+                failed |= {section.key: section for section, _text in part}
             for key, text in (reply or {}).items():
                 found[key] = f"{found[key]}\n{text}" if key in found else text
-        return found, failed
+        return [(sections[key], text) for key, text in found.items()], list(failed.values())
 
     async def _ask(self, model: side_calls.Asker, part: Sequence[tuple[Section, str]]) -> dict[int, str] | None:
         passages = [
-            numbered_passage(number, replace(self.hits[section.key], content=text))
+            numbered_passage(number, replace(self.hit_of(section), content=text))
             for number, (section, text) in enumerate(part, 1)
         ]
         self.notes.calls += 1
         try:
-            answered = await model.ask(question=self.question, evidence="\n\n".join(passages))
+            also = _CONDENSE[self.language] if self.notes.rounds else ""
+            answered = await model.ask((), also, question=self.question, evidence="\n\n".join(passages))
         except side_calls.NoReply as none:
             self.notes.reason = none.reason
             return None
@@ -183,6 +187,20 @@ def read_notes(reply: str, sections: Sequence[Section]) -> dict[int, str]:
         found.setdefault(key, []).append(text)
     order = dict.fromkeys(section.key for section in sections)
     return {key: "\n".join(found[key]) for key in order if key in found}
+
+
+def _size(units: Sequence[tuple[Section, str]], window: Window) -> int:
+    return sum(window.measure(text) + FRAME for _section, text in units)
+
+
+def _fitting(units: Sequence[tuple[Section, str]], room: int, window: Window) -> list[tuple[Section, str]]:
+    """Return notes that fit and are no more than an answer may have as sources; of each the beginning, if they must."""
+    most = max(1, min(SOURCES, room // (FRAME + LEAST_NOTE)))
+    made = joined(units, most) if len(units) > most else list(units)
+    if _size(made, window) <= room:
+        return made
+    share = max(1, window.room(room // len(made) - FRAME))
+    return [(section, shorten(text, share)) for section, text in made]
 
 
 def _parts(groups: Groups, room: int, window: Window) -> list[list[tuple[Section, str]]]:

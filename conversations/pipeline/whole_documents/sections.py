@@ -12,6 +12,8 @@ from retrieval.types import Hit
 # Tokens of a section, as passages are counted: of a longer one a citation would say little, and a shorter one is joined
 # to its neighbour under the same heading above.
 LONGEST, SHORTEST = 1000, 40
+# Sections that an answer is written from at most: each is one of its sources.
+SOURCES = 100
 # Entries of an outline that can be taken in at a glance; and characters of a sentence that is quoted there.
 ENTRIES, LONGEST_QUOTE = 40, 280
 
@@ -145,19 +147,33 @@ def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: i
                 taken = []
             taken.append(passage)
         found.append(Section(tuple(taken), path))
-    joined: list[Section] = []
+    whole: list[Section] = []
     for section in found:
-        before = joined[-1] if joined else None
+        before = whole[-1] if whole else None
         if before is not None and before.document_id == section.document_id:
             shared = _shared(before.path, section.path)
             parent = max(len(section.path), len(before.path)) - 1
             close = len(shared) >= min(parent, len(before.path)) and (shared or not (before.path and section.path))
             small = min(before.tokens, section.tokens) < shortest
             if close and small and before.tokens + section.tokens <= longest:
-                joined[-1] = Section(before.passages + section.passages, shared)
+                whole[-1] = Section(before.passages + section.passages, shared)
                 continue
-        joined.append(section)
-    return joined
+        whole.append(section)
+    return whole
+
+
+def joined(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Section, str]]:
+    """Return sections, in order, with a text of each, neighbours of a document joined so that they are about `most`."""
+    size = -(-len(units) // max(1, most))
+    made: list[tuple[Section, str]] = []
+    for _document, run in groupby(units, lambda unit: unit[0].document_id):
+        own = list(run)
+        for start in range(0, len(own), size):
+            taken = own[start : start + size]
+            path = _common([section for section, _text in taken])
+            passages = tuple(passage for section, _text in taken for passage in section.passages)
+            made.append((Section(passages, path), "\n".join(text for _section, text in taken)))
+    return made
 
 
 def outline(sections: Sequence[Section], most: int = ENTRIES) -> list[Entry]:
@@ -259,6 +275,13 @@ def _under(sections: Sequence[Section], depth: int) -> list[list[Section]]:
 def _heading(run: Sequence[Section], depth: int) -> str:
     first, last = (section.path[:depth][-1] if section.path[:depth] else "" for section in (run[0], run[-1]))
     return f"{first} … {last}" if first and last and first != last else first
+
+
+def _common(run: Sequence[Section]) -> tuple[str, ...]:
+    path = run[0].path
+    for section in run:
+        path = _shared(path, section.path)
+    return path
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

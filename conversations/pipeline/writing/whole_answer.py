@@ -49,7 +49,10 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
             if isinstance(part, Section) and part.key in hits:
                 numbers.setdefault(part.key, len(numbers) + 1)
     prompt.evidence = [hits[key] for key in numbers]
-    prompt.citations = [citation(number, hits[key], state.request.question) for key, number in numbers.items()]
+    prompt.citations = [
+        citation(number, hits[key], state.request.question, state.found.key_passages.get(key, ""))
+        for key, number in numbers.items()
+    ]
     prompt.cited = set(numbers.values())
     await emit(SourcesEvent(citations=prompt.citations, answer_state=state.found.answer_state or None))
     for piece in pieces:
