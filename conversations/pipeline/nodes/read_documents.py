@@ -25,6 +25,7 @@ from conversations.pipeline.whole_documents.requests import may_want_whole
 from conversations.pipeline.whole_documents.sections import (
     ENTRIES,
     SOURCES,
+    Cost,
     Reading,
     Section,
     Unread,
@@ -171,6 +172,7 @@ class ReadDocuments(Node):
             message = f"{part} · {_('about %(tokens)s tokens') % {'tokens': size}}"
             await ctx.emit(replace(step_event(self, "processing", message), step=3))
 
+        began = time.perf_counter()
         reader = Reader(side_calls.quoted(request.question), language, hit_of, tell)
         notes = reader.notes
         try:
@@ -194,6 +196,8 @@ class ReadDocuments(Node):
                 reason=notes.reason,
             )
         reading.failed, reading.told = notes.failed, "notes"
+        used = notes.prompt_tokens + notes.completion_tokens
+        reading.cost = Cost(ctx.detail["sections"], notes.parts, used, elapsed(began) / 1000)
         return notes.taken
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:

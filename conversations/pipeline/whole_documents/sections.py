@@ -113,6 +113,16 @@ class Unread:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What it took to read: sections, parts, tokens that a model read and wrote (0 where not counted), and seconds."""
+
+    sections: int
+    parts: int
+    tokens: int
+    seconds: float
+
+
 @dataclass(slots=True)
 class Reading:
     """What was read of whole documents, for those who write the answer.
@@ -120,7 +130,8 @@ class Reading:
     With a model, `given` is what it is given of a section in its place, by the section's key, and `told` is what that
     is: `sections`, `notes` or `changes`. Without one, `result` is what there is to quote; `reason` is why, a slug of
     `side_calls.NoReply`, where there is one that could not be made to read. `unread` is what was not read for its
-    length, and `failed` what the model gave no notes on.
+    length, and `failed` what the model gave no notes on. `cost` is what taking notes took, and
+    `said` what the site itself says of all this below the answer.
     """
 
     kind: str
@@ -131,6 +142,8 @@ class Reading:
     reason: str = ""
     unread: list[Unread] = field(default_factory=list)
     failed: list[Section] = field(default_factory=list)
+    cost: Cost | None = None
+    said: list[str] = field(default_factory=list)
 
 
 def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: int = SHORTEST) -> list[Section]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils import translation
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -72,10 +73,10 @@ async def write_remarks(state: State, writer: BlockWriter) -> None:
     if reading is None:
         return
     with translation.override(reply_language(state)):
-        for text in (*_not_read(reading), _quoted(reading)):
-            if text:
-                await writer.text(text)
-                await writer.close()
+        reading.said = [text for text in (*_not_read(reading), _cost(reading), _quoted(reading)) if text]
+        for text in reading.said:
+            await writer.text(text)
+            await writer.close()
 
 
 def _pieces(reading: Reading) -> Iterator[_Piece]:
@@ -212,6 +213,22 @@ def _places(sections: Sequence[Section]) -> str:
         names.append(f"{heading} ({place})" if heading and place else heading or place)
     names = list(dict.fromkeys(filter(None, names)))
     return _(", ").join(names) if len(names) <= MOST_UNREAD else f"{names[0]} … {names[-1]}"
+
+
+def _cost(reading: Reading) -> str:
+    """Say what it took to read more than fits the model's window."""
+    if reading.cost is None:
+        return ""
+    told = _("Read: %(sections)d sections in %(parts)d parts, %(tokens)s tokens, %(seconds)s s.")
+    if not reading.cost.tokens:
+        told = _("Read: %(sections)d sections in %(parts)d parts, %(seconds)s s.")
+    figures = {
+        "sections": reading.cost.sections,
+        "parts": reading.cost.parts,
+        "tokens": number_format(reading.cost.tokens, force_grouping=True),
+        "seconds": number_format(reading.cost.seconds, 1 if reading.cost.seconds < 10 else 0),
+    }
+    return f"*{told % figures}*"
 
 
 def _quoted(reading: Reading) -> str:

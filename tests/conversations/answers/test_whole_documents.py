@@ -293,7 +293,8 @@ async def test_more_is_read_in_parts_and_answered_from_the_notes(
     parts = requests_of(narrow, purpose)
     assert len(parts) > 1
     assert all(any(content in part["messages"][1]["content"] for part in parts) for _path, content in long(sections))
-    assert message.content == "First and last [1][3]." and message.status == "completed"
+    assert message.content.startswith("First and last [1][3].\n\n*") and message.status == "completed"
+    assert not [check for check in message.checks if check["status"] == "uncited"]
     assert await cited(message) == [sections[0][0][-1], sections[2][0][-1]]
     step = await trace(message)
     told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "read_documents"]
@@ -345,6 +346,7 @@ async def test_a_part_that_fails_twice_is_named(
     message, _events = await ask(owner, await in_database(asking, owner, document), "Summarise this document.")
     assert "The rest [1]." in message.content
     assert "could not be read" in message.content and "“The Velm tower” (p. 2)" in message.content
+    assert not [check for check in message.checks if check["status"] == "uncited"]
 
 
 async def test_a_model_that_reads_nothing_leaves_what_is_quoted(
@@ -368,6 +370,7 @@ async def test_what_is_beyond_the_limit_is_told_with_its_headings(
     writing = model.requests[0]["messages"][-1]["content"]
     assert "an hour before sunset" in writing and "214 steps" not in writing
     assert message.content.startswith("The beginning [1].")
+    assert not [check for check in message.checks if check["status"] == "uncited"]
     assert "the last 2 sections were not read" in message.content and "- Visitors · p. 2" in message.content
 
 
