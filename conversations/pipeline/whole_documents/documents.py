@@ -143,14 +143,14 @@ def _refusal(wanted: WholeRequest, documents: Sequence[Document]) -> str:
     count = len(documents)
     if wanted.kind == "changes" and count != 2:
         told = ngettext(
-            "To compare, I need two documents, and you are asking %(count)d. Name both, or choose them below.",
-            "To compare, I need two documents, and you are asking %(count)d. Name both, or choose them below.",
+            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
+            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
             count,
         )
         return told % {"count": count}
     if count > config.READ_MAX_DOCUMENTS:
         told = _(
-            "You are asking %(count)d documents, and at most %(most)d are read from beginning to end at once. "
+            "There are %(count)d documents here, and at most %(most)d are read from beginning to end at once. "
             "Choose fewer below, or name them."
         )
         return told % {"count": count, "most": config.READ_MAX_DOCUMENTS}
