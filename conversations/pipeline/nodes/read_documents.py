@@ -163,11 +163,11 @@ class ReadDocuments(Node):
             units = [unit for group in groups for unit in group]
             return units if reading.kind == "changes" or len(units) <= SOURCES else joined(units, SOURCES)
 
-        async def tell(number: int, total: int, condenses: bool) -> None:
-            told = _("Reading part %(number)d of %(total)d")
+        async def tell(done: int, total: int, condenses: bool) -> None:
+            told = _("Reading the documents: %(done)d of %(total)d parts done")
             if condenses:
-                told = _("Condensing the notes, part %(number)d of %(total)d")
-            part = told % {"number": number, "total": total}
+                told = _("Condensing the notes: %(done)d of %(total)d parts done")
+            part = told % {"done": done, "total": total}
             size = number_format(ctx.detail["tokens"], force_grouping=True)
             message = f"{part} · {_('about %(tokens)s tokens') % {'tokens': size}}"
             await ctx.emit(replace(step_event(self, "processing", message), step=3))

@@ -174,6 +174,8 @@ class Understand(Node):
             "clarify": _("the model would rather ask back; what the search finds decides"),
         }
         action = detail.get("action", "")
+        if not action:
+            return Description()
         facts = [(_("Plan"), actions.get(action, str(action)))]
         if detail.get("reason"):
             facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))

@@ -1,17 +1,12 @@
 """All lines of lists and rows of tables that speak of something. Pure."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from conversations.pipeline.whole_documents.sections import Passage, Section
+from conversations.pipeline.whole_documents.sections import ITEM, Passage, Section
 from knowledge.chunking.sections import MARK
 from knowledge.chunking.sentences import split_sentences
 from retrieval.engine.analysis import terms
-
-_ITEM = re.compile(
-    r"\s*(?:[-*•·]|\d{1,3}[.)、](?!\d)|[(（][a-z\d一二三四五六七八九十]{1,2}[)）]|[a-z][)])\s*(?=\S)", re.IGNORECASE
-)
 
 
 @dataclass(slots=True)
@@ -82,7 +77,7 @@ def _of(passage: Passage, section: Section, wanted: frozenset[str]) -> Iterator[
         text = line.strip()
         if text.startswith(MARK.strip()):
             heading, announced = frozenset(terms(text)), frozenset()
-        elif match := _ITEM.match(text):
+        elif match := ITEM.match(text):
             item = text[match.end() :]
             if wanted <= heading | announced | frozenset(terms(item)):
                 lines.append(item)

@@ -45,7 +45,7 @@ _NOTHING = re.compile(r"\W*(?:none|nothing|n/a|无|没有|无相关内容)?\W*",
 
 # What is read: sections with the text that the model is given of each, in groups that are read together.
 Groups = Sequence[Sequence[tuple[Section, str]]]
-# Is told the number of a part that is read now, how many there are, and whether they are notes already.
+# Is told how many parts have been read, how many there are, and whether they are notes already.
 OnPart = Callable[[int, int, bool], Awaitable[None]]
 
 
@@ -116,18 +116,19 @@ class Reader:
         condenses = bool(self.notes.rounds)
         places = asyncio.Semaphore(config.READ_CONCURRENCY)
         replies: dict[int, dict[int, str] | None] = {}
-        begun = 0
+        done = 0
 
         async def read(place: int) -> None:
-            nonlocal begun
+            nonlocal done
             async with places:
-                begun += 1
-                await self.on_part(begun, len(made), condenses)
                 for _attempt in range(TRIES):
                     replies[place] = await self._ask(model, made[place])
                     if replies[place] is not None:
                         break
+            done += 1
+            await self.on_part(done, len(made), condenses)
 
+        await self.on_part(0, len(made), condenses)
         try:
             async with asyncio.timeout_at(until), asyncio.TaskGroup() as group:
                 for place in range(len(made)):

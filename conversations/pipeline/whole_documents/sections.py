@@ -17,6 +17,10 @@ SOURCES = 100
 # Entries of an outline that can be taken in at a glance; and characters of a sentence that is quoted there.
 ENTRIES, LONGEST_QUOTE = 40, 280
 
+# What begins a line of a list.
+ITEM = re.compile(
+    r"\s*(?:[-*•·]|\d{1,3}[.)、](?!\d)|[(（][a-z\d一二三四五六七八九十]{1,2}[)）]|[a-z][)])\s*(?=\S)", re.IGNORECASE
+)
 _CODE = re.compile(r"^(```+).*?^\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -149,7 +153,7 @@ class Reading:
 def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: int = SHORTEST) -> list[Section]:
     """Return the sections of documents, whose passages come in order; tokens are bounds of a section's length.
 
-    One that is shorter than `shortest` is joined to the one before it, or to the one after it where that is below it.
+    One that is shorter than `shortest` is joined to the one before it, if that is under the same heading or is it.
     """
     found: list[Section] = []
     for (_document, path), run in groupby(passages, lambda passage: (passage.document_id, passage.path)):
@@ -167,8 +171,7 @@ def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: i
             shared = _shared(before.path, section.path)
             parent = max(len(section.path), len(before.path)) - 1
             close = len(shared) >= min(parent, len(before.path)) and (shared or not (before.path and section.path))
-            small = min(before.tokens, section.tokens) < shortest
-            if close and small and before.tokens + section.tokens <= longest:
+            if close and section.tokens < shortest and before.tokens + section.tokens <= longest:
                 whole[-1] = Section(before.passages + section.passages, shared)
                 continue
         whole.append(section)
@@ -211,14 +214,14 @@ def headings_of(sections: Sequence[Section], most: int) -> tuple[tuple[str, int 
 
 
 def leading_sentence(sections: Iterable[Section]) -> str:
-    """Return the first sentence of some sections that announces nothing, cut where it is long; else the first one.
+    """Return the first sentence of some sections that neither announces nor is of a list, else the first; cut if long.
 
     Of tables alone it is the first line.
     """
     first = ""
     for sentence in _sentences(sections):
         first = first or sentence
-        if not sentence.endswith((":", "：")):
+        if not sentence.endswith((":", "：")) and not ITEM.match(sentence):
             return sentence
     return first
 

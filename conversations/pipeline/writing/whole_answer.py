@@ -44,6 +44,9 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
     hits = {hit.chunk_id: hit for hit in state.found.hits}
     with translation.override(reply_language(state)):
         pieces = list(_pieces(reading))
+    for piece in pieces:
+        if isinstance(piece, list) and not any(isinstance(part, Section) for part in piece):
+            reading.said.append("".join(map(str, piece)))
     numbers: dict[int, int] = {}
     for piece in pieces:
         for part in piece if isinstance(piece, list) else ():
@@ -73,8 +76,9 @@ async def write_remarks(state: State, writer: BlockWriter) -> None:
     if reading is None:
         return
     with translation.override(reply_language(state)):
-        reading.said = [text for text in (*_not_read(reading), _cost(reading), _quoted(reading)) if text]
-        for text in reading.said:
+        remarks = [text for text in (*_not_read(reading), _cost(reading), _quoted(reading)) if text]
+        reading.said += remarks
+        for text in remarks:
             await writer.text(text)
             await writer.close()
 
@@ -96,7 +100,7 @@ def _outline(title: str, entries: Sequence[Entry]) -> Iterator[_Piece]:
         told = _("Sentences from all of “%(title)s”, in their order:")
     yield [told % {"title": escape_markdown(title)} + "\n\n"]
     for entry in entries:
-        heading = f"**{escape_markdown(entry.heading)}**: " if entry.heading else ""
+        heading = f"**{escape_markdown(entry.heading)}**" + _(": ") if entry.heading else ""
         yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
     yield ["\n"]
 

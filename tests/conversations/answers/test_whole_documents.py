@@ -114,7 +114,10 @@ async def test_without_a_model_a_summary_is_an_outline_with_the_first_sentences(
     message, events = await ask(owner, session, question)
     assert message.status == "completed" and message.answer_state == "answered"
     for number, (path, _content) in enumerate(sections, 1):
-        assert f"- **{path[-1]}**: " in message.content and f"[{number}]" in message.content
+        assert (
+            f"- **{path[-1]}**{': ' if sections is VELM else '：'}" in message.content
+            and f"[{number}]" in message.content
+        )
     assert first in message.content
     assert await cited(message) == [path[-1] for path, _content in sections]
     assert all(check["status"] == "supported" for check in message.checks)
@@ -142,6 +145,7 @@ async def test_without_a_model_a_list_holds_every_item_with_its_citation(
         assert f"- {item} [1]" in message.content
     assert message.content.count("[1]") == len(items)
     assert str(len(items)) in message.content.splitlines()[0]
+    assert not [check for check in message.checks if check["status"] != "supported"]
 
 
 async def test_rows_of_tables_keep_their_columns(owner: User, base: KnowledgeBase) -> None:
@@ -300,7 +304,7 @@ async def test_more_is_read_in_parts_and_answered_from_the_notes(
     told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "read_documents"]
     number = len(parts)
     assert step.detail["calls"] == step.detail["parts"] == number and step.detail["failed"] == 0
-    assert any(str(number) in text and "1" in text for text in told[1:-1])
+    assert len(told) >= number + 3 and all(str(number) in text for text in told[1:-1])
     writing = narrow.requests[-1]["messages"][-1]["content"]
     assert "And so it was. And so it was." not in writing
     assert message.usage["prompt_tokens"] > step.detail["prompt_tokens"] > 0
