@@ -131,15 +131,15 @@ _PATTERNS = [
         for kind, pattern in _CHINESE
     ),
 ]
-# What one of these questions can't do without.
-_TELLING = re.compile(
-    "|".join(
-        [rf"\b(?:{words})" for words in (_SUM, _SUMMARY, _POINTS, _LIST, _DIFFERENCE)]
-        + [r"\b(?:tl;?\s?dr|sum|list|compare|differ|different|changed|new)\b", "对比|比较|[改变]了|改动|变化|出来"]
-        + [_SUM_ZH, _SUMMARY_ZH, _POINTS_ZH, _LIST_ZH, _DIFFERENCE_ZH]
-    ),
-    re.IGNORECASE,
-)
+# The same with anything where a document's name may stand, several names being one.
+_SEVERAL = (rf"(?:(?:\s*,\s*|\s+and\s+){_NAME})*", rf"(?:[和与、及]{_NAME})*")
+_MAYBE = [
+    re.compile(
+        pattern.pattern.replace(_SEVERAL[0], "").replace(_SEVERAL[1], "").replace(_NAME, r"\s?\S.{0,150}?"),
+        re.IGNORECASE,
+    )
+    for _kind, pattern in _PATTERNS
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,9 @@ class WholeRequest:
 
 
 def may_want_whole(question: str) -> bool:
-    """Whether a question may be such a request, whatever documents are called; most are not."""
-    return len(question) <= _LONGEST and bool(_TELLING.search(question))
+    """Whether a question may be such a request, whatever documents are called; most can't."""
+    text = " ".join(question.split())
+    return len(text) <= _LONGEST and any(pattern.fullmatch(text) for pattern in _MAYBE)
 
 
 def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | None:

@@ -62,8 +62,26 @@ def test_names_in_a_question(question: str, names: list[str], found: list[str]) 
     assert names_in(question, names) == found
 
 
-@pytest.mark.parametrize("text", ["please " * 57, "请我你" * 130, "list all " + "a " * 195, "the " * 99, "总结" * 199])
+def test_hardly_a_question_is_looked_up() -> None:
+    others = [question for kind, question, *_names in SENTENCES if kind == "none"]
+    assert sum(map(may_want_whole, others)) < 0.2 * len(others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please " * 57,
+        "请我你" * 130,
+        "list all " + "a " * 195,
+        "the " * 99,
+        "总结" * 199,
+        "summary of " + "a and " * 60,
+        "比较" + "a和" * 150,
+        "what changed between " + "a and " * 60,
+    ],
+)
 def test_long_questions_take_no_time(text: str) -> None:
     began = time.process_time()
+    may_want_whole(text)
     whole_request(text)
     assert time.process_time() - began < 1
