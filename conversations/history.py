@@ -69,13 +69,17 @@ def past_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastT
     if of_branch == (limit, ids) and stamp == list(_messages(ids).values_list(*_CHANGING)):
         return [PastTurn(*item) for item in kept]
     rows = list(with_texts(_messages(ids)).values(*TOLD, "id", "last_seq"))
-    turns = grouped(ids, rows)
-    complete = [place for place, turn in enumerate(turns) if turn.answer]
-    turns = turns[complete[-limit] if len(complete) > limit else 0 :]
+    turns = from_last_complete(grouped(ids, rows), limit)
     stamp = [tuple(row[name] for name in _CHANGING) for row in rows]
     kept = [(turn.turn_id, turn.question, turn.answer) for turn in turns]
     cache.set(key, ((limit, ids), stamp, kept), CACHE_SECONDS)
     return turns
+
+
+def from_last_complete(turns: Sequence[PastTurn], limit: int) -> list[PastTurn]:
+    """Return the last `limit` complete turns, and the incomplete ones among them, of turns that are oldest first."""
+    complete = [place for place, turn in enumerate(turns) if turn.answer]
+    return list(turns[complete[-limit] if len(complete) > limit else 0 :]) if limit > 0 else []
 
 
 def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:

@@ -513,6 +513,23 @@ READ_PART_TIMEOUT = env.decimal(
 READ_TIMEOUT = env.decimal(
     "READ_TIMEOUT", 900.0, (0.1, None), _("seconds for all; the answer names what was not read"), live="site"
 )
+THOROUGH_ROUNDS = env.integer(
+    "THOROUGH_ROUNDS",
+    2,
+    (1, 4),
+    _("how often a thorough pipeline searches for the parts of a question, after the first time for what is missing"),
+    live="assistant",
+)
+THOROUGH_TIMEOUT = env.decimal(
+    "THOROUGH_TIMEOUT", 30.0, (0.1, None), _("seconds for all of it; what was found by then counts"), live="assistant"
+)
+THOROUGH_TOKENS = env.integer(
+    "THOROUGH_TOKENS",
+    3000,
+    (200, 100_000),
+    _("tokens of passages that the model is shown when it says what is missing"),
+    live="assistant",
+)
 # From which relevance on passages count as found, and from which on as an answer (see `relevance_gate`): log-odds, 0 is
 # where it was measured; -100 takes whatever is found.
 RELEVANCE_THRESHOLD = env.decimal(

@@ -61,8 +61,8 @@ class Choices:
     k: int | None = None
 
 
-def for_turn(user: Any, session: ChatSession, asked: Choices) -> Chosen:
-    """Return how a question is answered, and pin the setup that comes of it.
+def for_turn(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
+    """Return how a question of a session, or of none, is answered, and pin the setup that comes of it.
 
     Raises `TurnRefused` for an assistant that the person may not use (any more) or that can't be used, and for a model
     that is not offered to them.
@@ -77,7 +77,7 @@ def for_turn(user: Any, session: ChatSession, asked: Choices) -> Chosen:
     if asked.model:
         profile = _named(asked.model, setup, WRITING[0])
         profiles |= dict.fromkeys(WRITING, profile) if profile is not None else {}
-    elif session.model is not None and session.model.offered:
+    elif session is not None and session.model is not None and session.model.offered:
         profiles |= dict.fromkeys(WRITING, session.model)
     if asked.filter_model and (profile := _named(asked.filter_model, setup, "filter")) is not None:
         profiles["filter"] = profile
@@ -151,11 +151,11 @@ def _named(model: str, setup: active.Setup, purpose: str) -> ModelProfile | None
     return offered[model]
 
 
-def _version(user: Any, session: ChatSession, asked: Choices) -> Chosen:
+def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
     """Return the version that answers: the one asked for, or the newest of the assistant asked for, of the session's,
     or of the default; raises `TurnRefused`."""
     versions = AssistantVersion.objects.select_related("assistant").order_by("-number")
-    assistant_id = asked.assistant_id or session.assistant_id
+    assistant_id = asked.assistant_id or (session.assistant_id if session is not None else None)
     if asked.version_id is not None:
         versions = versions.filter(pk=asked.version_id)
     elif assistant_id is not None:

@@ -1,5 +1,6 @@
 """Messages for the reader when a node fails: plain words in their language, and advice."""
 
+import logging
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,6 +10,8 @@ from conversations.pipeline.node import NodeError, NodeFailed
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.llm.errors import LLMError
 from retrieval.search import SearchFailed
+
+logger = logging.getLogger(__name__)
 
 # Errors that carry words of their own; any other is a fault of the program, which the log shows whole.
 EXPECTED = (LLMError, NodeError, SearchFailed, TimeoutError, *DATABASE_UNAVAILABLE)
@@ -51,3 +54,11 @@ def describe(error: BaseException, timeout: float | None) -> str:
         case TimeoutError():
             return _("This step took longer than %(seconds)g s.") % {"seconds": timeout or 0}
     return _("This step failed (%(kind)s).") % {"kind": type(error).__name__}
+
+
+def log(failure: NodeFailed) -> None:
+    """Log why a node failed its turn: of what is to be expected a line, else with where it happened."""
+    if isinstance(failure.cause, EXPECTED):
+        logger.warning("Node %s failed the turn: %s", failure.node, in_log(failure.cause))
+    else:
+        logger.error("Node %s failed the turn", failure.node, exc_info=failure.cause)

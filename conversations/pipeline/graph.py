@@ -102,21 +102,23 @@ class Graph:
             raise GraphError(f"The pipeline is {paths!r}, not a list.", "List the dotted paths of its nodes.")
         return cls([_node(path) for path in paths], hooks)
 
-    async def run(self, state: State) -> State:
+    async def run(self, state: State, emit: Emit | None = None) -> State:
         """Run the whole turn and return its state: the answer stands in `state.answer`.
 
         A failing node ends the turn as its reader sees it: `state.answer` keeps what came, and its `error` says in
-        plain words what went wrong.
+        plain words what went wrong. Events go to `emit`, which then is what folds them.
         """
 
         async def fold(event: Event) -> None:
             state.answer.apply(event)
 
+        send = emit or fold
         try:
-            await self.drive(state, fold)
+            await self.drive(state, send)
         except NodeFailed as failure:
-            state.answer.apply(failures.error_event(failure, self.nodes[failure.node].title))
-            await self.finish(state, fold)
+            failures.log(failure)
+            await self.finish(state, send)
+            await send(failures.error_event(failure, self.nodes[failure.node].title))
         return state
 
     async def finish(self, state: State, emit: Emit) -> None:

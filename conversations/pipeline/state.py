@@ -23,11 +23,15 @@ from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked, by whom; never changed."""
+    """What was asked, by whom; never changed.
+
+    Without a session nothing is stored, and the conversation is the caller's `history`, oldest first.
+    """
 
     user_id: int
-    session_id: int
+    session_id: int | None
     question: str
+    history: tuple[PastTurn, ...] = ()
     parent_turn_id: int | None = None
     # Whether it goes on from the turn that is the newest when it is stored, which is then the parent.
     from_newest: bool = False
@@ -40,6 +44,9 @@ class Request:
     top_n: int | None = None
     # The knowledge bases that its assistant is asked about; none are all that the user may read.
     knowledge_base_ids: tuple[int, ...] = ()
+    # Without a session, whose choice these are: the only knowledge bases and documents that are asked; none are all.
+    asked_knowledge_base_ids: tuple[int, ...] = ()
+    asked_document_ids: tuple[int, ...] = ()
     # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
     thinking: bool | None = None
     # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
@@ -104,6 +111,10 @@ class Plan:
     retrieval_query: str = ""
     # What passages are judged by; the question when empty.
     ranking_query: str = ""
+    # What is searched by itself, part by part, where the question asks for several things; and the places, from 0, of
+    # parts that need what the part before them finds.
+    parts: tuple[str, ...] = ()
+    dependent_parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +125,23 @@ class PictureInfo:
     alt: str
     width: int
     height: int
+
+
+@dataclass(slots=True)
+class FoundPart:
+    """What was found for a part of the question: by which queries, in their order, and which chunks, best first.
+
+    `answer_state` is that of an answer to this part from these chunks, as in `Found`.
+    """
+
+    question: str
+    queries: list[str] = field(default_factory=list)
+    chunk_ids: list[int] = field(default_factory=list)
+    answer_state: str = "nothing"
+
+    def holds(self, hit: Hit) -> bool:
+        """Whether a hit, or what was joined to it, was found for this part."""
+        return not {hit.chunk_id, *hit.merged}.isdisjoint(self.chunk_ids)
 
 
 @dataclass(slots=True)
@@ -135,6 +163,8 @@ class Found:
     # Whether the hits answer ("answered"), are only the closest passages ("nearest"), or there are none ("nothing");
     # empty where the documents are not asked.
     answer_state: str = ""
+    # Of a question that was searched part by part, what was found for each.
+    parts: list[FoundPart] = field(default_factory=list)
     # By language, how many documents the question can't be searched in, where it is not answered.
     unsearched: dict[str, int] = field(default_factory=dict)
     # Of a hit that answers, the sentences that do, and why they do, by chunk id.

@@ -57,6 +57,13 @@ _MAY_NOT_ANSWER = {
     "zh": "（对这些段落的检查表明，它们只是最接近的，未必能回答这个问题。"
     "只回答其中确有的内容；若没有答案，请先说明，再说最接近的内容。）",
 }
+# After a question that was searched part by part: before the parts, and after one that nothing was found for.
+_PARTS = {
+    "en": "(It was searched part by part. Answer each part. For one that nothing was found for, say so, and don't "
+    "answer it from general knowledge.)",
+    "zh": "（问题是分部分检索的。请逐一回答各部分；没有找到内容的部分请直接说明，不要用常识回答。）",
+}
+_NOT_FOUND = {"en": " — nothing was found", "zh": "——没有找到内容"}
 
 # After a request about whole documents.
 _WHOLE = {
@@ -78,9 +85,10 @@ _WHOLE = {
 class Material:
     """All that may go into a prompt; history is oldest first, `language` is `"en"` or `"zh"`.
 
-    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut,
-    `doubtful` that the hits may not answer, and `whole` what of whole documents the hits are ("sections", "notes" or
-    "changes"; empty where they were searched for).
+    `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut, and
+    `doubtful` that the hits may not answer. `parts` are those that the question was searched by, and whether something
+    was found for each; `whole` is what of whole documents the hits are ("sections", "notes" or "changes"; empty where
+    they were searched for).
     """
 
     prompt: Prompt
@@ -93,13 +101,18 @@ class Material:
     recent: Sequence[PastTurn] = ()
     continues: bool = False
     doubtful: bool = False
+    parts: Sequence[tuple[str, bool]] = ()
     whole: str = ""
 
     @property
     def asked(self) -> str:
-        """The question, and what a model is told beside it: of an answer that was cut, and of the passages."""
+        """The question, and what a model is told beside it: of its parts, that its answer was cut, or may not be in the
+        passages."""
         told = [_CONTINUE[self.language]] if self.continues else []
         told += [_MAY_NOT_ANSWER[self.language]] if self.doubtful else []
+        if self.parts:
+            parts = [f"- {part}{'' if found else _NOT_FOUND[self.language]}" for part, found in self.parts]
+            told.append("\n".join([_PARTS[self.language], *parts]))
         told += [_WHOLE[self.whole, self.language]] if self.whole else []
         return "\n\n".join([self.question, *told])
 

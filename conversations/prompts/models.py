@@ -13,6 +13,8 @@ class PromptTemplate(models.Model):
 
         UNDERSTAND = "understand", _("Understand the question")
         REWRITE = "rewrite", _("Rewrite for retrieval")
+        SPLIT = "split", _("Take a question apart")
+        MISSING = "missing", _("Say what is missing")
         ANSWER = "answer", _("Answer from evidence")
         CHAT = "chat", _("Chat")
         GENERAL = "general", _("Answer from general knowledge")
@@ -58,6 +60,8 @@ class ModelProfile(models.Model):
 
         UNDERSTAND = "understand", _("Understand")
         REWRITE = "rewrite", _("Rewrite")
+        SPLIT = "split", _("Take a question apart")
+        MISSING = "missing", _("Say what is missing")
         ANSWER = "answer", _("Answer")
         CHAT = "chat", _("Chat")
         CLARIFY = "clarify", _("Ask back")

@@ -39,6 +39,8 @@ class Manner:
 MANNERS: dict[str, Manner] = {
     "understand": Manner(0.3, 1024),
     "rewrite": Manner(0.3, 50),
+    "split": Manner(0.0, 512),
+    "missing": Manner(0.0, 512),
     "chat": Manner(0.7),
     "clarify": Manner(0.3, 512),
     "rerank": Manner(0.0),

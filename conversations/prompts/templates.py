@@ -15,6 +15,8 @@ from ragsite.site_settings.config import config
 VARIABLES: dict[str, set[str]] = {
     "understand": {"question", "history"},
     "rewrite": {"question", "history"},
+    "split": {"question", "history"},
+    "missing": {"question", "parts", "evidence"},
     "answer": {"question", "evidence"},
     "chat": {"question"},
     "general": {"question"},
@@ -33,7 +35,7 @@ NEEDED: dict[str, set[str]] = VARIABLES | {"title": {"question"}}
 # Today, as in 2026-01-31, and now, as in 2026-01-31 14:05 CET; both where the site is.
 _EVERYWHERE = {"date", "time"}
 # The purposes that follow on a conversation: their prompts may write its turns in a form of their own.
-LOOPING = {"understand", "rewrite", "answer", "chat", "general", "clarify"}
+LOOPING = {"understand", "rewrite", "split", "answer", "chat", "general", "clarify"}
 LOOP = "{% for turn in turns %}{{ turn.question }} {{ turn.answer }}{% endfor %}"
 # What a loop may use beside the variables.
 _OF_A_TURN = {"turn.question", "turn.answer"}

@@ -121,10 +121,8 @@ class TurnRunner:
             else:
                 status, error = "interrupted", ErrorEvent(code="interrupted", message=turn_store.interruption())
         except NodeFailed as failure:
-            if isinstance(failure.cause, failures.EXPECTED):
-                logger.warning("Node %s failed the turn: %s", failure.node, failures.in_log(failure.cause))
-            elif not isinstance(failure.cause, turn_store.TurnRefused):
-                logger.error("Node %s failed the turn", failure.node, exc_info=failure.cause)
+            if not isinstance(failure.cause, turn_store.TurnRefused):
+                failures.log(failure)
             status, error = "failed", failures.error_event(failure, self.graph.nodes[failure.node].title)
             if self.state.started is None:
                 self._refuse(failure.cause)

@@ -26,22 +26,24 @@ async def improve(state: State) -> None:
 
     Without a model, or if somebody has renamed the chat meanwhile, the title stays.
     """
-    request = state.request
+    request, started = state.request, state.started
+    if started is None:
+        return
     made = title_from_question(request.question)[:TITLE_LENGTH]
-    session = ChatSession.objects.filter(pk=request.session_id, title=made)
+    session = ChatSession.objects.filter(pk=started.session_id, title=made)
     if not made or not await in_database(session.exists):
         return
     try:
         answered = await side_calls.ask("title", request.question_language, SECONDS, question=request.question)
     except side_calls.NoReply as reason:
         if str(reason) != "no model":
-            logger.info("Session %d keeps its title: %s", request.session_id, reason)
+            logger.info("Session %d keeps its title: %s", started.session_id, reason)
         return
     title = cleaned(answered.text)
     if not title:
         return
     if await in_database(session.update, title=title):
-        await get_channel_layer().group_send(session_group(request.session_id), {"type": "session.titled"})
+        await get_channel_layer().group_send(session_group(started.session_id), {"type": "session.titled"})
 
 
 def cleaned(reply: str) -> str:

@@ -31,7 +31,7 @@ class Embeddings:
         if self.manner == "garbage":
             return b"<html>It works!</html>"
         dimension = body.get("dimensions", self.dimension) + (self.manner == "another dimension")
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"index": index, "embedding": vector(body["model"], text, dimension)} for index, text in enumerate(texts)
         ]
         if self.manner == "same index":

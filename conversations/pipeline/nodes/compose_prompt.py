@@ -37,7 +37,7 @@ class ComposePrompt(Node):
     reads = ("plan.action", "found.hits", "past.turns")
     may_read = (
         "past.summary", "past.memories", "past.relevant", "plan.k", "plan.reply", "found.key_passages", "found.reasons",
-        "found.answer_state", "found.reading",
+        "found.answer_state", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
         "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.answer_tokens", "prompt.left_out",
@@ -115,6 +115,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         continues=cut is not None,
         doubtful=bool(hits) and state.found.answer_state == "nearest",
         whole=reading.told if reading is not None else "",
+        parts=[(part.question, part.answer_state != "nothing") for part in state.found.parts] if hits else (),
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     try:

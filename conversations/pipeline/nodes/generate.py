@@ -38,7 +38,7 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.general_knowledge_allowed", "found.unsearched", "found.frequencies",
-        "found.key_passages", "found.reasons", "found.reading",
+        "found.key_passages", "found.reasons", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "prompt.cited", "prompt.evidence", "prompt.citations", "prompt.model",
@@ -108,6 +108,8 @@ class Generate(Node):
         if empty:
             raise NoAnswer
         await writer.text(extractive_answer.ended_early(state, reason))
+        await writer.close()
+        await writer.text(extractive_answer.parts_without_source(state))
 
     @staticmethod
     def _count(usage: UsagePiece, state: State) -> None:

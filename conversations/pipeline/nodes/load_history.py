@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.history import branch_of, past_turns
+from conversations.history import PastTurn, branch_of, from_last_complete, past_turns
 from conversations.memory.summaries import summary_of
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
@@ -27,11 +27,16 @@ class LoadHistory(Node):
 
     def wanted(self, state: State) -> bool:
         """A first question has no history."""
-        return state.parent_turn_id is not None
+        return state.parent_turn_id is not None or bool(state.request.history)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `branch`, `turns` and `unanswered`, oldest first, and `summary`."""
-        await in_database(_load, state)
+        """Fill `turns` and `unanswered`, oldest first; of a session also `branch` and `summary`."""
+        if state.request.session_id is None:
+            past = from_last_complete(state.request.history, config.MAX_RECENT_TURNS)
+        else:
+            past = await in_database(_load, state, state.request.session_id)
+        state.past.turns = [turn for turn in past if turn.answer]
+        state.past.unanswered = [turn for turn in past if not turn.answer]
         ctx.note(
             turns=[turn.turn_id for turn in state.past.turns],
             unanswered=[turn.turn_id for turn in state.past.unanswered],
@@ -51,13 +56,12 @@ class LoadHistory(Node):
         return told
 
 
-def _load(state: State) -> None:
-    session_id, cut = state.request.session_id, state.request.continued
+def _load(state: State, session_id: int) -> list[PastTurn]:
+    """Fill `branch` and `summary`; return the last turns."""
+    cut = state.request.continued
     branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
     # What a cut answer's question depends on came before it.
     before = branch if cut is None else branch[: branch.index(cut.turn_id)]
-    past = past_turns(session_id, before, config.MAX_RECENT_TURNS)
-    state.past.turns = [turn for turn in past if turn.answer]
-    state.past.unanswered = [turn for turn in past if not turn.answer]
     if len(branch) > 1:
         state.past.summary = summary_of(session_id, branch)
+    return past_turns(session_id, before, config.MAX_RECENT_TURNS)

@@ -1,6 +1,6 @@
 """Load what is known about the hits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.urls import reverse
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import PictureInfo, State
-from retrieval.search import describe
+from retrieval.search import Hit, describe
 
 
 class LoadPassages(Node):
@@ -30,13 +30,18 @@ class LoadPassages(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `hits` and `pictures`; passages deleted meanwhile drop out."""
         state.found.hits = await describe(state.found.fused)
-        state.found.pictures = {
-            hit.chunk_id: PictureInfo(reverse("picture", args=[shown.pk]), shown.alt, shown.width, shown.height)
-            for hit in state.found.hits
-            if (shown := hit.picture) is not None
-        }
+        state.found.pictures = pictures_of(state.found.hits)
         ctx.note(files=sorted({hit.filename for hit in state.found.hits}))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Name the files."""
         return Description([(_("Files"), ", ".join(detail["files"]))] if detail.get("files") else [])
+
+
+def pictures_of(hits: Iterable[Hit]) -> dict[int, PictureInfo]:
+    """Return the pictures of hits, by chunk id."""
+    return {
+        hit.chunk_id: PictureInfo(reverse("picture", args=[shown.pk]), shown.alt, shown.width, shown.height)
+        for hit in hits
+        if (shown := hit.picture) is not None
+    }

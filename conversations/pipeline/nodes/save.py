@@ -45,15 +45,15 @@ class Save(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Write; the message itself is stored by the turn's runner."""
         started, prompt, usage = state.started, state.prompt, state.answer.usage
-        if started is None:
+        state.answer.usage = usage | prompt.left_out
+        if prompt.reported:
+            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, prompt.reported))
+        if started is None:  # without a session nothing is stored
             return
         text = plain_text(state.answer.blocks)
         cut = state.request.continued
         whole = joined(cut.answer, text) if cut is not None else text  # with what came before it was cut
         await retry_while_database_is_down(_save, state, started, text, whole)
-        if prompt.reported:
-            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, prompt.reported))
-        state.answer.usage = usage | prompt.left_out
         if text:
             branch, language = [*state.past.branch, started.turn_id], state.request.question_language
             ctx.later.append(partial(store_vector, started.turn_id, state.request.question, whole))

@@ -19,15 +19,19 @@ class SaveQuestion(Node):
     after = ()
     writes = ("started",)
 
+    def wanted(self, state: State) -> bool:
+        """Without a session nothing is stored."""
+        return state.request.session_id is not None
+
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `started`; raises `TurnRefused`."""
-        if state.started is None:
-            state.started = await in_database(_open, state.request)
+        if state.started is None and state.request.session_id is not None:
+            state.started = await in_database(_open, state.request, state.request.session_id)
 
 
-def _open(request: Request) -> Started:
+def _open(request: Request, session_id: int) -> Started:
     # Whose it is, was found out when the turn was prepared.
-    session = ChatSession(pk=request.session_id, owner_id=request.user_id)
+    session = ChatSession(pk=session_id, owner_id=request.user_id)
     return open_turn(
         session,
         request.question,

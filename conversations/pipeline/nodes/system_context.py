@@ -20,11 +20,12 @@ class SystemContext(Node):
 
     def wanted(self, state: State) -> bool:
         """Only a first turn begins a session."""
-        return state.parent_turn_id is None
+        return state.started is not None and state.parent_turn_id is None
 
     async def run(self, state: State, ctx: Context) -> None:
         """Store the entry."""
-        await in_database(_store_entry, state.request.session_id, state.request.question_language)
+        if state.started is not None:
+            await in_database(_store_entry, state.started.session_id, state.request.question_language)
 
 
 def _store_entry(session_id: int, language: str) -> None:

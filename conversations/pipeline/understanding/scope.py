@@ -1,4 +1,4 @@
-"""The documents that a turn may be answered from, by its session's choice, and the turn's words in these documents."""
+"""The documents that a turn may be answered from, by its session or its caller, and its words in these documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -58,26 +58,33 @@ class Scope:
 
 
 def searchable(request: Request) -> Scope:
-    """Return what a session asks, narrowed to what its user may read now and to what its assistant is asked about.
+    """Return what is asked, narrowed to what the user may read now and to what the assistant is asked about.
 
     No choice means everything readable.
     """
     user_id, session_id = request.user_id, request.session_id
-    chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
-    documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
-    theirs = Document.objects.filter(pk__in=documents.values("document_id"))
-    bases = access.readable(User(pk=user_id)).filter(
-        Exists(User.objects.filter(pk=user_id, is_active=True)),
-        ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
-        ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
-    )
+    bases = access.readable(User(pk=user_id)).filter(Exists(User.objects.filter(pk=user_id, is_active=True)))
+    if session_id is None:
+        theirs = Document.objects.filter(pk__in=request.asked_document_ids)
+        if request.asked_knowledge_base_ids:
+            bases = bases.filter(pk__in=request.asked_knowledge_base_ids)
+        if request.asked_document_ids:
+            bases = bases.filter(pk__in=theirs.values("knowledge_base_id"))
+    else:
+        chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
+        documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
+        theirs = Document.objects.filter(pk__in=documents.values("document_id"))
+        bases = bases.filter(
+            ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
+            ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
+        )
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
     return Scope(
         tuple(pk for pk, _allowed, _ids in rows),
-        tuple(pk for _pk, _allowed, ids in rows for pk in ids),
+        tuple(pk for _pk, _allowed, ids in rows for pk in ids or ()),  # without documents to ask it is None
         config.ANSWER_MODE == "general" and all(allowed for _pk, allowed, _ids in rows),
     )
 

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from conversations.events import SourcesEvent
 from conversations.pipeline.graph import Emit
-from conversations.pipeline.state import State
+from conversations.pipeline.state import FoundPart, State
 from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
@@ -89,25 +89,33 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
+    """Quote what answers the question, or each of the parts by which it was searched."""
     found, prompt = state.found, state.prompt
     question = state.plan.ranking_query or state.request.question
-    chosen = await _chosen(question, state)
-    if not chosen.hits:
-        found.answer_state = "nearest"
-    order = chosen.hits or list(range(min(3, len(found.hits))))
-    rest = [position for position in range(len(found.hits)) if position not in order]
-    prompt.evidence = [found.hits[position] for position in (*order, *rest)][: max(5, len(order))]
-    numbers = {position: number for number, position in enumerate(order, 1)}
+    asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in found.parts if _told(part)]
+    sections = [(text, hits, await _chosen(text, hits, state)) for text, hits in asked or [(question, found.hits)]]
+    used = [hits[position] for _text, hits, chosen in sections for position in chosen.hits]
+    first = list({hit.chunk_id: hit for hit in used or found.hits[:3]}.values())
+    rest = [hit for hit in found.hits if hit.chunk_id not in {taken.chunk_id for taken in first}]
+    prompt.evidence = [*first, *rest][: max(5, len(first))]
+    numbers = {hit.chunk_id: number for number, hit in enumerate(prompt.evidence, 1)}
     prompt.citations = [
         citation(number, hit, question, found.key_passages.get(hit.chunk_id, ""), found.reasons.get(hit.chunk_id, ""))
         for number, hit in enumerate(prompt.evidence, 1)
     ]
+    if not used:
+        found.answer_state = "nearest"
     await emit(SourcesEvent(citations=prompt.citations, answer_state=found.answer_state or None))
     if found.answer_state == "nearest":
         await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
         await writer.close()
-    prompt.cited = set(numbers.values()) if chosen.hits else set()
-    await _write(state, chosen, numbers, writer)
+    prompt.cited = {numbers[hit.chunk_id] for hit in used}
+    for text, hits, chosen in sections:
+        if asked and chosen.hits:
+            await writer.text(f"**{escape_markdown(text)}**\n\n")
+        await _write(state, hits, chosen, numbers, writer)
+    await writer.close()
+    await writer.text(parts_without_source(state))
     await writer.close()
     if found.answer_state == "nearest" and found.unsearched:
         await writer.text(_unsearched(state))
@@ -116,22 +124,37 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 
 
-async def _chosen(question: str, state: State) -> Extract:
+def parts_without_source(state: State) -> str:
+    """Say, below an answer, which parts of the question nothing was found for; empty where there are none."""
+    missing = [part.question for part in state.found.parts if not _told(part)]
+    if not missing or len(missing) == len(state.found.parts):
+        return ""
+    with translation.override(reply_language(state)):
+        told = "\n".join(f"- {escape_markdown(part)}" for part in missing)
+        return f"**{_('Your documents hold nothing on this part:')}**\n\n{told}"
+
+
+def _told(part: FoundPart) -> bool:
+    return part.answer_state != "nothing"
+
+
+async def _chosen(question: str, hits: list[Hit], state: State) -> Extract:
     """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
     asked = question_words(question, state.found.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
-            return await spaces.with_model(extract, question, asked, state.found.hits, similarity)
+            return await spaces.with_model(extract, question, asked, hits, similarity)
     except (LLMError, TimeoutError) as error:
         logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
-    return await asyncio.to_thread(extract, question, asked, state.found.hits)
+    return await asyncio.to_thread(extract, question, asked, hits)
 
 
-async def _write(state: State, chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
+async def _write(state: State, hits: list[Hit], chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:
     quotes = {quote.hit: quote for quote in chosen.quotes}
-    for position, number in numbers.items():
-        hit = state.found.hits[position]
+    for position in chosen.hits:
+        hit = hits[position]
+        number = numbers[hit.chunk_id]
         pictured = position in chosen.pictures and hit.chunk_id in state.found.pictures
         # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
         if position in quotes and not pictured:

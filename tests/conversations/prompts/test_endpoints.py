@@ -47,8 +47,16 @@ async def test_without_a_model_there_is_no_client() -> None:
 async def test_the_settings_serve_every_purpose_in_its_manner(site: FakeProvider, settings: Any, purpose: str) -> None:
     settings.LLM_TEMPERATURE, settings.LLM_MAX_TOKENS = 0.4, 900
     await ask(purpose)
-    temperature = {"answer": 0.4, "chat": 0.7, "rerank": 0.0, "filter": 0.0, "judge": 0.0}.get(purpose, 0.3)
-    most = {"rewrite": 50, "title": 50, "clarify": 512, "judge": 512}.get(purpose, 900)
+    temperature = {
+        "answer": 0.4,
+        "chat": 0.7,
+        "rerank": 0.0,
+        "filter": 0.0,
+        "judge": 0.0,
+        "split": 0.0,
+        "missing": 0.0,
+    }.get(purpose, 0.3)
+    most = {"rewrite": 50, "title": 50, "clarify": 512, "judge": 512, "split": 512, "missing": 512}.get(purpose, 900)
     assert (site.requests[0]["temperature"], site.requests[0]["max_tokens"]) == (temperature, most)
     assert site.requests[0]["model"] == "by-settings"
 

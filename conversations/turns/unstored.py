@@ -1,0 +1,80 @@
+"""Answering without a session: nothing is stored, and the conversation is what the caller tells."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from conversations.assistants import choice
+from conversations.assistants.choice import Choices
+from conversations.events import BlockEnd, DoneEvent, Event, FinalStatus
+from conversations.history import PastTurn
+from conversations.pipeline.graph import Emit
+from conversations.pipeline.state import Request, State
+from conversations.prompts import active
+from conversations.turns.lifecycle import pipeline, validated_question
+from ragsite.db import in_database
+
+
+async def answer(
+    user: Any,
+    question: str,
+    *,
+    history: Sequence[tuple[str, str]] = (),
+    knowledge_base_ids: Sequence[int] = (),
+    document_ids: Sequence[int] = (),
+    choices: Choices | None = None,
+    language: str = "en",
+    emit: Emit | None = None,
+) -> State:
+    """Answer a question as an assistant would in a chat, and return the state of the turn with the whole answer.
+
+    `history` are earlier questions with their answers, oldest first, an answer empty where there was none. Without
+    knowledge bases and documents all are asked that the person may read; what they may not read is never asked.
+    Events go to `emit` as they come, numbered, the last a `done`. A node's failure is `state.answer.error`.
+
+    Raises `TurnRefused` for a question that can't be asked, or choices that are not to be had.
+    """
+    began = time.perf_counter()
+    request = Request(
+        user_id=user.pk,
+        session_id=None,
+        question=validated_question(question),
+        history=tuple(PastTurn(place, *turn) for place, turn in enumerate(history, 1)),
+        asked_knowledge_base_ids=tuple(knowledge_base_ids),
+        asked_document_ids=tuple(document_ids),
+        language=language,
+    )
+    with active.pinned_setup():
+        name, request = await in_database(_prepared, user, request, choices or Choices())
+        state = State(request)
+
+        async def send(event: Event) -> None:
+            numbered = event.numbered(state.answer.last_seq + 1)
+            state.answer.apply(numbered)
+            if emit is not None:
+                await emit(numbered)
+
+        await pipeline(name).run(state, send)
+        for block in sorted(state.answer.open):
+            await send(BlockEnd(id=block))
+        told = state.answer
+        status: FinalStatus = "failed" if told.error else "completed"
+        ms = round((time.perf_counter() - began) * 1000)
+        answer_state = state.found.answer_state or None
+        await send(DoneEvent(status=status, answer_state=answer_state, usage=told.usage, ms=ms, checks=told.checks))
+        for work in state.later:
+            await work()
+    return state
+
+
+def _prepared(user: Any, request: Request, choices: Choices) -> tuple[str, Request]:
+    """Return the name of the pipeline, and the request with what its assistant says; its setup is pinned."""
+    chosen = choice.for_turn(user, None, choices)
+    return chosen.configuration.pipeline or "default", replace(
+        request,
+        knowledge_base_ids=chosen.configuration.knowledge_bases,
+        thinking=choices.thinking,
+        assistant_version_id=chosen.version.pk if chosen.version else None,
+        assistant=str(chosen.version or ""),
+    )

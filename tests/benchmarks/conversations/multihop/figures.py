@@ -1,0 +1,88 @@
+"""Outcomes as figures: by set, language and kind, and one pipeline's beside another's on the same questions."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from tests.benchmarks.conversations.multihop.asking import Outcome
+from tests.benchmarks.conversations.multihop.questions import KINDS, MULTI
+
+ALL = "all"
+_SAMPLES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Figures of some questions through a pipeline.
+
+    `recall` is the mean share of needed passages that were found, `whole` the share of questions whose needed passages
+    all were, `reaching` the mean share of those that reach the answer, `told` the share of questions with a missing
+    part whose answer tells so (None where the pipeline can't).
+    """
+
+    language: str
+    kind: str
+    questions: int
+    recall: float
+    whole: float
+    reaching: float
+    told: float | None
+    searches: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A second pipeline's recall less a first one's, on the same questions.
+
+    `low` and `high` hold the mean difference in 95 of 100 bootstrap samples; `p` is that of the two-sided sign test.
+    """
+
+    difference: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    p: float
+
+
+def groups(outcomes: Sequence[Outcome]) -> list[tuple[str, str, Callable[[Outcome], bool]]]:
+    """Return languages and kinds of questions with what tells theirs: those of several searches together come first."""
+    languages = [*dict.fromkeys(outcome.question.language for outcome in outcomes), ALL]
+    kinds = [("several searches", MULTI), *((kind, (kind,)) for kind in KINDS)]
+
+    def of(language: str, among: Sequence[str]) -> Callable[[Outcome], bool]:
+        return lambda each: each.question.kind in among and language in (ALL, each.question.language)
+
+    every = [(language, name, of(language, among)) for name, among in kinds for language in languages]
+    return [group for group in every if any(map(group[2], outcomes))]
+
+
+def row(language: str, kind: str, outcomes: Sequence[Outcome]) -> Row:
+    """Return the figures of outcomes, of which there is one at least."""
+    told = [outcome.told for outcome in outcomes if outcome.told is not None]
+    return Row(
+        language,
+        kind,
+        len(outcomes),
+        fmean(outcome.recall for outcome in outcomes),
+        fmean(all(outcome.found) for outcome in outcomes),
+        fmean(outcome.reaching for outcome in outcomes),
+        fmean(told) if told else None,
+        fmean(outcome.searches for outcome in outcomes),
+        fmean(outcome.ms for outcome in outcomes),
+    )
+
+
+def compare(first: Sequence[Outcome], second: Sequence[Outcome]) -> Comparison:
+    """Compare the recall of two pipelines on the same questions, in the same order."""
+    differences = np.array([b.recall - a.recall for a, b in zip(first, second, strict=True)])
+    samples = np.random.default_rng(0).choice(differences, (_SAMPLES, len(differences))).mean(axis=1)
+    low, high = np.percentile(samples, (2.5, 97.5))
+    better, worse = int((differences > 0).sum()), int((differences < 0).sum())
+    fewer, several = min(better, worse), better + worse
+    tail = sum(math.comb(several, count) for count in range(fewer + 1)) / 2**several
+    return Comparison(float(differences.mean()), float(low), float(high), better, worse, min(1.0, 2 * tail))

@@ -1,0 +1,86 @@
+"""Questions that ask for several things: what each part needs, and how a model would take them apart."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.conversations.answers import holds
+
+FOLDER = Path(__file__).parent
+SETS = ("dev", "held")
+# Of a `single` question one search is enough, though it may hold an "and"; it is the control.
+KINDS = ("compare", "join", "chain", "aspects", "single")
+MULTI, SINGLE = KINDS[:-1], KINDS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A place in the documents: a file's path within their folder, and words of the passage that is meant."""
+
+    document: str
+    snippet: str
+
+    def is_in(self, document: str, text: str) -> bool:
+        """Whether a text of a document is, or holds, this passage; case, white space and a table's bars aside."""
+        return document == self.document and holds(text, [self.snippet])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a question asks for among other things, and the passages of which any one tells it; none if nothing does."""
+
+    what: str
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its parts; `split` is what a good model searches for first, `then` what after reading that."""
+
+    id: str
+    language: str
+    kind: str
+    hops: int
+    text: str
+    parts: tuple[Part, ...]
+    split: tuple[str, ...]
+    then: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> tuple[Part, ...]:
+        """The parts that the documents answer."""
+        return tuple(part for part in self.parts if part.passages)
+
+    @property
+    def missing(self) -> tuple[Part, ...]:
+        """The parts that they don't."""
+        return tuple(part for part in self.parts if not part.passages)
+
+
+def load(name: str) -> list[Question]:
+    """Return the questions of a set of `SETS`; raises ValueError, KeyError or TypeError for a line that is none."""
+    return list(read((FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()))
+
+
+def read(lines: Iterable[str]) -> Iterator[Question]:
+    """Yield the questions of lines of JSON; raises as `load` does."""
+    for line in lines:
+        found = json.loads(line)
+        if found["kind"] not in KINDS:
+            raise ValueError(f"{found['id']} is of no known kind: {found['kind']!r}")
+        yield Question(
+            found["id"],
+            found["language"],
+            found["kind"],
+            found["hops"],
+            found["text"],
+            tuple(map(_part, found["parts"])),
+            tuple(found["split"]),
+            tuple(found["then"]),
+        )
+
+
+def _part(found: dict[str, Any]) -> Part:
+    return Part(found["what"], tuple(Passage(each["document"], each["snippet"]) for each in found["passages"] or ()))

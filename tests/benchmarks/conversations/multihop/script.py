@@ -1,0 +1,60 @@
+"""A model that splits questions as their set says, over HTTP, so that a pipeline can be measured apart from models."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.benchmarks.conversations.multihop.questions import Question
+from tests.fakes import answers
+from tests.fakes.provider import FakeProvider, Script
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a model is asked for: known by a mark in the request's text, and answered by the question it is about."""
+
+    mark: str
+    reply: Callable[[Question], str]
+
+
+def _split(question: Question) -> str:
+    # Of a chain the last part is the question as it stands, which is searched for once more.
+    return json.dumps({"parts": [*question.split, *([question.text] if question.then else [])]})
+
+
+def _missing(question: Question) -> str:
+    last = len(question.split) + 1
+    return json.dumps({"missing": [{"part": last, "query": text} for text in question.then]})
+
+
+# What pipelines ask beside the small questions of `tests.fakes.answers`; the first whose mark a request holds counts.
+PURPOSES = (
+    Purpose("You take questions apart", _split),
+    Purpose("你把问题拆开", _split),
+    Purpose("what has to be searched for once more", _missing),
+    Purpose("说明还需要再检索什么", _missing),
+)
+# Adds nothing to what the rules make of a question.
+_PLAN = {"intent": "kb_retrieval", "confidence": 0.9, "queries": [], "rewrite": "", "followup": False,
+         "plan": {"action": "retrieve_vector", "args": {}}}  # fmt: skip
+
+
+class ScriptedModel(FakeProvider):
+    """Replies to a purpose by the question that its request holds; writes answers as the fake provider does."""
+
+    def __init__(self, questions: Sequence[Question], purposes: Sequence[Purpose] = PURPOSES) -> None:
+        super().__init__()
+        self._questions = sorted(questions, key=lambda question: -len(question.text))  # a text may hold a shorter one
+        self._purposes = purposes
+
+    def next_script(self, body: dict[str, Any]) -> Script:
+        """Return the reply of the first purpose whose mark the request holds."""
+        text = "\n".join(str(message["content"]) for message in body.get("messages", []))
+        asked = next((question for question in self._questions if question.text in text), None)
+        purpose = next((purpose for purpose in self._purposes if purpose.mark in text), None)
+        if asked is not None and purpose is not None:
+            return Script(text=purpose.reply(asked))
+        if answers.purpose(body) == "understand":
+            return Script(text=json.dumps(_PLAN))
+        return super().next_script(body)
