@@ -9,9 +9,11 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from conversations import services
-from conversations.events import Event, SourcesEvent, StepEvent
-from conversations.models import ChatSession, Citation, Message, TokenCalibration, TraceStep
-from conversations.turns import lifecycle
+from conversations.assistants.choice import Choices, save_version
+from conversations.assistants.configuration import Configuration
+from conversations.events import Event, SourcesEvent, StepEvent, plain_text
+from conversations.models import Assistant, ChatSession, Citation, Message, TokenCalibration, TraceStep
+from conversations.turns import lifecycle, unstored
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from tests import factories
@@ -246,6 +248,21 @@ async def test_too_many_documents_are_refused_kindly(
     documents = [await in_database(store, base, f"Document {number}", VELM) for number in range(3)]
     message, _events = await ask(owner, await in_database(asking, owner, *documents), question)
     assert message.status == "completed" and words in message.content and message.answer_state == ""
+
+
+@pytest.mark.parametrize(("pipeline", "reads"), [("default", True), ("thorough", True), ("quick", False)])
+async def test_it_needs_no_session(owner: User, base: KnowledgeBase, pipeline: str, reads: bool) -> None:
+    def stored() -> tuple[Document, Choices]:
+        assistant = Assistant.objects.create(name="Reader")
+        save_version(assistant, Configuration(pipeline=pipeline), None)
+        return store(base, "Velm guide", VELM), Choices(assistant_id=assistant.pk)
+
+    document, choices = await in_database(stored)
+    state = await unstored.answer(
+        owner, "Summarise this.", document_ids=[document.pk], history=[("Hello", "Hello!")], choices=choices
+    )
+    assert bool(state.found.reading) == reads and state.answer.error is None
+    assert ("Visitors climb 214 steps." in plain_text(state.answer.blocks)) == reads
 
 
 # --- With a model ---------------------------------------------------------------------------------
