@@ -32,11 +32,11 @@ def words_of(module: str, name: str) -> list[str]:
     return " ".join(lines_of(module, name)).split()
 
 
-def _alternatives(name: str) -> tuple[str, str]:
-    """Return the lines of a list of this folder in English and in Chinese, each as alternatives of a pattern."""
-    items = [item.replace(" ", r"\s+") for item in lines_of(__file__, name)]
+def alternatives(module: str, name: str) -> tuple[str, str]:
+    """Return the lines of such a list in English and in Chinese, each as alternatives of a pattern."""
+    items = [item.replace(" ", r"\s+") for item in lines_of(module, name)]
     return "|".join(filter(str.isascii, items)), "|".join(item for item in items if not item.isascii())
 
 
-GREETS_EN, GREETS_ZH = _alternatives("greetings")
-ASKS_EN, ASKS_ZH = _alternatives("question_words")
+GREETS_EN, GREETS_ZH = alternatives(__file__, "greetings")
+ASKS_EN, ASKS_ZH = alternatives(__file__, "question_words")

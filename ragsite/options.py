@@ -490,6 +490,29 @@ ENABLE_QUERY_REWRITE = env.boolean(
     live="assistant",
 )
 REWRITE_TIMEOUT = env.decimal("REWRITE_TIMEOUT", 8.0, (0.1, None), _("seconds for rewriting a question"), live="site")
+READ_MAX_DOCUMENTS = env.integer(
+    "READ_MAX_DOCUMENTS",
+    5,
+    (1, 50),
+    _("documents that are read from beginning to end for one question, such as for a summary"),
+    live="assistant",
+)
+READ_MAX_TOKENS = env.integer(
+    "READ_MAX_TOKENS",
+    400_000,
+    (1000, None),
+    _("tokens of them that are read; of what is beyond, the answer has the headings"),
+    live="assistant",
+)
+READ_CONCURRENCY = env.integer(
+    "READ_CONCURRENCY", 4, (1, 64), _("parts of them that a model reads at once"), live="site"
+)
+READ_PART_TIMEOUT = env.decimal(
+    "READ_PART_TIMEOUT", 120.0, (0.1, None), _("seconds for one part; then it is tried once more"), live="site"
+)
+READ_TIMEOUT = env.decimal(
+    "READ_TIMEOUT", 900.0, (0.1, None), _("seconds for all; the answer names what was not read"), live="site"
+)
 THOROUGH_ROUNDS = env.integer(
     "THOROUGH_ROUNDS",
     2,

@@ -4,10 +4,10 @@ from conversations.pipeline.state import State
 
 
 def searches(state: State) -> bool:
-    """Whether the question is answered from documents, and so searched for."""
-    return state.plan.action == "retrieve_vector"
+    """Whether the question is answered from what is found in documents, and so searched for."""
+    return state.plan.action == "retrieve_vector" and not state.plan.whole
 
 
 def needs_no_search(state: State) -> bool:
-    """Whether the turn chats or asks back."""
+    """Whether the turn chats or asks back, or has read documents from beginning to end."""
     return not searches(state)

@@ -13,6 +13,7 @@ from typing import Any
 
 from conversations.events import Answer
 from conversations.history import PastTurn
+from conversations.pipeline.whole_documents.sections import Reading
 from conversations.turn_store import Started
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
@@ -89,6 +90,8 @@ class Plan:
     action: str = "retrieve_vector"
     # What is replied without search or model; empty otherwise.
     reply: str = ""
+    # What documents are read from beginning to end for, in place of a search: "summary", "list" or "changes".
+    whole: str = ""
     # Of a model's plan: what it takes the question for (`kb_retrieval`, `chat`, `clarify`; empty without a model), how
     # sure it is (0 to 1), whether the question follows on, and what it would do rather than search (`answer_chat`,
     # `clarify`), on which decides what the search finds.
@@ -154,6 +157,8 @@ class Found:
     frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
     fused: list[Any] = field(default_factory=list)  # (chunk id, score, sources)
     hits: list[Hit] = field(default_factory=list)
+    # Where documents were read from beginning to end, what came of it; the hits are then their sections.
+    reading: Reading | None = None
     pictures: dict[int, PictureInfo] = field(default_factory=dict)  # by chunk id
     # Whether the hits answer ("answered"), are only the closest passages ("nearest"), or there are none ("nothing");
     # empty where the documents are not asked.
@@ -179,6 +184,8 @@ class Prompt:
     messages: list[ChatMessage] = field(default_factory=list)
     # The most tokens that the answer may take; what did not fit, counted by kind; and the recent turns among it, by id.
     answer_tokens: int = 0
+    # Its tokens as the model's provider has counted them; 0 where it didn't.
+    reported: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     cut_turns: list[int] = field(default_factory=list)
 

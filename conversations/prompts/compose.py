@@ -65,6 +65,21 @@ _PARTS = {
 }
 _NOT_FOUND = {"en": " — nothing was found", "zh": "——没有找到内容"}
 
+# After a request about whole documents.
+_WHOLE = {
+    ("sections", "en"): "(The passages are the whole of the documents, section by section in their order. Do what is "
+    "asked with all of them, not with the first alone; leave nothing out of a list.)",
+    ("sections", "zh"): "（以上段落是文档的全部内容，按顺序逐节给出。"
+    "请依据全部段落完成要求，而不只是开头；列举时不要遗漏。）",
+    ("notes", "en"): "(The passages are notes on the documents, taken section by section from beginning to end, and in "
+    "their order. Do what is asked with all of them, not with the first alone; leave nothing out of a list.)",
+    ("notes", "zh"): "（以上段落是从头到尾逐节阅读文档所做的笔记，按文档顺序排列。"
+    "请依据全部笔记完成要求，而不只是开头；列举时不要遗漏。）",
+    ("changes", "en"): "(The passages are the sections in which the two documents differ, the older one's before the "
+    "newer one's; each begins by saying whose it is. All other sections are the same.)",
+    ("changes", "zh"): "（以上段落是两份文档中有差异的各节，先旧后新；每段开头注明它出自哪一份。其余各节相同。）",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -72,7 +87,8 @@ class Material:
 
     `continues` says that the last of `recent` is the question itself, with what came of an answer that was cut, and
     `doubtful` that the hits may not answer. `parts` are those that the question was searched by, and whether something
-    was found for each.
+    was found for each; `whole` is what of whole documents the hits are ("sections", "notes" or "changes"; empty where
+    they were searched for).
     """
 
     prompt: Prompt
@@ -86,6 +102,7 @@ class Material:
     continues: bool = False
     doubtful: bool = False
     parts: Sequence[tuple[str, bool]] = ()
+    whole: str = ""
 
     @property
     def asked(self) -> str:
@@ -96,6 +113,7 @@ class Material:
         if self.parts:
             parts = [f"- {part}{'' if found else _NOT_FOUND[self.language]}" for part, found in self.parts]
             told.append("\n".join([_PARTS[self.language], *parts]))
+        told += [_WHOLE[self.whole, self.language]] if self.whole else []
         return "\n\n".join([self.question, *told])
 
 

@@ -15,6 +15,8 @@ from ragsite.llm.types import Endpoint
 
 # The purposes whose replies people read.
 WRITING = ("answer", "chat", "clarify")
+# Purposes that another's model serves where they have none: notes are taken by who writes the answer.
+_SERVED_BY = {"notes": "answer"}
 
 
 def profile_endpoint(purpose: str) -> Endpoint | None:
@@ -26,7 +28,7 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return where the model of a purpose is; None means that no model is configured for it."""
     setup = await active.asetup()
-    profile = setup.profiles.get(purpose)
+    profile = setup.profiles.get(purpose) or setup.profiles.get(_SERVED_BY.get(purpose, ""))
     found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
     return replace(found, think=setup.think) if found is not None and purpose in WRITING else found
 

@@ -46,6 +46,7 @@ MANNERS: dict[str, Manner] = {
     "rerank": Manner(0.0),
     "filter": Manner(0.0, 1024),
     "judge": Manner(0.0, 512),
+    "notes": Manner(0.3, 1024),
     "summary": Manner(0.3, 1024),
     "title": Manner(0.3, 50),
 }

@@ -20,7 +20,7 @@ from conversations.prompts.templates import Prompt, aget_prompt
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, TimedOut, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens, shorten
-from ragsite.llm.types import ChatMessage, Endpoint, Reply
+from ragsite.llm.types import ChatMessage, Endpoint, Reply, UsagePiece
 from ragsite.runtime import caches
 
 logger = logging.getLogger(__name__)
@@ -58,21 +58,29 @@ class NoReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the model wrote, its thinking left out; `cut` tells that its limit of tokens ended it."""
+    """What the model wrote, its thinking left out; `cut` tells that its limit of tokens ended it.
+
+    `usage` is what its provider counted, if it did.
+    """
 
     text: str
     cut: bool
     model: str
+    usage: UsagePiece | None = None
 
 
 class Asker:
-    """A model and its prompt for one purpose; each question is bounded by `seconds`."""
+    """A model and its prompt for one purpose; each question is bounded by `seconds`.
 
-    def __init__(self, purpose: str, client: ChatClient, prompt: Prompt, seconds: float) -> None:
+    One that is `patient` asks a slow model again, since somebody waits for what it says.
+    """
+
+    def __init__(self, purpose: str, client: ChatClient, prompt: Prompt, seconds: float, patient: bool = False) -> None:
         self._purpose = purpose
         self._client = client
         self._prompt = prompt
         self._seconds = seconds
+        self._patient = patient
 
     @property
     def model(self) -> str:
@@ -91,13 +99,14 @@ class Asker:
         """
         prompt = replace(self._prompt, system="\n\n".join(filter(None, (self._prompt.system, also))))
         key = _key(self._client.endpoint)
-        if _paused.get(key, 0.0) > time.monotonic():
+        if not self._patient and _paused.get(key, 0.0) > time.monotonic():
             raise NoReply("paused")
         try:
             async with asyncio.timeout(self._seconds):
                 reply = await self._complete(self._fitted(prompt, turns, variables))
         except (TimeoutError, TimedOut):
-            _paused[key] = time.monotonic() + PAUSE
+            if not self._patient:
+                _paused[key] = time.monotonic() + PAUSE
             logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
             raise NoReply("timed out", _("No answer within %(seconds)g s.") % {"seconds": self._seconds}) from None
         except LLMError as error:
@@ -107,13 +116,15 @@ class Asker:
             raise NoReply("failed", error.message) from error
         if not reply.text.strip():
             raise NoReply("empty")
-        return Answered(reply.text, reply.finish_reason == "length", self.model)
+        return Answered(reply.text, reply.finish_reason == "length", self.model, reply.usage)
 
     def _fitted(self, prompt: Prompt, turns: Sequence[tuple[str, str]], variables: dict[str, str]) -> tuple[str, str]:
         """Return the filled prompt with as much of the history's end as the model's window has room for."""
         history = variables.get("history", "")
         window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
         whole = prompt.fill(turns, **variables)
+        if not history and not turns:
+            return whole  # of which nothing may be left out
         if sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
             return whole
         taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
@@ -146,8 +157,10 @@ class Asker:
 
 
 @asynccontextmanager
-async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[Asker]:
+async def asker(purpose: str, language: str, seconds: float, patient: bool = False) -> AsyncIterator[Asker]:
     """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
+
+    A patient one is asked even if it was slow a moment ago, and is not left alone afterwards.
 
     Raises `NoReply` when there is none or it can't be told.
     """
@@ -162,7 +175,7 @@ async def asker(purpose: str, language: str, seconds: float) -> AsyncIterator[As
     if client is None:
         raise NoReply("no model")
     try:
-        yield Asker(purpose, client, await aget_prompt(purpose, language), seconds)
+        yield Asker(purpose, client, await aget_prompt(purpose, language), seconds, patient)
     finally:
         await client.aclose()
 

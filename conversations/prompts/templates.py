@@ -24,6 +24,7 @@ VARIABLES: dict[str, set[str]] = {
     "rerank": {"question", "evidence"},
     "filter": {"question", "evidence"},
     "judge": {"claim", "evidence"},
+    "notes": {"question", "evidence"},
     "summary": {"history"},
     "title": {"question", "history"},
     "blocks": set(),

@@ -21,7 +21,7 @@ from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMEr
 from ragsite.llm.stream.reader import read_pieces
 from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.think import ThinkSplitter, split_thinking
-from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece
+from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, UsagePiece
 from ragsite.runtime import caches
 
 ATTEMPTS = 3
@@ -135,7 +135,8 @@ class ChatClient:
         thought, text = split_thinking("".join(piece.text for piece in pieces if isinstance(piece, TextPiece)))
         thinking = "".join(piece.text for piece in pieces if isinstance(piece, ThinkPiece)).strip()
         reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
-        return Reply(text, "\n\n".join(filter(None, (thinking, thought))), reason)
+        usage = next((piece for piece in pieces if isinstance(piece, UsagePiece)), None)
+        return Reply(text, "\n\n".join(filter(None, (thinking, thought))), reason, usage)
 
     async def models(self) -> list[str]:
         """Return the names that the endpoint offers, in its order."""

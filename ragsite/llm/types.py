@@ -73,8 +73,9 @@ Piece = TextPiece | ThinkPiece | UsagePiece | FinishPiece
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer."""
+    """A whole answer; `usage` where the provider counted."""
 
     text: str
     thinking: str = ""
     finish_reason: str = ""
+    usage: UsagePiece | None = None

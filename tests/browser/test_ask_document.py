@@ -30,3 +30,21 @@ def test_a_document_is_asked_alone_and_then_all_are(page: Page, site: Site, tmp_
     page.keyboard.press("Escape")
     ask(page, "How long does a firmware update take?")
     expect(page.locator("section.answer").last.locator("a[data-citation]").first).to_be_visible()
+
+
+def test_a_document_is_summed_up_whole_from_its_page(page: Page, site: Site, tmp_path: Path) -> None:
+    sections = "\n\n".join(
+        f"## Part {number}\n\nPart {number} is about lamps. {'It goes on. ' * 60}" for number in range(9)
+    )
+    (tmp_path / "lamps.md").write_text(f"# All lamps\n\nThis book is about lamps.\n\n{sections}\n")
+    sign_in(page, site)
+    upload(page, site, tmp_path / "lamps.md")
+    page.get_by_role("link", name="All lamps").click()
+    page.get_by_role("button", name="Ask about this document").click()
+    expect(page.locator("#scope-name")).to_have_text("All lamps")
+    ask(page, "Summarise this")
+    answer = page.locator("section.answer").last
+    for number in range(9):
+        expect(answer.get_by_text(f"Part {number} is about lamps.").first).to_be_visible()
+    answer.locator(".prose a[data-citation]").last.click()
+    expect(page.locator("#drawer .cited")).to_contain_text("Part 8 is about lamps.")

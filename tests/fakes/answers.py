@@ -8,7 +8,7 @@ from typing import Any
 
 _PASSAGE = re.compile(r"<passage number=\"(\d{1,3})\"(?:\"[^\"]*\"|[^\">])*>(.*?)</passage>", re.DOTALL)
 _NUMBERED = re.compile(r"^\W{0,3}\[(\d{1,3})\]\s*(.*?)(?=^\W{0,3}\[\d{1,3}\]|\Z)", re.MULTILINE | re.DOTALL)
-_QUESTION = re.compile(r"(?:Question|问题|Message|消息)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
+_QUESTION = re.compile(r"(?:Question|问题|Message|消息|Request|要求)\s*[:：]\s*(.+)\s*\Z", re.DOTALL)
 _GREETING = re.compile(r"\W*(hi|hello|thanks|thank you|who are you|你好|谢谢|你是谁)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S)){12,}[.!?。！？]?")
 
@@ -19,7 +19,8 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
     marker; without passages it repeats the question. Asked for scores, it gives each passage the share of the
     question's terms that it holds, out of 10; asked what a message wants, it says chat for a greeting and else to
-    search; asked to rewrite, it repeats; asked whether a passage answers, it says so where they share a term.
+    search; asked to rewrite, it repeats; asked for notes, it gives each passage's first sentence; asked whether a
+    passage answers, it says so where they share a term.
     """
     given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
@@ -32,6 +33,8 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
             return "", _verdict(evidence, question)
         case "title":
             return "", " ".join(question.rstrip("?？").split()[:6])
+        case "notes":
+            return "", _notes(evidence)
     if _wants_scores(body):
         return "", _scores(evidence, question)
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
@@ -57,13 +60,14 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def purpose(body: dict[str, Any]) -> str:
-    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`, `title`), or nothing."""
+    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`, `title`, `notes`)."""
     system = next((str(item["content"]) for item in body.get("messages", []) if item.get("role") == "system"), "")
     marks = {
         "understand": ('"kb_retrieval"',),
         "filter": ('"key_passage"',),
         "rewrite": ("Rewrite the user", "改写成"),
         "title": ("a title of at most", "的标题"),
+        "notes": ("You read one part of a longer", "你在阅读一份较长文档"),
     }
     return next((name for name, words in marks.items() if any(word in system for word in words)), "")
 
@@ -84,6 +88,11 @@ def _plan(question: str) -> str:
 def _verdict(evidence: list[tuple[str, str]], question: str) -> str:
     count, sentence = _best(evidence[0][1], question) if evidence else (0, "")
     return json.dumps({"keep": count > 0, "key_passage": sentence, "reason": f"{count} terms"}, ensure_ascii=False)
+
+
+def _notes(evidence: list[tuple[str, str]]) -> str:
+    lines = ((number, _SENTENCE.search(re.sub(r"(?m)^#+ .*$", "", text))) for number, text in evidence)
+    return "\n".join(f"- {' '.join(first.group().split())} [{number}]" for number, first in lines if first) or "NONE"
 
 
 def _wants_scores(body: dict[str, Any]) -> bool:

@@ -88,11 +88,11 @@ class FakeProvider:
         """
         self._scripts.append(Script(text=text, thinking=thinking, **options))
 
-    def fail(self, status: int, body: Any = None, headers: dict[str, str] | None = None) -> None:
-        """Refuse the next request; `body` is bytes, or anything that JSON writes."""
+    def fail(self, status: int, body: Any = None, headers: dict[str, str] | None = None, purpose: str = "") -> None:
+        """Refuse the next request, or the next of a purpose; `body` is bytes, or anything that JSON writes."""
         if not isinstance(body, bytes):
             body = json.dumps(body if body is not None else {"error": {"message": f"status {status}"}}).encode()
-        self._scripts.append(Script(status=status, body=body, headers=headers or {}))
+        self._scripts.append(Script(status=status, body=body, headers=headers or {}, purpose=purpose))
 
     def cut_after(self, chunks: int, text: str = "One two three four five six.", **options: Any) -> None:
         """Begin the next answer and break the connection after so many chunks."""

@@ -23,7 +23,7 @@ class CheckCitations(Node):
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
-    may_read = ("past.turns", "past.unanswered")
+    may_read = ("past.turns", "past.unanswered", "found.reading", "prompt.cited")
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
@@ -33,13 +33,17 @@ class CheckCitations(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `checks`, in the order of the sentences; of those without markers, what stands in no passage."""
         earlier = [text for turn in state.past.conversation for text in (turn.question, turn.answer)]
+        reading = state.found.reading
+        # Of sections that nothing is cited from, the notes do: all of them would be whole documents.
+        notes = reading.given if reading is not None and reading.told == "notes" else {}
         written = Written(
             texts=list(texts_of(state.answer.blocks)),
             passages={
-                number: "\n".join(filter(None, (hit.filename, hit.heading, hit.content)))
+                number: "\n".join(filter(None, (hit.filename, hit.heading, content)))
                 for number, hit in enumerate(state.prompt.evidence, 1)
+                for content in [hit.content if number in state.prompt.cited else notes.get(hit.chunk_id, hit.content)]
             },
-            known=[state.request.question, *earlier],
+            known=[state.request.question, *earlier, *(reading.said if reading is not None else ())],
             language=state.request.question_language,
         )
         verified = await verifier().verify(written)

@@ -1,6 +1,7 @@
 """Fitting what was found into what the model can read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.utils.formats import number_format
@@ -32,11 +33,11 @@ class ComposePrompt(Node):
     step = 7
     title = gettext_lazy("Choose the evidence")
     progress = gettext_lazy("Reading the passages")
-    after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("chat or ask back")), "relevant_history")
+    after = (PREVIOUS, When("understand", needs_no_search, gettext_lazy("no search")), "relevant_history")
     reads = ("plan.action", "found.hits", "past.turns")
     may_read = (
         "past.summary", "past.memories", "past.relevant", "plan.k", "plan.reply", "found.key_passages", "found.reasons",
-        "found.answer_state", "found.parts",
+        "found.answer_state", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
         "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.answer_tokens", "prompt.left_out",
@@ -44,8 +45,9 @@ class ComposePrompt(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """What is replied already needs no model."""
-        return not state.plan.reply
+        """What is replied already needs no model, nor does what is quoted of documents that were read."""
+        reading = state.found.reading
+        return not state.plan.reply and (reading is None or reading.result is None)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill the evidence, the messages and what belongs to them; raises `NodeError` for too long a question."""
@@ -92,7 +94,10 @@ def purpose_of(state: State) -> str:
 
 def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> None:
     question, language = state.request.question, state.request.question_language
-    hits = state.found.hits[: state.request.top_n or state.plan.k or config.ANSWER_TOP_K]
+    reading = state.found.reading
+    most = None if reading is not None else state.request.top_n or state.plan.k or config.ANSWER_TOP_K
+    hits = state.found.hits[:most]
+    given = reading.given if reading is not None else {}
     # A general answer is a chat with a prompt of its own.
     general = state.plan.action == "retrieve_vector" and not hits
     recent = state.past.turns
@@ -102,13 +107,14 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         prompt=get_prompt("general" if general else purpose, language),
         question=question,
         language=language,
-        hits=hits,
+        hits=[replace(hit, content=given[hit.chunk_id]) if hit.chunk_id in given else hit for hit in hits],
         summary=state.past.summary,
         facts=state.past.memories,
         relevant=state.past.relevant,
         recent=recent,
         continues=cut is not None,
         doubtful=bool(hits) and state.found.answer_state == "nearest",
+        whole=reading.told if reading is not None else "",
         parts=[(part.question, part.answer_state != "nothing") for part in state.found.parts] if hits else (),
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
@@ -116,7 +122,8 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         composed = compose(material, window)
     except PromptTooLong as error:
         raise NodeError(error.message, error.code, retryable=False) from error
-    state.prompt.evidence = composed.evidence
+    whole = {hit.chunk_id: hit for hit in hits}
+    state.prompt.evidence = [whole[hit.chunk_id] if hit.chunk_id in given else hit for hit in composed.evidence]
     state.prompt.citations = [
         citation(
             number,

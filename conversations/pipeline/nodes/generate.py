@@ -13,7 +13,7 @@ from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.compose_prompt import purpose_of
 from conversations.pipeline.state import State
-from conversations.pipeline.writing import extractive_answer
+from conversations.pipeline.writing import extractive_answer, whole_answer
 from conversations.pipeline.writing.blocks import BlockWriter, PartWriter, escape_markdown
 from conversations.pipeline.writing.dialects import AnswerReader
 from conversations.pipeline.writing.dialects.parts import Part
@@ -38,11 +38,11 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.general_knowledge_allowed", "found.unsearched", "found.frequencies",
-        "found.key_passages", "found.reasons", "found.parts",
+        "found.key_passages", "found.reasons", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "prompt.cited", "prompt.evidence", "prompt.citations", "prompt.model",
-        "found.answer_state",
+        "prompt.reported", "found.answer_state",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -59,10 +59,13 @@ class Generate(Node):
             await writer.text(extractive_answer.nothing_found(state))
         if not state.prompt.messages or (nothing_found and not state.found.general_knowledge_allowed):
             state.prompt.model = ""  # it is not asked
-            await extractive_answer.answer(state, writer, ctx.emit)
+            quoting = extractive_answer if state.found.reading is None else whole_answer
+            await quoting.answer(state, writer, ctx.emit)
         else:
             await self._ask_model(state, writer, ctx.emit)
         await writer.close()
+        if state.found.reading is not None:
+            await whole_answer.write_remarks(state, writer)
         model, cited = state.prompt.model or extractive_answer.MODEL, sorted(state.prompt.cited)
         ctx.note(model=model, cited=cited, usage=state.answer.usage)
 
@@ -110,7 +113,12 @@ class Generate(Node):
 
     @staticmethod
     def _count(usage: UsagePiece, state: State) -> None:
-        state.answer.usage = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+        """Add what the answer took to what reading whole documents has."""
+        before, state.prompt.reported = state.answer.usage, usage.prompt_tokens
+        state.answer.usage = {
+            "prompt_tokens": before.get("prompt_tokens", 0) + usage.prompt_tokens,
+            "completion_tokens": before.get("completion_tokens", 0) + usage.completion_tokens,
+        }
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Name the model."""

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.pipeline.conditions import searches
 from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.nodes.understand import WHY, note_queries, query_facts, search_for_rewrite
@@ -37,8 +38,8 @@ class Rewrite(Node):
     on_error = "skip"
     reads = ("past.turns", "plan.action", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
     may_read = (
-        "plan.rewrite", "plan.rewrite_reason", "plan.confidence", "plan.key_terms", "plan.translations", "past.summary",
-        "past.unanswered",
+        "plan.rewrite", "plan.rewrite_reason", "plan.confidence", "plan.key_terms", "plan.translations", "plan.whole",
+        "past.summary", "past.unanswered",
     )  # fmt: skip
     writes = ("plan.rewrite", "plan.rewrite_reason", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
 
@@ -46,7 +47,7 @@ class Rewrite(Node):
         """There must be a conversation, and a question that depends on it or was understood with little certainty."""
         return (
             config.ENABLE_QUERY_REWRITE
-            and state.plan.action == "retrieve_vector"
+            and searches(state)
             and bool(state.past.conversation)
             and not state.plan.rewrite
             and bool(_why(state))

@@ -36,15 +36,18 @@ class Save(Node):
     always = True
     on_error = "skip"
     reads = ("started", "plan.action", "answer.blocks", "prompt.citations", "prompt.cited", "prompt.model")
-    may_read = ("plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns")
+    may_read = (
+        "plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns",
+        "prompt.reported",
+    )  # fmt: skip
     writes = ("answer.usage",)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Write; the message itself is stored by the turn's runner."""
         started, prompt, usage = state.started, state.prompt, state.answer.usage
         state.answer.usage = usage | prompt.left_out
-        if reported := usage.get("prompt_tokens"):
-            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, reported))
+        if prompt.reported:
+            ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, prompt.reported))
         if started is None:  # without a session nothing is stored
             return
         text = plain_text(state.answer.blocks)

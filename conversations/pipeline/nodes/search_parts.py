@@ -82,6 +82,7 @@ class SearchParts(Node):
     reads = ("plan.parts", "found.search_request", "found.hits")
     may_read = (
         "plan.action",
+        "plan.whole",
         "plan.dependent_parts",
         "plan.rewrite",
         "found.answer_state",

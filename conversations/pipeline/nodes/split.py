@@ -36,7 +36,7 @@ class Split(Node):
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     on_error = "skip"
     reads = ("plan.action",)
-    may_read = ("plan.rewrite", "plan.ranking_query", "past.turns", "past.unanswered", "past.summary")
+    may_read = ("plan.whole", "plan.rewrite", "plan.ranking_query", "past.turns", "past.unanswered", "past.summary")
     writes = ("plan.parts", "plan.dependent_parts")
 
     def wanted(self, state: State) -> bool:

@@ -77,7 +77,7 @@ class Understand(Node):
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
     after = ("load_history", "memory", "system_context")
     reads = ("past.turns",)
-    may_read = ("plan.reply", "past.summary", "past.unanswered")
+    may_read = ("plan.reply", "plan.whole", "past.summary", "past.unanswered")
     writes = (
         "plan.action", "plan.intent", "plan.confidence", "plan.followup", "plan.deferred_action", "plan.k",
         "plan.rewrite", "plan.rewrite_reason", "plan.key_terms", "plan.translations", "plan.queries",
@@ -85,8 +85,8 @@ class Understand(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """What is replied already has nothing to decide."""
-        return not state.plan.reply
+        """What is replied already, or read from beginning to end, has nothing to decide."""
+        return not (state.plan.reply or state.plan.whole)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill what is to be done, the queries and what passages are judged by."""
@@ -174,6 +174,8 @@ class Understand(Node):
             "clarify": _("the model would rather ask back; what the search finds decides"),
         }
         action = detail.get("action", "")
+        if not action:
+            return Description()
         facts = [(_("Plan"), actions.get(action, str(action)))]
         if detail.get("reason"):
             facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))

@@ -1,0 +1,177 @@
+"""How two documents differ: their sections side by side by headings, and the sentences that changed. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from conversations.pipeline.whole_documents.sections import Section, lines_of
+
+# From which likeness on a sentence counts as the new wording of another, and a section as another under a new heading.
+SAME_SENTENCE, SAME_HEADING = 0.5, 0.8
+# Sentences in place of which others stand that are compared each with each; longer runs are taken in their order.
+COMPARED = 40
+
+_NUMBERED = re.compile(r"^[\s§第]*[\d一二三四五六七八九十]+(?:[.．]\d+)*[.)、章节条]*\s*(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence and the section that it stands in."""
+
+    text: str
+    section: Section
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A sentence of the older document, and what stands in its place in the newer; one of them may be missing."""
+
+    old: Said | None
+    new: Said | None
+
+
+@dataclass(slots=True)
+class Changed:
+    """The changes under one heading."""
+
+    heading: str
+    changes: list[Change] = field(default_factory=list)
+
+    @property
+    def sections(self) -> list[Section]:
+        """The sections in which they stand, the older document's first."""
+        sides = ([change.old for change in self.changes], [change.new for change in self.changes])
+        return list({said.section.key: said.section for side in sides for said in side if said is not None}.values())
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What only the older (`removed`) or the newer document (`added`) has, each by its heading, and what `changed`.
+
+    `unchanged` counts the headings under which nothing did.
+    """
+
+    changed: list[Changed] = field(default_factory=list)
+    removed: list[tuple[str, list[Section]]] = field(default_factory=list)
+    added: list[tuple[str, list[Section]]] = field(default_factory=list)
+    unchanged: int = 0
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.changed or self.removed or self.added)
+
+
+@dataclass(slots=True)
+class _Heading:
+    path: tuple[str, ...]
+    said: list[Said] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.path[-1] if self.path else ""
+
+    @property
+    def sections(self) -> list[Section]:
+        return list({said.section.key: said.section for said in self.said}.values())
+
+
+def compare(old: Sequence[Section], new: Sequence[Section]) -> Comparison:
+    """Compare two documents by the text under their headings, which may be numbered or worded anew."""
+    result = Comparison()
+    before, after = _headings(old), _headings(new)
+    partner = _aligned(before, after)
+    taken = {id(other) for other in partner.values()}
+    for heading in before:
+        other = partner.get(id(heading))
+        if other is None:
+            result.removed.append((heading.name, heading.sections))
+        elif changes := list(_changes(heading.said, other.said)):
+            result.changed.append(Changed(other.name or heading.name, changes))
+        else:
+            result.unchanged += 1
+    result.added = [(heading.name, heading.sections) for heading in after if id(heading) not in taken]
+    return result
+
+
+def _headings(sections: Iterable[Section]) -> list[_Heading]:
+    found: dict[tuple[str, ...], _Heading] = {}
+    for section in sections:
+        for passage in section.passages:
+            heading = found.setdefault(passage.path, _Heading(passage.path))
+            heading.said += [Said(text, section) for text in lines_of(passage)]
+    return [heading for heading in found.values() if heading.said]
+
+
+def _aligned(before: Sequence[_Heading], after: Sequence[_Heading]) -> dict[int, _Heading]:
+    """Return what stands in the newer document for each of the older one's headings, by its identity.
+
+    Equal paths come first, then equal names but for numbers, then what is likest in name or text.
+    """
+    partner: dict[int, _Heading] = {}
+    left, right = list(before), list(after)
+    for alike in (
+        lambda heading: heading.path,
+        lambda heading: tuple(map(_bare, heading.path)),
+        lambda heading: _bare(heading.name),
+    ):
+        waiting: dict[object, list[_Heading]] = {}
+        for heading in right:
+            waiting.setdefault(alike(heading), []).append(heading)
+        for heading in list(left):
+            if others := waiting.get(alike(heading)):
+                other = others.pop(0)
+                partner[id(heading)] = other
+                left.remove(heading)
+                right.remove(other)
+    for heading in left:
+        likest = max(right, key=lambda other: _likeness(heading, other), default=None)
+        if likest is not None and _likeness(heading, likest) >= SAME_HEADING:
+            partner[id(heading)] = likest
+            right.remove(likest)
+    return partner
+
+
+def _likeness(one: _Heading, other: _Heading) -> float:
+    """Return how like two headings are: the greater likeness of their names and of their texts, 0 to 1."""
+    texts = [{said.text for said in heading.said} for heading in (one, other)]
+    shared = len(texts[0] & texts[1]) / max(1, min(map(len, texts)))
+    names = (_bare(one.name), _bare(other.name))
+    return max(shared, SequenceMatcher(None, *names, autojunk=False).ratio() if all(names) else 0.0)
+
+
+def _bare(name: str) -> str:
+    return " ".join(_NUMBERED.sub("", name).casefold().split()) or name
+
+
+def _changes(old: Sequence[Said], new: Sequence[Said]) -> Iterable[Change]:
+    matcher = SequenceMatcher(None, [said.text for said in old], [said.text for said in new], autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            yield from _replaced(old[i1:i2], list(new[j1:j2]))
+
+
+def _replaced(gone: Sequence[Said], come: list[Said]) -> Iterable[Change]:
+    """Pair sentences with those in their place that are like them, in order; the others went, or came."""
+    each_with_each = len(gone) <= COMPARED and len(come) <= COMPARED
+    for said in gone:
+        offered = come if each_with_each else come[:1]
+        likest = max(offered, key=lambda other: _ratio(said.text, other.text), default=None)
+        if likest is None or _ratio(said.text, likest.text) < SAME_SENTENCE:
+            yield Change(said, None)
+            continue
+        at = come.index(likest)
+        yield from (Change(None, other) for other in come[:at])
+        yield Change(said, likest)
+        del come[: at + 1]
+    yield from (Change(None, other) for other in come)
+
+
+def _ratio(one: str, other: str) -> float:
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    return (
+        matcher.ratio()
+        if matcher.real_quick_ratio() >= SAME_SENTENCE and matcher.quick_ratio() >= SAME_SENTENCE
+        else 0.0
+    )

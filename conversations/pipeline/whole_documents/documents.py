@@ -1,0 +1,157 @@
+"""Which documents a question means, of those that its user may ask, and their passages. Asks the database."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.history import PastTurn
+from conversations.models import Citation
+from conversations.pipeline.state import Request
+from conversations.pipeline.understanding.scope import Scope, searchable
+from conversations.pipeline.whole_documents.requests import WholeRequest, names_in, whole_request
+from conversations.pipeline.whole_documents.sections import Passage
+from knowledge.models import Chunk, Document
+from ragsite.site_settings.config import config
+
+# Documents whose names stand in a question that are looked at.
+_MOST_NAMED = 50
+# What a question that names documents may look like, before their names are looked up.
+_ENDING = re.compile(r"\.\w{1,5}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The documents to read, the older first where two are compared; or in `refusal`, why they are not read."""
+
+    request: WholeRequest
+    documents: tuple[Document, ...] = ()
+    refusal: str = ""
+
+
+def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Scope]:
+    """Return what a question wants of whole documents and of which, None where it doesn't; and what it is asked of.
+
+    Documents are known by their names, by the session's choice of documents, as the one that the last answer cites
+    where the question speaks of "the document", or as the only one there is. Texts are in the language that is active.
+    """
+    scope = searchable(request)
+    readable = Document.objects.filter(knowledge_base_id__in=scope.knowledge_base_ids)
+    if scope.document_ids:
+        readable = readable.filter(pk__in=scope.document_ids)
+    named = _named(request.question, readable)
+    wanted = whole_request(request.question, [name for name, _document in named])
+    if wanted is None:
+        return None, scope
+    documents = _documents(wanted, request, named, readable, scope, past)
+    if not documents:
+        return None, scope
+    return Meant(wanted, tuple(documents), _refusal(wanted, documents)), scope
+
+
+def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[Passage], list[Passage]]:
+    """Return the documents' passages in order up to so many tokens, and the others without their contents."""
+    order = [document.pk for document in documents]
+    chunks = Chunk.objects.filter(document_id__in=order).order_by("ordinal")
+    heads = chunks.values_list("pk", "document_id", "ordinal", "heading_path", "page_from", "token_count")
+    by_document: dict[int, list[Passage]] = {pk: [] for pk in order}
+    for pk, document_id, ordinal, path, page, tokens in heads:
+        by_document[document_id].append(Passage(pk, document_id, ordinal, "", tuple(path), page, tokens))
+    read: dict[int, Passage] = {}
+    rest: list[Passage] = []
+    # Each document has its share, and what one leaves the next may take.
+    left = most_tokens
+    for place, passages in enumerate(by_document.values()):
+        share = left // (len(order) - place)
+        for at, passage in enumerate(passages):
+            if passage.tokens > share:
+                rest += passages[at:]
+                break
+            share, left = share - passage.tokens, left - passage.tokens
+            read[passage.chunk_id] = passage
+    last = {passage.document_id: passage.ordinal for passage in read.values()}
+    taken = Q(pk__in=[])
+    for document_id, ordinal in last.items():
+        taken |= Q(document_id=document_id, ordinal__lte=ordinal)
+    texts = {
+        pk: (content, columns and tuple(map(str, columns)), None if rows is None else tuple(map(_cells, rows)))
+        for pk, content, columns, rows in chunks.filter(taken).values_list(
+            "pk", "content", "table_columns", "table_rows"
+        )
+    }
+    whole = [
+        Passage(
+            each.chunk_id, each.document_id, each.ordinal, texts[each.chunk_id][0], each.path, each.page, each.tokens,
+            texts[each.chunk_id][1], texts[each.chunk_id][2],
+        )
+        for each in read.values()
+        if each.chunk_id in texts  # which it isn't if it was deleted just now
+    ]  # fmt: skip
+    return whole, rest
+
+
+def _cells(row: Iterable[object]) -> tuple[str, ...]:
+    return tuple(map(str, row))
+
+
+def _named(question: str, readable: QuerySet[Document]) -> list[tuple[str, Document]]:
+    """Return the documents whose titles or file names stand in a question, each with that name, in its order."""
+    stem = Func(F("original_filename"), Value(r"\.[^.]*$"), Value(""), function="regexp_replace")
+    asked = readable.annotate(asked=Value(" ".join(question.split()), TextField()), stem=stem).filter(
+        Q(asked__icontains=F("title")) & ~Q(title="") | Q(asked__icontains=F("stem")) & ~Q(stem="")
+    )
+    by_name: dict[str, list[Document]] = {}
+    for document in asked.order_by("pk")[:_MOST_NAMED]:
+        name = document.original_filename
+        for each in dict.fromkeys((document.title, name, _ENDING.sub("", name))):
+            by_name.setdefault(each, []).append(document)
+    found = names_in(question, by_name)
+    return list({document.pk: (name, document) for name in found for document in by_name[name]}.values())
+
+
+def _documents(
+    wanted: WholeRequest,
+    request: Request,
+    named: Sequence[tuple[str, Document]],
+    readable: QuerySet[Document],
+    scope: Scope,
+    past: Sequence[PastTurn],
+) -> list[Document]:
+    if wanted.means == "names":
+        return [document for _name, document in named]
+    if scope.document_ids:
+        return list(readable.order_by("created_at", "pk"))
+    pair = 2 if wanted.kind == "changes" else 1
+    if wanted.means == "documents" and past and request.session_id is not None:
+        cited = Citation.objects.filter(message__turn_id=past[-1].turn_id, cited=True, document__isnull=False)
+        ids = set(cited.values_list("document_id", flat=True)[:100])
+        spoken_of = list(readable.filter(pk__in=ids).order_by("created_at", "pk"))
+        if len(ids) == len(spoken_of) == pair:
+            return spoken_of
+    if wanted.means == "documents" or (wanted.kind == "summary" and wanted.means == "something"):
+        only = list(readable.order_by("created_at", "pk")[: pair + 1])
+        if len(only) == pair:
+            return only
+    return []
+
+
+def _refusal(wanted: WholeRequest, documents: Sequence[Document]) -> str:
+    """Say why so many documents are not read; empty where they are."""
+    count = len(documents)
+    if wanted.kind == "changes" and count != 2:
+        told = ngettext(
+            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
+            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
+            count,
+        )
+        return told % {"count": count}
+    if count > config.READ_MAX_DOCUMENTS:
+        told = _(
+            "There are %(count)d documents here, and at most %(most)d are read from beginning to end at once. "
+            "Choose fewer below, or name them."
+        )
+        return told % {"count": count, "most": config.READ_MAX_DOCUMENTS}
+    return ""

@@ -1,0 +1,245 @@
+"""Answers from whole documents: without a model an outline, a list or a comparison; and what was not read.
+
+What is quoted is written first with the sections that it stands in, which are numbered in the order of the text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils import translation
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.events import SourcesEvent
+from conversations.pipeline.description import reason
+from conversations.pipeline.graph import Emit
+from conversations.pipeline.state import State
+from conversations.pipeline.whole_documents.comparison import Change, Comparison, Said
+from conversations.pipeline.whole_documents.listing import Found, Listing
+from conversations.pipeline.whole_documents.sections import Entry, Reading, Section
+from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
+from conversations.pipeline.writing.extractive_answer import reply_language
+from conversations.prompts.passages import citation
+
+# Lines and rows of a list, and changed sentences, that are quoted at most; and headings named of what was not read.
+MOST_LISTED, MOST_CHANGES, MOST_UNREAD = 200, 80, 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+# A piece of an answer: Markdown in which a section stands for its marker, or a table.
+_Piece = list[str | Section] | _Table
+
+
+async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
+    """Write the answer without a model; fill what it cites."""
+    reading, prompt = state.found.reading, state.prompt
+    if reading is None or reading.result is None:
+        return
+    hits = {hit.chunk_id: hit for hit in state.found.hits}
+    with translation.override(reply_language(state)):
+        pieces = list(_pieces(reading))
+    for piece in pieces:
+        if isinstance(piece, list) and not any(isinstance(part, Section) for part in piece):
+            reading.said.append("".join(map(str, piece)))
+    numbers: dict[int, int] = {}
+    for piece in pieces:
+        for part in piece if isinstance(piece, list) else ():
+            if isinstance(part, Section) and part.key in hits:
+                numbers.setdefault(part.key, len(numbers) + 1)
+    prompt.evidence = [hits[key] for key in numbers]
+    prompt.citations = [
+        citation(number, hits[key], state.request.question, state.found.key_passages.get(key, ""))
+        for key, number in numbers.items()
+    ]
+    prompt.cited = set(numbers.values())
+    await emit(SourcesEvent(citations=prompt.citations, answer_state=state.found.answer_state or None))
+    for piece in pieces:
+        if isinstance(piece, _Table):
+            await writer.table(list(piece.columns), [list(row) for row in piece.rows])
+            continue
+        marked = (
+            part if isinstance(part, str) else f"[{numbers[part.key]}]" if part.key in numbers else "" for part in piece
+        )
+        await writer.text("".join(marked))
+    await writer.close()
+
+
+async def write_remarks(state: State, writer: BlockWriter) -> None:
+    """Say below an answer what of the documents was not read, and without a model who has written it."""
+    reading = state.found.reading
+    if reading is None:
+        return
+    with translation.override(reply_language(state)):
+        remarks = [text for text in (*_not_read(reading), _cost(reading), _quoted(reading)) if text]
+        reading.said += remarks
+        for text in remarks:
+            await writer.text(text)
+            await writer.close()
+
+
+def _pieces(reading: Reading) -> Iterator[_Piece]:
+    match reading.result:
+        case Listing() as listing:
+            yield from _listing(reading, listing)
+        case Comparison() as comparison:
+            yield from _comparison(reading, comparison)
+        case dict() as outlines:
+            for document_id, entries in outlines.items():
+                yield from _outline(reading.titles[document_id], entries)
+
+
+def _outline(title: str, entries: Sequence[Entry]) -> Iterator[_Piece]:
+    told = _("What “%(title)s” has under its headings, with the sentence that each begins with:")
+    if not any(entry.heading for entry in entries):
+        told = _("Sentences from all of “%(title)s”, in their order:")
+    yield [told % {"title": escape_markdown(title)} + "\n\n"]
+    for entry in entries:
+        heading = f"**{escape_markdown(entry.heading)}**" + _(": ") if entry.heading else ""
+        yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
+    yield ["\n"]
+
+
+def _listing(reading: Reading, listing: Listing) -> Iterator[_Piece]:
+    names = {"subject": escape_markdown(listing.subject), "count": listing.count}
+    if listing.sentences:
+        told = ngettext(
+            "No list and no table speaks of “%(subject)s”, but %(count)d sentence does:",
+            "No list and no table speaks of “%(subject)s”, but %(count)d sentences do:",
+            listing.count,
+        )
+    else:
+        told = ngettext(
+            "%(count)d entry in lists and tables on “%(subject)s”:",
+            "%(count)d entries in lists and tables on “%(subject)s”:",
+            listing.count,
+        )
+    yield [told % names + "\n\n"]
+    left = MOST_LISTED
+    several = len(reading.titles) > 1
+    for found in listing.found:
+        if left <= 0:
+            break
+        yield from _found(found, left, reading.titles[found.section.document_id] if several else "")
+        left -= found.count
+    if listing.count > MOST_LISTED:
+        yield ["*" + _("These are the first %(shown)d.") % {"shown": MOST_LISTED} + "*\n\n"]
+
+
+def _found(found: Found, most: int, title: str) -> Iterator[_Piece]:
+    place = " › ".join(filter(None, (title, found.section.path[-1] if found.section.path else "")))
+    if found.rows:
+        yield [f"**{escape_markdown(place)}** " if place else "", found.section, "\n\n"]
+        yield _Table(found.columns, found.rows[:most])
+        return
+    if place:
+        yield [f"**{escape_markdown(place)}**\n\n"]
+    for line in found.lines[:most]:
+        yield ["- ", escape_markdown(line), " ", found.section, "\n"]
+    yield ["\n"]
+
+
+def _comparison(reading: Reading, comparison: Comparison) -> Iterator[_Piece]:
+    old, new = (escape_markdown(title) for title in reading.titles.values())
+    yield [_("How “%(new)s” differs from “%(old)s”:") % {"old": old, "new": new} + "\n\n"]
+    left = MOST_CHANGES
+    for changed in comparison.changed:
+        if left <= 0:
+            break
+        if changed.heading:
+            yield [f"**{escape_markdown(changed.heading)}**\n\n"]
+        for change in changed.changes[:left]:
+            yield _change(change)
+        yield ["\n"]
+        left -= len(changed.changes)
+    if left < 0 or sum(len(changed.changes) for changed in comparison.changed) > MOST_CHANGES:
+        yield ["*" + _("These are the first %(shown)d changes.") % {"shown": MOST_CHANGES} + "*\n\n"]
+    for title, groups in ((old, comparison.removed), (new, comparison.added)):
+        if groups:
+            yield ["**" + _("Only in “%(title)s”") % {"title": title} + "**\n\n"]
+            for heading, sections in groups[:MOST_CHANGES]:
+                yield ["- ", escape_markdown(heading) or _("(without a heading)"), " ", sections[0], "\n"]
+            yield ["\n"]
+    if comparison.unchanged:
+        told = ngettext(
+            "%(count)d section is the same in both.", "%(count)d sections are the same in both.", comparison.unchanged
+        )
+        yield [told % {"count": comparison.unchanged} + "\n\n"]
+
+
+def _change(change: Change) -> list[str | Section]:
+    def quoted(said: Said) -> list[str | Section]:
+        return [f"“{escape_markdown(said.text)}” ", said.section]
+
+    if change.old is None:
+        assert change.new is not None
+        return ["- ", _("New:"), " ", *quoted(change.new), "\n"]
+    if change.new is None:
+        return ["- ", _("Gone:"), " ", *quoted(change.old), "\n"]
+    return ["- ", _("Before:"), " ", *quoted(change.old), "  \n  ", _("Now:"), " ", *quoted(change.new), "\n"]
+
+
+def _not_read(reading: Reading) -> Iterator[str]:
+    """Say what the model could not be made to read, and what was too long to be read."""
+    if reading.failed and reading.result is None:
+        told = ngettext(
+            "**%(count)d section could not be read:** %(places)s",
+            "**%(count)d sections could not be read:** %(places)s",
+            len(reading.failed),
+        )
+        yield told % {"count": len(reading.failed), "places": _places(reading.failed)} + "\n\n"
+    for unread in reading.unread:
+        told = ngettext(
+            "**Of “%(title)s” the last %(count)d section was not read, since it is too long. It is on:**",
+            "**Of “%(title)s” the last %(count)d sections were not read, since it is too long. They are on:**",
+            unread.total,
+        )
+        lines = []
+        for heading, page in unread.entries:
+            place = _("p. %(page)d") % {"page": page} if page else ""
+            lines.append("- " + " · ".join(filter(None, (escape_markdown(heading), place))))
+        title = escape_markdown(reading.titles[unread.document_id])
+        shown = "\n".join(line for line in lines if line != "- ")
+        yield told % {"title": title, "count": unread.total} + f"\n\n{shown}\n\n"
+
+
+def _places(sections: Sequence[Section]) -> str:
+    """Name sections by their headings, else their pages, a few of many by the first and the last."""
+    names = []
+    for section in sections:
+        place = _("p. %(page)d") % {"page": section.page} if section.page else ""
+        heading = f"“{escape_markdown(section.path[-1])}”" if section.path else ""
+        names.append(f"{heading} ({place})" if heading and place else heading or place)
+    names = list(dict.fromkeys(filter(None, names)))
+    return _(", ").join(names) if len(names) <= MOST_UNREAD else f"{names[0]} … {names[-1]}"
+
+
+def _cost(reading: Reading) -> str:
+    """Say what it took to read more than fits the model's window."""
+    if reading.cost is None:
+        return ""
+    told = _("Read: %(sections)d sections in %(parts)d parts, %(tokens)s tokens, %(seconds)s s.")
+    if not reading.cost.tokens:
+        told = _("Read: %(sections)d sections in %(parts)d parts, %(seconds)s s.")
+    figures = {
+        "sections": reading.cost.sections,
+        "parts": reading.cost.parts,
+        "tokens": number_format(reading.cost.tokens, force_grouping=True),
+        "seconds": number_format(reading.cost.seconds, 1 if reading.cost.seconds < 10 else 0),
+    }
+    return f"*{told % figures}*"
+
+
+def _quoted(reading: Reading) -> str:
+    """Say, where nothing was written by a model, why."""
+    if reading.result is None:
+        return ""
+    if reading.reason:
+        told = _("Quoted from your documents, since the language model could not read them: %(reason)s")
+        return "*" + told % {"reason": reason(reading.reason)} + "*"
+    return "*" + _("Quoted from your documents — no language model is configured.") + "*"
