@@ -19,7 +19,7 @@ from ragsite.runtime import caches
 from tests import factories, flush
 from tests.redis_server import RedisServer
 
-pytest_plugins = ["tests.fakes.fixtures"]
+pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
 
 # Modules and tests stay to the end: to look through them for garbage again and again takes a tenth of a run.
 gc.disable()
