@@ -16,10 +16,10 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from ragsite.runtime import caches
-from tests import factories, flush
+from tests import factories, flush, schedule
 from tests.redis_server import RedisServer
 
-pytest_plugins = ["tests.fakes.fixtures"]
+pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
 
 # Modules and tests stay to the end: to look through them for garbage again and again takes a tenth of a run.
 gc.disable()
@@ -29,6 +29,16 @@ hypothesis_settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 hypothesis_settings.load_profile("steady")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> schedule.ByFile | None:
+    return schedule.ByFile(config, log) if config.option.dist == "loadgroup" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("loadgroup", False):
+        schedule.order(items)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

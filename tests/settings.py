@@ -28,13 +28,14 @@ for _name in ("DATABASE_URL", "REDIS_URL"):
     os.environ.pop(_name, None)
 
 from tests.benchmarks.settings import *  # noqa: E402, F403
-from tests.benchmarks.settings import EMBEDDED_POSTGRES_CONF  # noqa: E402
+from tests.benchmarks.settings import EMBEDDED_POSTGRES_CONF, MIDDLEWARE  # noqa: E402
 
 POSTGRES_MEMORY_MB = 128
 EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Every client that a test makes would look through all static files; the browser tests see them served.
-SERVESTATIC_USE_FINDERS = SERVESTATIC_USE_STATIC_ROOT = False
+# It is asynchronous: every request of a test's client would wait for an event loop and threads of its own, and every
+# client look through all static files. The browser tests see them served, and so does the test of the API's page.
+MIDDLEWARE = [name for name in MIDDLEWARE if not name.startswith("servestatic.")]
 
 # Tests ask the API more often in a minute than people do.
 API_REQUESTS_PER_MINUTE = 0

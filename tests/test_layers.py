@@ -1,6 +1,7 @@
 """The house keeps its order: imports run one way, there are no circles, and the settings alone read the environment."""
 
 import ast
+import functools
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -49,6 +50,17 @@ def _module(path: Path) -> str:
 MODULES = {_module(path): path for path in _sources()}
 
 
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _imports(module: str) -> frozenset[str]:
+    """Return the dotted names that any import statement of a module may load."""
+    return frozenset(name for node in ast.walk(_tree(MODULES[module])) for name in _names(node, module))
+
+
 def _names(node: ast.AST, module: str) -> Iterator[str]:
     """Yield the dotted names that an import statement may load."""
     if isinstance(node, ast.Import):
@@ -86,25 +98,20 @@ def _rank(module: str) -> int | None:
 def test_imports_run_one_way(module: str) -> None:
     own = _rank(module)
     assert own is not None
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        for name in _names(node, module):
-            other = _rank(name)
-            assert other is None or other <= own, f"{module} imports {name}, which lies above it"
+    for name in _imports(module):
+        other = _rank(name)
+        assert other is None or other <= own, f"{module} imports {name}, which lies above it"
 
 
 def test_language_models_import_no_app() -> None:
     for module in (name for name in MODULES if name.startswith("ragsite.llm")):
-        tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-        imported = {name for node in ast.walk(tree) for name in _names(node, module)}
-        assert not [name for name in imported if name.split(".")[0] in APPS and not name.startswith("ragsite.")]
+        assert not [name for name in _imports(module) if name.split(".")[0] in APPS and not name.startswith("ragsite.")]
 
 
 def test_no_circles() -> None:
     graph: dict[str, set[str]] = {}
     for module, path in MODULES.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found = {name for node in _at_import(tree) for name in _names(node, module) if name in MODULES}
+        found = {name for node in _at_import(_tree(path)) for name in _names(node, module) if name in MODULES}
         graph[module] = found - {module}
     try:
         TopologicalSorter(graph).prepare()
@@ -116,7 +123,7 @@ def test_no_circles() -> None:
 def test_only_the_settings_read_the_environment(path: Path) -> None:
     if str(path.relative_to(ROOT)) in READS_ENVIRONMENT:
         return
-    text = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+    text = ast.unparse(_tree(path))
     assert not [word for word in ("os.environ", "os.getenv", "import environ", "import getenv") if word in text]
 
 
@@ -136,8 +143,7 @@ def _floor(module: str) -> int | None:
 def test_rooms_keep_their_order(module: str) -> None:
     own = _floor(module)
     assert own is not None
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    for name in {name for node in ast.walk(tree) for name in _names(node, module)}:
+    for name in _imports(module):
         other = _floor(name)
         assert other is None or other <= own, f"{module} imports {name}, which lies above it"
 

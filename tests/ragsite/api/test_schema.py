@@ -10,6 +10,8 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from pytest_django import Settings
 
+from ragsite import settings as site
+
 DOCUMENTED = {
     "/api/chat/sessions": {"get", "post"},
     "/api/chat/sessions/{id}": {"get", "put", "patch", "delete"},
@@ -162,7 +164,7 @@ def test_both_ways_to_authenticate_are_declared(schema: Any) -> None:
 
 
 def test_the_schema_and_its_page_are_served(settings: Settings, as_owner: Client) -> None:
-    settings.SERVESTATIC_USE_FINDERS = True
+    settings.MIDDLEWARE = site.MIDDLEWARE  # which serves static files
     assert as_owner.get("/api/schema/").status_code == 200
     page = as_owner.get("/api/docs/")
     assert page.status_code == 200

@@ -33,6 +33,8 @@ from ragsite.llm.types import Endpoint
 from tests.fakes.embeddings import Manner
 from tests.fakes.provider import FakeProvider
 
+pytestmark = pytest.mark.usefixtures("model_itself")
+
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
