@@ -19,8 +19,9 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
     The answer quotes, of up to three passages, the sentence that shares most with the question, each with its
     marker; without passages it repeats the question. Asked for scores, it gives each passage the share of the
     question's terms that it holds, out of 10; asked what a message wants, it says chat for a greeting and else to
-    search; asked to rewrite, it repeats; asked for notes, it gives each passage's first sentence; asked whether a
-    passage answers, it says so where they share a term.
+    search; asked to rewrite, it repeats; asked for notes, it gives each passage's first sentence; asked for the parts
+    of a question, it parts it at its question marks, and misses nothing; asked whether a passage answers, it says so
+    where they share a term.
     """
     given, question = _prompt(body)
     evidence = _PASSAGE.findall(given) or _NUMBERED.findall(given)
@@ -35,6 +36,11 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
             return "", " ".join(question.rstrip("?？").split()[:6])
         case "notes":
             return "", _notes(evidence)
+        case "split":
+            parts = [part.strip() for part in re.findall(r"[^?？]+[?？]", question)]
+            return "", json.dumps({"parts": parts if len(parts) > 1 else []}, ensure_ascii=False)
+        case "missing":
+            return "", '{"missing": []}'
     if _wants_scores(body):
         return "", _scores(evidence, question)
     quotes = sorted(((*_best(text, question), number) for number, text in evidence), key=lambda quote: -quote[0])[:3]
@@ -60,13 +66,15 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def purpose(body: dict[str, Any]) -> str:
-    """Return which of the small questions a request asks (`understand`, `rewrite`, `filter`, `title`, `notes`)."""
+    """Return which of the small questions a request asks (`understand`, `split`, `filter`, …)."""
     system = next((str(item["content"]) for item in body.get("messages", []) if item.get("role") == "system"), "")
     marks = {
         "understand": ('"kb_retrieval"',),
         "filter": ('"key_passage"',),
         "rewrite": ("Rewrite the user", "改写成"),
         "title": ("a title of at most", "的标题"),
+        "split": ("You take questions apart", "你把问题拆开"),
+        "missing": ("what has to be searched for once more", "说明还需要再检索什么"),
         "notes": ("You read one part of a longer", "你在阅读一份较长文档"),
     }
     return next((name for name, words in marks.items() if any(word in system for word in words)), "")
