@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.models import ModelProfile, PromptTemplate
 from conversations.prompts import templates
-from conversations.prompts.profiles import manner
+from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ModelProfileForm(ProfileForm):
             self.add_error(
                 "enabled", _("“%(other)s” is enabled for this purpose; disable it first.") % {"other": other}
             )
-        suited = manner(data.get("purpose") or "")
+        suited = reply_settings(data.get("purpose") or "")
         for name, value in (("temperature", suited.temperature), ("max_tokens", suited.max_tokens)):
             if name in data and data[name] is None:
                 data[name] = value

@@ -52,7 +52,7 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     older = [turn for turn in branch if turn not in taken]
     if not older:
         return RelevantTurns()
-    space = spaces.seen()
+    space = spaces.cached_active_space()
     if space is None:
         space = await in_database(spaces.active_space)
     if space.knows(language_of(question)):

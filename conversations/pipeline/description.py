@@ -59,6 +59,6 @@ class Description:
     lists: list[PassageList] = field(default_factory=list)
 
 
-def moved(hit: Mapping[str, Any]) -> str:
+def previous_rank(hit: Mapping[str, Any]) -> str:
     """Say where a hit stood before."""
     return _("was number %(rank)d") % {"rank": hit["before"]}

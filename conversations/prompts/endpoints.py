@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection
 
 from conversations.models import ModelProfile
 from conversations.prompts import active
-from conversations.prompts.profiles import endpoint_of, manner
+from conversations.prompts.profiles import endpoint_of, reply_settings
 from ragsite.llm import prompt_tokens
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
@@ -40,7 +40,7 @@ async def default_endpoint_for(purpose: str) -> Endpoint | None:
         return None
     if not endpoint.model:
         endpoint = await resolve_model(endpoint)
-    asked = manner(purpose)
+    asked = reply_settings(purpose)
     return replace(endpoint, temperature=asked.temperature, max_tokens=asked.max_tokens or endpoint.max_tokens)
 
 

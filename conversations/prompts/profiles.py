@@ -28,7 +28,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ReplySettings:
     """How a purpose asks: its temperature, and the most tokens of a reply (None: as many as the model may write)."""
 
     temperature: float
@@ -36,25 +36,25 @@ class Manner:
 
 
 # Where a profile doesn't say otherwise. What is read by a program, or is one line, needs no long reply.
-MANNERS: dict[str, Manner] = {
-    "understand": Manner(0.3, 1024),
-    "rewrite": Manner(0.3, 50),
-    "split": Manner(0.0, 512),
-    "missing": Manner(0.0, 512),
-    "chat": Manner(0.7),
-    "clarify": Manner(0.3, 512),
-    "rerank": Manner(0.0),
-    "filter": Manner(0.0, 1024),
-    "judge": Manner(0.0, 512),
-    "notes": Manner(0.3, 1024),
-    "summary": Manner(0.3, 1024),
-    "title": Manner(0.3, 50),
+REPLY_SETTINGS: dict[str, ReplySettings] = {
+    "understand": ReplySettings(0.3, 1024),
+    "rewrite": ReplySettings(0.3, 50),
+    "split": ReplySettings(0.0, 512),
+    "missing": ReplySettings(0.0, 512),
+    "chat": ReplySettings(0.7),
+    "clarify": ReplySettings(0.3, 512),
+    "rerank": ReplySettings(0.0),
+    "filter": ReplySettings(0.0, 1024),
+    "judge": ReplySettings(0.0, 512),
+    "notes": ReplySettings(0.3, 1024),
+    "summary": ReplySettings(0.3, 1024),
+    "title": ReplySettings(0.3, 50),
 }
 
 
-def manner(purpose: str) -> Manner:
+def reply_settings(purpose: str) -> ReplySettings:
     """Return how a purpose asks; an answer from evidence as `LLM_TEMPERATURE` and `LLM_MAX_TOKENS` say."""
-    found = MANNERS.get(purpose, Manner(config.LLM_TEMPERATURE))
+    found = REPLY_SETTINGS.get(purpose, ReplySettings(config.LLM_TEMPERATURE))
     most = config.LLM_MAX_TOKENS
     return replace(found, max_tokens=min(found.max_tokens or most, most))
 

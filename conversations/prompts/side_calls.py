@@ -69,7 +69,7 @@ class Answered:
     usage: UsagePiece | None = None
 
 
-class Asker:
+class SideModel:
     """A model and its prompt for one purpose; each question is bounded by `seconds`.
 
     One that is `patient` asks a slow model again, since somebody waits for what it says.
@@ -157,7 +157,7 @@ class Asker:
 
 
 @asynccontextmanager
-async def asker(purpose: str, language: str, seconds: float, patient: bool = False) -> AsyncIterator[Asker]:
+async def model_for(purpose: str, language: str, seconds: float, patient: bool = False) -> AsyncIterator[SideModel]:
     """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
 
     A patient one is asked even if it was slow a moment ago, and is not left alone afterwards.
@@ -175,7 +175,7 @@ async def asker(purpose: str, language: str, seconds: float, patient: bool = Fal
     if client is None:
         raise NoReply("no model")
     try:
-        yield Asker(purpose, client, await aget_prompt(purpose, language), seconds, patient)
+        yield SideModel(purpose, client, await aget_prompt(purpose, language), seconds, patient)
     finally:
         await client.aclose()
 
@@ -184,7 +184,7 @@ async def ask(
     purpose: str, language: str, seconds: float, turns: Sequence[tuple[str, str]] = (), **variables: str
 ) -> Answered:
     """Ask the model of a purpose once. Raises `NoReply`."""
-    async with asker(purpose, language, seconds) as model:
+    async with model_for(purpose, language, seconds) as model:
         return await model.ask(turns, **variables)
 
 

@@ -11,7 +11,7 @@ _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 _HAN_PER_WORD = 2
 
 
-def understood(text: str, unknown: Set[str]) -> float:
+def share_understood(text: str, unknown: Set[str]) -> float:
     """Return the share of a text's words, from 0 to 1, that are not in one of the unknown `LANGUAGES`.
 
     A text without words of a known script, such as a number, counts as understood.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from retrieval.types import SearchOverloaded
 
 
-class Gate:
+class SearchLimit:
     """Lets `running` searches run at once; at most `waiting` others wait, for up to `patience` seconds."""
 
     def __init__(self, running: int, waiting: int, patience: float) -> None:
@@ -21,7 +21,7 @@ class Gate:
         self._waiting = 0
 
     @asynccontextmanager
-    async def pass_through(self) -> AsyncIterator[None]:
+    async def place(self) -> AsyncIterator[None]:
         """Hold a place. Raises `SearchOverloaded` if too many wait already, or no place gets free in time."""
         message = _("Too many searches are running. Try again in a moment.")
         if self._places.locked() and self._waiting >= self._most_waiting:
@@ -42,12 +42,12 @@ class Gate:
 
 
 # An asyncio lock belongs to one event loop. A server has one; commands and tests may have their own.
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, Gate] = WeakKeyDictionary()
+_limits: WeakKeyDictionary[asyncio.AbstractEventLoop, SearchLimit] = WeakKeyDictionary()
 
 
-def gate() -> Gate:
-    """Return the running event loop's gate for searches, made from the settings."""
+def search_limit() -> SearchLimit:
+    """Return the running event loop's limit for searches, made from the settings."""
     loop = asyncio.get_running_loop()
-    if loop not in _gates:
-        _gates[loop] = Gate(settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT)
-    return _gates[loop]
+    if loop not in _limits:
+        _limits[loop] = SearchLimit(settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT)
+    return _limits[loop]

@@ -95,7 +95,7 @@ def is_on_trial() -> bool:
     return _override.get() is not None
 
 
-def seen() -> EmbeddingSpace | None:
+def cached_active_space() -> EmbeddingSpace | None:
     """Return the cached active space, which is good enough for searches; None if the database must be queried."""
     if (override := _override.get()) is not None:
         return override

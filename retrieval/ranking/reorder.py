@@ -130,7 +130,7 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
     trust = max((ranking.understood for ranking in by_meaning), default=1.0)
     if trust != 1:
         unknown = frozenset[str]().union(*(ranking.unknown for ranking in by_meaning))
-        trust = trust * sum(languages.understood(hit.content, unknown) for hit in hits) / len(hits)
+        trust = trust * sum(languages.share_understood(hit.content, unknown) for hit in hits) / len(hits)
 
     def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
         pairs = asked.pairs.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))

@@ -16,7 +16,7 @@ from ragsite.db import in_database
 from ragsite.llm.errors import LLMError
 from retrieval.engine import engine, languages, spaces
 from retrieval.engine.engine import Hits
-from retrieval.engine.limits import gate
+from retrieval.engine.limits import search_limit
 from retrieval.ranking.fusion import Query, Ranking, Retriever
 from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest
 
@@ -39,12 +39,12 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
         return []
-    async with gate().pass_through():
+    async with search_limit().place():
         unknown = frozenset[str]()
         if request.mode == "hybrid":
             # What is wrong with the model is told by the search by meaning.
             with suppress(LLMError):
-                space = spaces.seen()
+                space = spaces.cached_active_space()
                 if space is None:
                     space = await in_database_within_timeout(spaces.active_space)
                 unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
@@ -83,7 +83,7 @@ async def _ask_retrievers(query: Query, request: SearchRequest, unknown: frozens
     means less than its part (docs/decisions/fusion.md). Where that share is next to nothing they have none, and are
     not asked.
     """
-    understood = languages.understood(query.text, unknown)
+    understood = languages.share_understood(query.text, unknown)
     if understood >= LEAST_UNDERSTOOD:
         asking = (_ask(retriever, query, request, understood, unknown) for retriever in RETRIEVERS[request.mode])
         return list(await asyncio.gather(*asking))

@@ -30,7 +30,7 @@ class Judge(Rules):
         places = asyncio.Semaphore(config.FILTER_CONCURRENCY)
         judged = 0
 
-        async def judge(place: int, model: side_calls.Asker) -> None:
+        async def judge(place: int, model: side_calls.SideModel) -> None:
             nonlocal judged
             verdict = verdicts[place]
             passages = [
@@ -50,7 +50,7 @@ class Judge(Rules):
         try:
             async with (
                 asyncio.timeout(config.CITATION_MODEL_TIMEOUT),
-                side_calls.asker("judge", written.language, config.CITATION_MODEL_TIMEOUT) as model,
+                side_calls.model_for("judge", written.language, config.CITATION_MODEL_TIMEOUT) as model,
                 asyncio.TaskGroup() as group,
             ):
                 name = model.model

@@ -81,7 +81,7 @@ class Filter(Node):
         places = asyncio.Semaphore(config.FILTER_CONCURRENCY)
         done = 0
 
-        async def judge(position: int, model: side_calls.Asker) -> None:
+        async def judge(position: int, model: side_calls.SideModel) -> None:
             nonlocal done
             async with places:
                 verdicts[position] = await _verdict(model, question, hits[position])
@@ -90,7 +90,7 @@ class Filter(Node):
             await ctx.emit(step_event(self, "processing", progress))
 
         # A silent model is found out after half the time; then the others needn't be asked.
-        async with side_calls.asker("filter", state.request.question_language, config.FILTER_TIMEOUT / 2) as model:
+        async with side_calls.model_for("filter", state.request.question_language, config.FILTER_TIMEOUT / 2) as model:
             ctx.note(model=model.model)
             try:
                 async with asyncio.timeout(config.FILTER_TIMEOUT), asyncio.TaskGroup() as group:
@@ -143,7 +143,7 @@ def read_verdict(reply: str, content: str) -> PassageVerdict:
     return PassageVerdict(None, reason="no verdict")
 
 
-async def _verdict(model: side_calls.Asker, question: str, hit: Hit) -> PassageVerdict:
+async def _verdict(model: side_calls.SideModel, question: str, hit: Hit) -> PassageVerdict:
     passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
     try:
         answered = await model.ask(question=question, evidence=passage)

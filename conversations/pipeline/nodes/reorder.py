@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conversations.pipeline.description import Description, Passage, PassageList, moved
+from conversations.pipeline.description import Description, Passage, PassageList, previous_rank
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.search import reordered
@@ -41,5 +41,5 @@ class Reorder(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """List the hits in their new order, with where each stood before."""
-        hits = [Passage(hit["chunk_id"], hit.get("score", 0.0), moved(hit)) for hit in detail.get("hits", [])]
+        hits = [Passage(hit["chunk_id"], hit.get("score", 0.0), previous_rank(hit)) for hit in detail.get("hits", [])]
         return Description(lists=[PassageList(_("After"), hits)])

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.pipeline.description import Description, Passage, PassageList, moved
+from conversations.pipeline.description import Description, Passage, PassageList, previous_rank
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from retrieval.ranking.rerank import FEWEST, RerankOptions, rerank
@@ -66,7 +66,7 @@ class Rerank(Node):
                         "" if hit["rerank"] is None else _("scored %(score).2f") % {"score": hit["rerank"]})
                 for hit in detail["judged"]
             ]  # fmt: skip
-            after = [Passage(hit["chunk_id"], hit["score"], moved(hit)) for hit in detail["hits"]]
+            after = [Passage(hit["chunk_id"], hit["score"], previous_rank(hit)) for hit in detail["hits"]]
             told.lists += [PassageList(_("Before"), before), PassageList(_("After"), after)]
         return told
 

@@ -78,7 +78,7 @@ class Rewrite(Node):
         language = state.request.question_language
         past, question = state.past.conversation, side_calls.quoted(state.request.question)
         history = side_calls.transcript(past, language, state.past.summary)
-        async with side_calls.asker("rewrite", language, config.REWRITE_TIMEOUT) as model:
+        async with side_calls.model_for("rewrite", language, config.REWRITE_TIMEOUT) as model:
             ctx.note(model=model.model)
             key = _cache_key(history, question, model.model, model.prompt_version)
             kept = await cache.aget(key)

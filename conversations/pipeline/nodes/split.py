@@ -63,7 +63,7 @@ class Split(Node):
         language, past = state.request.question_language, state.past.conversation
         history = side_calls.transcript(past, language, state.past.summary)
         try:
-            async with side_calls.asker("split", language, config.UNDERSTAND_TIMEOUT) as model:
+            async with side_calls.model_for("split", language, config.UNDERSTAND_TIMEOUT) as model:
                 ctx.note(model=model.model)
                 turns = side_calls.spoken(past, language)
                 answered = await model.ask(turns, question=side_calls.quoted(question), history=history)

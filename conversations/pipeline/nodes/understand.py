@@ -141,7 +141,7 @@ class Understand(Node):
         conversation = state.past.conversation
         history = side_calls.transcript(conversation, language, state.past.summary)
         try:
-            async with side_calls.asker("understand", language, config.UNDERSTAND_TIMEOUT) as model:
+            async with side_calls.model_for("understand", language, config.UNDERSTAND_TIMEOUT) as model:
                 also = TRANSLATIONS[language] if foreign else ""
                 turns = side_calls.spoken(conversation, language)
                 answered = await model.ask(turns, also, question=question, history=history)

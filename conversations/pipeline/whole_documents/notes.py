@@ -88,7 +88,7 @@ class Reader:
         prompt = await aget_prompt("notes", self.language)
         taken = sum(map(window.measure, prompt.fill(question=self.question, evidence="")))
         part_room = max(LEAST_PART, min(window.limit - taken, LONGEST_PART))
-        async with side_calls.asker("notes", self.language, config.READ_PART_TIMEOUT, patient=True) as model:
+        async with side_calls.model_for("notes", self.language, config.READ_PART_TIMEOUT, patient=True) as model:
             self.notes.model = model.model
             made = await asyncio.to_thread(_parts, groups, part_room, window)
             self.notes.parts = len(made)
@@ -110,7 +110,7 @@ class Reader:
         return self.notes
 
     async def _round(
-        self, model: side_calls.Asker, made: Sequence[Sequence[tuple[Section, str]]], until: float
+        self, model: side_calls.SideModel, made: Sequence[Sequence[tuple[Section, str]]], until: float
     ) -> tuple[list[tuple[Section, str]], list[Section]]:
         """Return the notes on some parts, and the sections of those that there are none of."""
         condenses = bool(self.notes.rounds)
@@ -146,7 +146,7 @@ class Reader:
                 found[key] = f"{found[key]}\n{text}" if key in found else text
         return [(sections[key], text) for key, text in found.items()], list(failed.values())
 
-    async def _ask(self, model: side_calls.Asker, part: Sequence[tuple[Section, str]]) -> dict[int, str] | None:
+    async def _ask(self, model: side_calls.SideModel, part: Sequence[tuple[Section, str]]) -> dict[int, str] | None:
         passages = [
             numbered_passage(number, replace(self.hit_of(section), content=text))
             for number, (section, text) in enumerate(part, 1)

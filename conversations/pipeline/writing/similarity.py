@@ -14,7 +14,7 @@ Similarity = Callable[[list[str]], list[float]]
 
 async def similarity_to(question: str) -> Similarity | None:
     """Return how near texts are to a question, or None when the active model does not know its language."""
-    space = spaces.seen()
+    space = spaces.cached_active_space()
     if space is None:
         space = await in_database(spaces.active_space)
     if not space.knows(language_of(question)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.engine.languages import understood
+from retrieval.engine.languages import share_understood
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,6 @@ from retrieval.engine.languages import understood
     ],
 )
 def test_the_share_of_the_words_in_languages_that_are_known(text: str, english: float, chinese: float) -> None:
-    assert understood(text, {"zh"}) == pytest.approx(english)
-    assert understood(text, {"en"}) == pytest.approx(chinese)
-    assert understood(text, set()) == pytest.approx(1.0)
+    assert share_understood(text, {"zh"}) == pytest.approx(english)
+    assert share_understood(text, {"en"}) == pytest.approx(chinese)
+    assert share_understood(text, set()) == pytest.approx(1.0)

@@ -4,26 +4,26 @@ import asyncio
 
 import pytest
 
-from retrieval.engine.limits import Gate
+from retrieval.engine.limits import SearchLimit
 from retrieval.types import SearchOverloaded
 
 
 class Visit:
-    """Someone who goes through a gate and stays until told to leave."""
+    """Someone who goes through a limit and stays until told to leave."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, limit: SearchLimit) -> None:
         self.inside, self.leave = asyncio.Event(), asyncio.Event()
-        self.task = asyncio.create_task(self._go(gate))
+        self.task = asyncio.create_task(self._go(limit))
 
-    async def _go(self, gate: Gate) -> None:
-        async with gate.pass_through():
+    async def _go(self, limit: SearchLimit) -> None:
+        async with limit.place():
             self.inside.set()
             await self.leave.wait()
 
 
 async def test_so_many_run_and_the_others_follow_in_order() -> None:
-    gate = Gate(running=2, waiting=2, patience=60)
-    visits = [Visit(gate) for _ in range(4)]
+    limit = SearchLimit(running=2, waiting=2, patience=60)
+    visits = [Visit(limit) for _ in range(4)]
     await asyncio.sleep(0.01)
     assert [visit.inside.is_set() for visit in visits] == [True, True, False, False]
     visits[1].leave.set()
@@ -35,19 +35,19 @@ async def test_so_many_run_and_the_others_follow_in_order() -> None:
 
 
 async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
-    gate = Gate(running=1, waiting=1, patience=60)
-    first, second = Visit(gate), Visit(gate)
+    limit = SearchLimit(running=1, waiting=1, patience=60)
+    first, second = Visit(limit), Visit(limit)
     await first.inside.wait()
     with pytest.raises(SearchOverloaded):
-        await asyncio.wait_for(Visit(gate).task, 30)
+        await asyncio.wait_for(Visit(limit).task, 30)
     for visit in (first, second):
         visit.leave.set()
         await visit.task
 
 
 async def test_those_who_come_at_the_same_moment_are_counted_one_by_one() -> None:
-    gate = Gate(running=1, waiting=1, patience=60)
-    visits = [Visit(gate) for _ in range(4)]
+    limit = SearchLimit(running=1, waiting=1, patience=60)
+    visits = [Visit(limit) for _ in range(4)]
     await asyncio.sleep(0)
     assert [visit.inside.is_set() for visit in visits] == [True, False, False, False]
     assert [visit.task.done() for visit in visits] == [False, False, True, True]
@@ -59,25 +59,25 @@ async def test_those_who_come_at_the_same_moment_are_counted_one_by_one() -> Non
 
 
 async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> None:
-    gate = Gate(running=1, waiting=5, patience=0.05)
-    first = Visit(gate)
+    limit = SearchLimit(running=1, waiting=5, patience=0.05)
+    first = Visit(limit)
     await first.inside.wait()
     with pytest.raises(SearchOverloaded):
-        await Visit(gate).task
-    leaving = Visit(gate)
+        await Visit(limit).task
+    leaving = Visit(limit)
     await asyncio.sleep(0)
     leaving.task.cancel()
     first.leave.set()
     await first.task
-    last = Visit(gate)
+    last = Visit(limit)
     await asyncio.wait_for(last.inside.wait(), 30)
     last.leave.set()
     await last.task
 
 
 async def test_a_failure_inside_gives_the_place_back() -> None:
-    gate = Gate(running=1, waiting=0, patience=60)
+    limit = SearchLimit(running=1, waiting=0, patience=60)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
-            async with gate.pass_through():
+            async with limit.place():
                 raise ZeroDivisionError

@@ -224,7 +224,7 @@ async def test_a_search_caught_by_the_drop_asks_the_new_space(
     monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 60.0)
     found = await engine.search_vectors(text_of(5), [base.pk], 1)
     assert (await Chunk.objects.aget(pk=found[0][0])).content == text_of(5)
-    assert spaces.seen() != old
+    assert spaces.cached_active_space() != old
 
 
 async def test_which_space_is_active_is_asked_for_now_and_then(
