@@ -19,7 +19,7 @@ def test_an_assistant_is_made_chosen_and_named_by_its_answer(page: Page, site: S
     page.get_by_label("Name").fill("Help desk")
     page.get_by_label("Greeting").fill("Ask me about our switches.")
     page.get_by_label("Suggested questions").fill(QUESTION)
-    page.get_by_label("Pipeline").select_option("quick")
+    page.get_by_label("Pipeline", exact=True).select_option("quick")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("version 1 answers from the next question on")).to_be_visible()
 
