@@ -47,13 +47,14 @@ class Listed:
 class Choices:
     """What is asked for beside a question's words; None and empty leave it to the session, its assistant and the site.
 
-    The assistant, or with `version_id` one of its versions; by their names the model that writes, and the one that
-    judges each hit; whether the model is asked to think; the mode, as `ANSWER_MODE`; and how many hits are kept after
-    fusion.
+    The assistant, or with `version_id` one of its versions; a configuration to try in its place; by their names the
+    model that writes, and the one that judges each hit; whether the model is asked to think; the mode, as
+    `ANSWER_MODE`; and how many hits are kept after fusion.
     """
 
     assistant_id: int | None = None
     version_id: int | None = None
+    tried: Configuration | None = None
     model: str = ""
     filter_model: str = ""
     thinking: bool | None = None
@@ -167,6 +168,8 @@ def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
         if assistant_id is None and asked.version_id is None:
             return Chosen()
         raise TurnRefused("no_assistant", _("This assistant is not there for you any more. Choose another one."))
+    if asked.tried is not None:
+        return Chosen(version, asked.tried)
     try:
         return Chosen(version, Configuration.from_dict(version.configuration))
     except ConfigurationError as error:
