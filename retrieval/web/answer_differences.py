@@ -1,0 +1,30 @@
+"""What two answers to a question say otherwise, sentence by sentence. Pure."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from knowledge.chunking.sentences import split_sentences
+
+_MARKER = re.compile(r"\s*\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of an answer as it stands, with the space after it; `only` where the other answer doesn't have it."""
+
+    text: str
+    only: bool = False
+
+
+def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both answers in pieces, those marked that only one has. What is cited makes no difference."""
+    sides = split_sentences(first.strip()), split_sentences(second.strip())
+    said = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
+    one, other = (
+        [Piece(text, bool(key)) for text, key in zip(*both, strict=True)] for both in zip(sides, said, strict=True)
+    )
+    for block in SequenceMatcher(None, said[0], said[1], autojunk=False).get_matching_blocks():
+        for pieces, begin in ((one, block.a), (other, block.b)):
+            pieces[begin : begin + block.size] = [Piece(piece.text) for piece in pieces[begin : begin + block.size]]
+    return one, other
