@@ -34,7 +34,7 @@ class AssistantAdmin(ModelAdmin):
         if not options:  # of someone who may only look
             return [(None, {"fields": AssistantForm.Meta.fields})]
         return [
-            (None, {"fields": AssistantForm.Meta.fields}),
+            (None, {"fields": [name for name in AssistantForm.Meta.fields if name in fields]}),
             (gettext_lazy("How it answers"), {"fields": said}),
             (gettext_lazy("Models and prompts"), {"fields": [*models, "prompts"], "classes": ["collapse"]}),
             (gettext_lazy("Settings of its own"), {"fields": options, "classes": ["collapse"]}),

@@ -89,6 +89,8 @@ class Rehearsal(models.Model):
     configuration = models.JSONField(default=dict)
     form = models.TextField()
     run = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    # What the answers depend on beside the assistant, as one short text.
+    state = models.CharField(max_length=64)
     beside = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

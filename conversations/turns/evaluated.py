@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from conversations.assistants import choice
@@ -31,7 +32,7 @@ class AssistantAnswerer:
 
     def offered(self, user: Any) -> list[answering.Assistant]:
         """Return the assistants that a person may use, the default first, each in its newest versions."""
-        versions = AssistantVersion.objects.filter(assistant__in=choice.usable(user)).select_related("assistant")
+        versions = AssistantVersion.objects.filter(assistant__in=_measurable(user)).select_related("assistant")
         found: dict[int, list[answering.Assistant]] = {}
         for version in versions.order_by("-assistant__is_default", "assistant__name", "-number").defer("configuration"):
             group = found.setdefault(version.assistant_id, [])
@@ -68,10 +69,16 @@ class AssistantAnswerer:
         return _answered(state, (time.perf_counter() - began) * 1000)
 
 
+def _measurable(user: Any) -> QuerySet[Assistant]:
+    """Return the assistants that a person may use; for those who make them also the disabled ones."""
+    if user is None:
+        return Assistant.objects.none()
+    return Assistant.objects.all() if user.has_perm("conversations.change_assistant") else choice.usable(user)
+
+
 def _version(user: Any, assistant: int | str, number: int | None) -> AssistantVersion:
-    usable = choice.usable(user) if user is not None else Assistant.objects.none()
     named = {"assistant": assistant} if isinstance(assistant, int) else {"assistant__name": assistant}
-    versions = AssistantVersion.objects.filter(assistant__in=usable, **named).select_related("assistant")
+    versions = AssistantVersion.objects.filter(assistant__in=_measurable(user), **named).select_related("assistant")
     found = versions.filter(**{} if number is None else {"number": number}).order_by("-number").first()
     if found is None:
         raise AnswererRefused("no_assistant", _("This assistant is not there for you, or not in this version."))
@@ -80,13 +87,14 @@ def _version(user: Any, assistant: int | str, number: int | None) -> AssistantVe
 
 def _choices(user: Any, by: answering.Assistant) -> Choices:
     version = _version(user, by.id, by.version)
-    if by.rehearsal is None:
-        return Choices(version_id=version.pk)
-    rehearsal = Rehearsal.objects.filter(pk=by.rehearsal, assistant=version.assistant_id).first()
-    if rehearsal is None:
-        raise AnswererRefused("no_assistant", _("The change that was to be rehearsed is not there any more."))
+    configuration = version.configuration
+    if by.rehearsal is not None:
+        rehearsal = Rehearsal.objects.filter(pk=by.rehearsal, assistant=version.assistant_id).first()
+        if rehearsal is None:
+            raise AnswererRefused("no_assistant", _("The change that was to be rehearsed is not there any more."))
+        configuration = rehearsal.configuration
     try:
-        return Choices(version_id=version.pk, tried=Configuration.from_dict(rehearsal.configuration))
+        return Choices(version_id=version.pk, tried=Configuration.from_dict(configuration))
     except ConfigurationError as error:
         raise AnswererRefused("assistant_unusable", str(error)) from error
 

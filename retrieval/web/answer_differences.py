@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 from knowledge.chunking.sentences import split_sentences
 
+_LEADING = re.compile(r"(?:\[\d+\]\s*)+")
 _MARKER = re.compile(r"\s*\[\d+\]")
 
 
@@ -19,7 +20,7 @@ class Piece:
 
 def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
     """Return both answers in pieces, those marked that only one has. What is cited makes no difference."""
-    sides = split_sentences(first.strip()), split_sentences(second.strip())
+    sides = _sentences(first), _sentences(second)
     said = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
     one, other = (
         [Piece(text, bool(key)) for text, key in zip(*both, strict=True)] for both in zip(sides, said, strict=True)
@@ -28,3 +29,15 @@ def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
         for pieces, begin in ((one, block.a), (other, block.b)):
             pieces[begin : begin + block.size] = [Piece(piece.text) for piece in pieces[begin : begin + block.size]]
     return one, other
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of an answer, with the markers that stand behind each."""
+    found: list[str] = []
+    for sentence in split_sentences(text.strip()):
+        markers = _LEADING.match(sentence)
+        if found and markers:
+            found[-1] += markers.group()
+            sentence = sentence[markers.end() :]
+        found += [sentence] if sentence else []
+    return found

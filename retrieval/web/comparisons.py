@@ -16,10 +16,9 @@ from retrieval.evaluation.models import EvaluationResult, EvaluationRun
 from retrieval.evaluation.significance import NONE, Difference
 from retrieval.types import AnswerState
 from retrieval.web.answer_differences import Piece, differences
-from retrieval.web.evaluation_contexts import PROVISIONAL, STATE_ICONS, StateCount, asked_of, label_of, when
+from retrieval.web.evaluation_contexts import PROVISIONAL, StateCount, asked_of, label_of, state_of, when
 
 PER_PAGE = 25
-SHOWN = ("all", "worse", "better", "missed", "answers", "states")
 # An answer without its markers, as one short text.
 _SAID = MD5(
     Func(F("answer"), Value(r"\s*\[\d+\]"), Value(""), Value("g"), function="regexp_replace", output_field=TextField())
@@ -37,13 +36,7 @@ class ShownAnswer:
     @property
     def state(self) -> StateCount | None:
         """What kind of answer it is."""
-        return state_of(self.result)
-
-
-def state_of(result: EvaluationResult) -> StateCount | None:
-    """Return what kind of answer a question got, or would get; None where that was not judged."""
-    state = result.answer_state
-    return StateCount(str(AnswerState(state).label), STATE_ICONS[state], 1) if state else None
+        return state_of(self.result.answer_state)
 
 
 @dataclass(slots=True)
@@ -73,7 +66,7 @@ class ResultRow:
     @property
     def answer_state(self) -> StateCount | None:
         """What kind of answer it is, or would be."""
-        return state_of(self.result)
+        return state_of(self.result.answer_state)
 
     @property
     def other_state(self) -> str:
@@ -186,10 +179,16 @@ def compare(run: EvaluationRun, before: EvaluationRun | None) -> Comparison:
     return Comparison(run, before, lists)
 
 
-def comparison_context(run: EvaluationRun, before: EvaluationRun | None, show: str, page: str) -> dict[str, Any]:
-    """Return what `retrieval/comparison.html` shows of a run: one of the lists of `SHOWN`, and a page of it."""
+def comparison_context(
+    run: EvaluationRun, before: EvaluationRun | None, show: str, page: str, first: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what `retrieval/comparison.html` shows of a run: one of its lists, and a page of it.
+
+    Where none is asked for, it is the first one of `first` that has something.
+    """
     comparison = compare(run, before)
-    show = show if show in [name for name, _words, _count in comparison.tabs] else "all"
+    if show not in [name for name, _words, _count in comparison.tabs]:
+        show = next((name for name in first if comparison.lists[name]), "all")
     found = Paginator(comparison.lists[show], PER_PAGE).get_page(page)
     load_results(list(found), comparison)
     return {"comparison": comparison, "show": show, "page": found}

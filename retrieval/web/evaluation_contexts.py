@@ -156,6 +156,11 @@ def state_counts(run: EvaluationRun) -> list[StateCount]:
     ]
 
 
+def state_of(state: str) -> StateCount | None:
+    """Return what kind of answer a question got, or would get; None where that was not judged."""
+    return StateCount(str(AnswerState(state).label), STATE_ICONS[state], 1) if state else None
+
+
 def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
     """Return the plot over time of the figures of the search, or of the assistant that was asked last; None for fewer
     than two runs."""
