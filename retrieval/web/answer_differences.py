@@ -1,7 +1,7 @@
 """What two answers to a question say otherwise, sentence by sentence. Pure."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from knowledge.chunking.sentences import split_sentences
@@ -12,10 +12,11 @@ _MARKER = re.compile(r"\s*\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of an answer as it stands, with the space after it; `only` where the other answer doesn't have it."""
+    """A sentence of an answer as it stands, and the white space after it; `only` where the other answer lacks it."""
 
     text: str
     only: bool = False
+    space: str = ""
 
 
 def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
@@ -23,11 +24,13 @@ def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
     sides = _sentences(first), _sentences(second)
     said = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
     one, other = (
-        [Piece(text, bool(key)) for text, key in zip(*both, strict=True)] for both in zip(sides, said, strict=True)
+        [Piece(text.rstrip(), bool(key), text[len(text.rstrip()) :]) for text, key in zip(*both, strict=True)]
+        for both in zip(sides, said, strict=True)
     )
     for block in SequenceMatcher(None, said[0], said[1], autojunk=False).get_matching_blocks():
         for pieces, begin in ((one, block.a), (other, block.b)):
-            pieces[begin : begin + block.size] = [Piece(piece.text) for piece in pieces[begin : begin + block.size]]
+            for at in range(begin, begin + block.size):
+                pieces[at] = replace(pieces[at], only=False)
     return one, other
 
 

@@ -145,7 +145,9 @@ class AssistantsForm(forms.Form):
 class SideForm(SearchSettingsForm):
     """One side of the playground: also what only changes how much is shown."""
 
-    assistant = AssistantField(label=gettext_lazy("Answered by"), required=False)
+    assistant = AssistantField(
+        label=gettext_lazy("Answered by"), required=False, widget=forms.Select(attrs={"class": "input"})
+    )
     k = _whole(gettext_lazy("Hits"), MOST_HITS)
     merge_neighbours = forms.BooleanField(label=gettext_lazy("Merge neighbours"), required=False)
 

@@ -19,6 +19,7 @@ from retrieval.web.forms import SideForm
 from retrieval.web.snippets import excerpt
 
 SNIPPET = 280  # characters
+_SHOWN_MS = 0.5  # steps of an answer that took less are left out
 STAGES = {
     "vector": gettext_lazy("Meaning"),
     "bm25": gettext_lazy("Words"),
@@ -108,7 +109,7 @@ class Side:
         if self.result is None:
             return []
         if self.answered is not None:
-            return _times([(step.key, step.label, step.ms) for step in self.answered.steps])
+            return _times([(step.key, step.label, step.ms) for step in self.answered.steps if step.ms >= _SHOWN_MS])
         asked = [ranking for ranking in self.result.rankings if ranking.hits or ranking.ms]
         ran: list[tuple[str, float]] = [(ranking.type, ranking.ms) for ranking in asked]
         ran += [(stage.name, stage.ms) for stage in self.result.stages]

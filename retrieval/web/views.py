@@ -23,7 +23,7 @@ _BEGIN = {"a": "hybrid", "b": "fulltext"}
 def playground(request: HttpRequest) -> HttpResponse:
     """Run one query under two settings; all of it is in the address, so that it can be shared.
 
-    Assistants are asked by POST alone, since a model's answers cost something.
+    Assistants are asked by the button alone (`ask` by POST), since a model's answers cost something.
     """
     given = request.POST or request.GET
     assistants = answerer().offered(request.user)
@@ -48,7 +48,7 @@ def playground(request: HttpRequest) -> HttpResponse:
                 continue
             if side.form.by is None:
                 async_to_sync(run)(side, query, knowledge_base_ids)
-            elif request.method == "POST":
+            elif "ask" in request.POST:
                 async_to_sync(ask)(side, side.form.by, request.user, query, knowledge_base_ids)
             else:
                 side.waits = True
@@ -69,7 +69,8 @@ def playground(request: HttpRequest) -> HttpResponse:
     response = render(request, f"retrieval/playground.html{partial}", context)
     if partial:
         address = given.copy()
-        address.pop("csrfmiddlewaretoken", None)
+        for name in ("csrfmiddlewaretoken", "ask"):
+            address.pop(name, None)
         for name, values in list(address.lists()):  # without the fields left empty
             address.setlist(name, [value for value in values if value])
         response.headers["HX-Push-Url"] = f"{request.path}?{address.urlencode()}"

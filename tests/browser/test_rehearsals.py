@@ -51,7 +51,8 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
 def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/playground/")
-    page.get_by_label("Answered by").first.select_option(label="Ragsite · 1")
+    with page.expect_response(f"{site.url}/playground/"):
+        page.get_by_label("Answered by").first.select_option(label="Ragsite · 1")
     page.get_by_label("Query").fill(QUESTION)
     page.get_by_label("Query").press("Enter")
     expect(page.locator('[data-side="a"] .side-answer')).to_contain_text("Ragsite · 1")
