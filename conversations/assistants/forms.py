@@ -120,8 +120,8 @@ class AssistantForm(_AssistantForm):
             )
         seen = visible_sets(self.user) if self.user is not None else EvaluationSet.objects.all()
         if self.instance.question_set_id and not seen.filter(pk=self.instance.question_set_id).exists():
-            del self.fields["question_set"]  # it stays
-        else:
+            self.fields.pop("question_set", None)  # it stays
+        elif "question_set" in self.fields:
             self.fields["question_set"].queryset = seen.order_by("name")  # type: ignore[attr-defined]
         readable = access.readable(self.user) if self.user is not None else KnowledgeBase.objects.all()
         self.fields["knowledge_bases"].queryset = readable.order_by("name")  # type: ignore[attr-defined]
