@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from conversations.assistants.models import Assistant, AssistantVersion
+from conversations.assistants.models import Assistant, AssistantVersion, Rehearsal
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
 from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
@@ -29,6 +29,7 @@ __all__ = [
     "Message",
     "ModelProfile",
     "PromptTemplate",
+    "Rehearsal",
     "ShareLink",
     "TokenCalibration",
     "TraceStep",

@@ -366,6 +366,8 @@ PIPELINES = {
 # Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:
 # `async def judge(question, request, result)`, which returns "answered", "nearest" or "nothing".
 ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"
+# Answers the questions of an evaluation as an assistant would: a class as `retrieval.evaluation.answering.Answerer`.
+EVALUATION_ANSWERER = "conversations.turns.evaluated.AssistantAnswerer"
 # Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
 PIPELINE_HOOKS: list[str] = []
 # Whether a node fails that reads or writes what it does not declare.

@@ -1,6 +1,6 @@
 """System checks of retrieval.
 
-A site whose rerankers, or whose judge of answers, can't be found does not start; one whose model changed is told.
+A site whose rerankers, judge of answers or answerer can't be found does not start; one whose model changed is told.
 """
 
 from collections.abc import Sequence
@@ -30,13 +30,17 @@ def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
 
 @register()
 def answers_can_be_judged(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Look up the function of `ANSWER_JUDGE`."""
-    try:
-        import_string(settings.ANSWER_JUDGE)
-    except ImportError as error:
-        message = f"The judge of answers can't be imported: {error}"
-        return [Error(message, hint="Mend the setting ANSWER_JUDGE.", id="retrieval.E002")]
-    return []
+    """Look up the function of `ANSWER_JUDGE`, and the class of `EVALUATION_ANSWERER`."""
+    problems: list[CheckMessage] = []
+    for name, what, number in (
+        ("ANSWER_JUDGE", "The judge of answers", 2), ("EVALUATION_ANSWERER", "Who answers for an evaluation", 3)
+    ):  # fmt: skip
+        try:
+            import_string(getattr(settings, name))
+        except ImportError as error:
+            message = f"{what} can't be imported: {error}"
+            problems.append(Error(message, hint=f"Mend the setting {name}.", id=f"retrieval.E00{number}"))
+    return problems
 
 
 @register(Tags.database)

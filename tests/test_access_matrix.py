@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
 from conversations import services
-from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, ShareLink
+from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
 from knowledge.models import Chunk, Document, KnowledgeBase, Picture
@@ -54,6 +54,7 @@ class World:
     run: EvaluationRun
     link: ShareLink
     assistant: Assistant
+    rehearsal: Rehearsal
 
 
 def make_world(owner: User, member: User) -> World:
@@ -79,9 +80,10 @@ def make_world(owner: User, member: User) -> World:
     assistant.people.add(owner)
     owner.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     assistant.versions.create(number=1)
+    rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant,
+        assistant, rehearsal,
     )  # fmt: skip
 
 
@@ -186,6 +188,10 @@ def run(world: World) -> dict[str, Any]:
     return {"pk": world.run.pk}
 
 
+def rehearsal(world: World) -> dict[str, Any]:
+    return {"pk": world.assistant.pk, "number": world.rehearsal.pk}
+
+
 def assistant(world: World) -> dict[str, Any]:
     return {"pk": world.assistant.pk}
 
@@ -197,6 +203,7 @@ def version(world: World) -> dict[str, Any]:
 MATRIX: dict[str, Ids] = {
     "choose-assistant": session,
     "assistant": assistant,
+    "rehearsal": rehearsal,
     "copy-assistant": assistant,
     "delete-assistant": assistant,
     "export-assistant": assistant,
@@ -284,6 +291,7 @@ MATRIX: dict[str, Ids] = {
     "add-answer-to-set": answer,
     "evaluation-set": question_set,
     "evaluation-set-run": question_set,
+    "evaluation-set-answers": question_set,
     "evaluation-set-upload": question_set,
     "evaluation-set-export": question_set,
     "evaluation-set-rename": question_set,

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from conversations.assistants.forms import AssistantForm
-from conversations.models import Assistant, AssistantVersion
+from conversations.models import Assistant, AssistantVersion, Rehearsal
 from ragsite.admin_base import ModelAdmin, RecordAdmin, pretty_json
 
 
@@ -34,7 +34,7 @@ class AssistantAdmin(ModelAdmin):
         if not options:  # of someone who may only look
             return [(None, {"fields": AssistantForm.Meta.fields})]
         return [
-            (None, {"fields": AssistantForm.Meta.fields}),
+            (None, {"fields": [name for name in AssistantForm.Meta.fields if name in fields]}),
             (gettext_lazy("How it answers"), {"fields": said}),
             (gettext_lazy("Models and prompts"), {"fields": [*models, "prompts"], "classes": ["collapse"]}),
             (gettext_lazy("Settings of its own"), {"fields": options, "classes": ["collapse"]}),
@@ -64,3 +64,19 @@ class AssistantVersionAdmin(RecordAdmin):
     def says(self, version: AssistantVersion) -> str:
         """Show the configuration."""
         return pretty_json(version.configuration)
+
+
+@admin.register(Rehearsal)
+class RehearsalAdmin(RecordAdmin):
+    """Changes of assistants that were rehearsed, and the runs in which they were."""
+
+    list_display = ["assistant", "version", "user", "created_at"]
+    list_filter = ["assistant"]
+    list_select_related = ["assistant", "user"]
+    fields = ["assistant", "version", "user", "created_at", "run", "beside", "says"]
+    readonly_fields = ["says"]
+
+    @admin.display(description=gettext_lazy("configuration"))
+    def says(self, rehearsal: Rehearsal) -> str:
+        """Show the configuration."""
+        return pretty_json(rehearsal.configuration)

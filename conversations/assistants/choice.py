@@ -47,13 +47,14 @@ class Listed:
 class Choices:
     """What is asked for beside a question's words; None and empty leave it to the session, its assistant and the site.
 
-    The assistant, or with `version_id` one of its versions; by their names the model that writes, and the one that
-    judges each hit; whether the model is asked to think; the mode, as `ANSWER_MODE`; and how many hits are kept after
-    fusion.
+    The assistant, or with `version_id` one of its versions; a configuration to try in its place, of an assistant that
+    the caller has checked; by their names the model that writes, and the one that judges each hit; whether the model
+    is asked to think; the mode, as `ANSWER_MODE`; and how many hits are kept after fusion.
     """
 
     assistant_id: int | None = None
     version_id: int | None = None
+    tried: Configuration | None = None
     model: str = ""
     filter_model: str = ""
     thinking: bool | None = None
@@ -163,6 +164,8 @@ def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
     else:
         versions = versions.filter(assistant__is_default=True)
     version = versions.first()
+    if asked.tried is not None:
+        return Chosen(version, asked.tried)
     if version is None or not (version.assistant.is_default or usable(user).contains(version.assistant)):
         if assistant_id is None and asked.version_id is None:
             return Chosen()
@@ -197,6 +200,12 @@ def get_usable(user: Any, pk: int) -> Assistant:
     if found is None:
         raise Http404(_("There is no such assistant."))
     return found
+
+
+def require_curator(user: Any) -> None:
+    """Raise `Http404` for those who may not make assistants."""
+    if not user.has_perm("conversations.change_assistant"):
+        raise Http404
 
 
 def setup_of(configuration: Configuration, overrides: Mapping[str, Any]) -> active.Setup:

@@ -16,6 +16,8 @@ from knowledge import access
 from knowledge.models import KnowledgeBase
 from ragsite import env
 from ragsite.site_settings.forms import field_of, text_of
+from retrieval.evaluation.access import visible_sets
+from retrieval.evaluation.models import EvaluationSet
 
 if TYPE_CHECKING:
     _AssistantForm = forms.ModelForm[Assistant]
@@ -88,7 +90,7 @@ class AssistantForm(_AssistantForm):
         """Who it is for."""
 
         model = Assistant
-        fields = ["name", "description", "enabled", "everyone", "groups", "people"]
+        fields = ["name", "description", "enabled", "everyone", "groups", "people", "question_set"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -116,6 +118,11 @@ class AssistantForm(_AssistantForm):
                 required=False,
                 initial=now.models.get(purpose),
             )
+        seen = visible_sets(self.user) if self.user is not None else EvaluationSet.objects.all()
+        if self.instance.question_set_id and not seen.filter(pk=self.instance.question_set_id).exists():
+            self.fields.pop("question_set", None)  # it stays
+        elif "question_set" in self.fields:
+            self.fields["question_set"].queryset = seen.order_by("name")  # type: ignore[attr-defined]
         readable = access.readable(self.user) if self.user is not None else KnowledgeBase.objects.all()
         self.fields["knowledge_bases"].queryset = readable.order_by("name")  # type: ignore[attr-defined]
         # Those that this person can't see stay chosen.

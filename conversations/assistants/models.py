@@ -22,6 +22,15 @@ class Assistant(models.Model):
     people = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="assistants", verbose_name=_("people")
     )
+    question_set = models.ForeignKey(
+        "retrieval.EvaluationSet",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="assistants",
+        verbose_name=_("question set"),
+        help_text=_("On which a change is rehearsed before it goes live."),
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
@@ -66,3 +75,31 @@ class AssistantVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assistant} · {self.number}"
+
+
+class Rehearsal(models.Model):
+    """A change of an assistant, run on its question set beside the version that was in use then, and not live itself.
+
+    `form` is the whole form of the change, as it was sent (`application/x-www-form-urlencoded`).
+    """
+
+    assistant = models.ForeignKey(Assistant, on_delete=models.CASCADE, related_name="rehearsals")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    version = models.PositiveIntegerField()
+    configuration = models.JSONField(default=dict)
+    form = models.TextField()
+    run = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    # What the answers depend on beside the assistant, as one short text.
+    state = models.CharField(max_length=64)
+    beside = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        verbose_name = _("rehearsal")
+        verbose_name_plural = _("rehearsals")
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.assistant} · {self.created_at:%Y-%m-%d %H:%M}"

@@ -52,6 +52,8 @@ class Request:
     # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
     assistant_version_id: int | None = None
     assistant: str = ""
+    # Whether what they asked to be remembered counts, and more may be kept.
+    memory: bool = True
     # The turn in which the cut answer began that this one goes on with, and all that came of it.
     continued: PastTurn | None = None
 

@@ -25,13 +25,15 @@ async def answer(
     document_ids: Sequence[int] = (),
     choices: Choices | None = None,
     language: str = "en",
+    memory: bool = True,
     emit: Emit | None = None,
 ) -> State:
     """Answer a question as an assistant would in a chat, and return the state of the turn with the whole answer.
 
     `history` are earlier questions with their answers, oldest first, an answer empty where there was none. Without
-    knowledge bases and documents all are asked that the person may read; what they may not read is never asked.
-    Events go to `emit` as they come, numbered, the last a `done`. A node's failure is `state.answer.error`.
+    knowledge bases and documents all are asked that the person may read; what they may not read is never asked. Without
+    `memory` nothing is recalled of what they asked to be remembered, and nothing kept. Events go to `emit` as they
+    come, numbered, the last a `done`. A node's failure is `state.answer.error`.
 
     Raises `TurnRefused` for a question that can't be asked, or choices that are not to be had.
     """
@@ -44,6 +46,7 @@ async def answer(
         asked_knowledge_base_ids=tuple(knowledge_base_ids),
         asked_document_ids=tuple(document_ids),
         language=language,
+        memory=memory,
     )
     with active.pinned_setup():
         name, request = await in_database(_prepared, user, request, choices or Choices())

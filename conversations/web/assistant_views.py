@@ -1,7 +1,5 @@
 """Pages of assistants: those who may make them keep them here; everyone chooses one for a chat."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -17,7 +15,7 @@ from conversations.assistants.configuration import Configuration, ConfigurationE
 from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, AssistantVersion
 from conversations.turn_store import TurnRefused
-from conversations.web import contexts
+from conversations.web import contexts, rehearsal_views
 from conversations.web.session_views import is_htmx, number, refusal
 
 
@@ -25,7 +23,7 @@ from conversations.web.session_views import is_htmx, number, refusal
 @require_GET
 def assistants(request: HttpRequest) -> HttpResponse:
     """List the assistants for those who may make them."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     rows = Assistant.objects.prefetch_related("groups", "people", "versions")
     return render(request, "conversations/assistants.html", {"assistants": rows})
 
@@ -33,13 +31,17 @@ def assistants(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
-    """Show an assistant as a form, or an empty one, and store it; an edit makes a version."""
-    _require_curator(request)
+    """Show an assistant as a form, or an empty one, and store it; an edit makes a version, or is rehearsed first."""
+    choice.require_curator(request.user)
     instance = get_object_or_404(Assistant, pk=pk) if pk is not None else None
-    form = type("Form", (AssistantForm,), {"user": request.user})(request.POST or None, instance=instance)
+    sent = request.POST or (rehearsal_views.form_of(request, instance) if instance is not None else None)
+    form = type("Form", (AssistantForm,), {"user": request.user})(sent, instance=instance)
     status = 200
     if request.method == "POST":
-        if form.is_valid():
+        if form.is_valid() and instance is not None and "rehearse" in request.POST:
+            if (begun := rehearsal_views.begin(request, form)) is not None:
+                return begun
+        elif form.is_valid():
             with transaction.atomic():
                 saved = form.save()
                 version = form.save_version(request.user)
@@ -56,7 +58,7 @@ def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
 @require_POST
 def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Have an assistant answer as an older version did: its configuration becomes the newest version."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     version = get_object_or_404(AssistantVersion, assistant=pk, number=number)
     try:
         configuration = Configuration.from_dict(version.configuration)
@@ -72,7 +74,7 @@ def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_POST
 def copy_assistant(request: HttpRequest, pk: int) -> HttpResponse:
     """Make an assistant that answers as another one does; it is disabled until someone enables it."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     version = _newest(pk)
     with transaction.atomic():
         name = transfer.free_name(_("%(name)s (copy)") % {"name": version.assistant.name})
@@ -87,7 +89,7 @@ def copy_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete an assistant; its chats go on with the default one, which can't be deleted."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     gone = get_object_or_404(Assistant, pk=pk)
     if gone.is_default:
         messages.error(request, _("The default assistant can't be deleted."))
@@ -101,7 +103,7 @@ def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def export_assistant(request: HttpRequest, pk: int) -> HttpResponse:
     """Give an assistant as a file."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     version = _newest(pk)
     try:
         text = transfer.written(version)
@@ -116,7 +118,7 @@ def export_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def import_assistant(request: HttpRequest) -> HttpResponse:
     """Make an assistant of a file, and say what of it is missing here."""
-    _require_curator(request)
+    choice.require_curator(request.user)
     file = request.FILES.get("file")
     try:
         if file is None or (file.size or 0) > transfer.MOST_BYTES:
@@ -162,12 +164,6 @@ def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
         welcome = context | contexts.welcome_context(request.user, context["documents"]) | {"oob": True}
         line.content += render(request, "conversations/_welcome.html", welcome).content
     return line
-
-
-def _require_curator(request: HttpRequest) -> None:
-    user: Any = request.user
-    if not user.has_perm("conversations.change_assistant"):
-        raise Http404
 
 
 def _newest(pk: int) -> AssistantVersion:

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from conversations.web import assistant_views, pipeline_views, session_views, share_views, turn_views
+from conversations.web import assistant_views, pipeline_views, rehearsal_views, session_views, share_views, turn_views
 
 urlpatterns = [
     path("", session_views.chat, name="chat"),
@@ -22,6 +22,7 @@ urlpatterns = [
     path("assistants/<int:pk>/delete/", assistant_views.delete_assistant, name="delete-assistant"),
     path("assistants/<int:pk>/export.json", assistant_views.export_assistant, name="export-assistant"),
     path("assistants/<int:pk>/versions/<int:number>/", assistant_views.take_up_version, name="take-up-version"),
+    path("assistants/<int:pk>/rehearsals/<int:number>/", rehearsal_views.rehearsal, name="rehearsal"),
     path("assistants/<int:pk>/ask/", assistant_views.ask_assistant, name="ask-assistant"),
     path("c/<int:pk>/scope/", session_views.choose_scope, name="choose-scope"),
     path("knowledge/<int:pk>/ask/", session_views.ask_knowledge_base, name="ask-knowledge-base"),

@@ -111,8 +111,8 @@ class EvaluationRunAdmin(RecordAdmin):
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
     fields = [
-        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "results",
-        "started_by", "created_at", "finished_at",
+        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "usage",
+        "results", "started_by", "created_at", "finished_at",
     ]  # fmt: skip
 
     @admin.display(description=_("settings"))
@@ -153,8 +153,8 @@ class EvaluationResultAdmin(RecordAdmin):
     ordering = ["ndcg_10", "id"]
     show_full_result_count = False
     fields = [
-        "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "found",
-        "not_found",
+        "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "answer",
+        "citations", "error", "usage", "found", "not_found",
     ]  # fmt: skip
 
     @admin.display(description=_("hits"))

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -11,12 +12,14 @@ from django.utils.module_loading import import_string
 
 from ragsite.db import in_database
 from ragsite.site_settings.config import config
+from retrieval.evaluation.answering import Answered, answerer
 from retrieval.evaluation.loading.references import SNIPPET, Target
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationResult, EvaluationRun
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
+from retrieval.types import Hit
 
 # More would wait for the same cores and database threads.
 SIDE_BY_SIDE = 4
@@ -51,58 +54,29 @@ async def ask_all(
 ) -> list[Outcome]:
     """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; the run shows how far it is.
 
-    What was found for each is put to `ANSWER_JUDGE`, which says what an answer from it would be.
+    What was found for each is put to `ANSWER_JUDGE`, which says what an answer from it would be; where an assistant
+    answers, it is asked as who started the run, and says so itself.
 
-    Raises `SearchFailed`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
+    Raises `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
     """
     options = RunOptions.from_stored(run.settings)
-    judge = import_string(settings.ANSWER_JUDGE)
     base_id = run.evaluation_set.knowledge_base_id
     report = _Report(run.pk, len(questions), progress)
     outcomes: list[Outcome | None] = [None] * len(questions)
     waiting = iter(enumerate(questions))
+    by, judge, asked_by = options.by, import_string(settings.ANSWER_JUDGE), answerer()
 
     async def work() -> None:
         for index, question in waiting:
-            request = options.request(question.text, base_id, question.depth)
-            result = await search(request)
-            answer_state = await judge(question.text, request, result)
-            scored = score(result.hits, question.targets)
-            hits = [
-                {
-                    "chunk_id": hit.chunk_id,
-                    "document_id": hit.document_id,
-                    "filename": hit.filename,
-                    "title": hit.title or hit.filename,
-                    "heading": hit.heading,
-                    "page": hit.page,
-                    "snippet": hit.content[:SNIPPET],
-                    "score": hit.score,
-                    "grade": grade,
-                }
-                for hit, grade in zip(result.hits, scored.marks, strict=False)
-            ]
-            missed = [
-                {
-                    "chunk_id": min(target.chunk_ids, default=None),
-                    "document_id": min(target.document_ids, default=None),
-                    "filename": target.filename,
-                    "snippet": target.snippet,
-                    "grade": target.reference.grade,
-                }
-                for target in scored.missed
-            ]
-            kept = EvaluationResult(
-                run=run,
-                key=question.key,
-                text=question.text,
-                **asdict(scored.figures),
-                answer_state=answer_state,
-                hits=hits,
-                missed=missed,
-                took_ms=result.took_ms,
-            )
-            outcomes[index] = Outcome(kept, scored.figures, result.notes)
+            if by is not None:
+                answered = await asked_by.answer(run.started_by, question.text, [base_id], by)
+                outcomes[index] = _outcome(run, question, answered, [answered.error] if answered.error else [])
+            else:
+                request = options.request(question.text, base_id, question.depth)
+                result = await search(request)
+                state = await judge(question.text, request, result)
+                found = Answered(result.hits, answer_state=state, took_ms=result.took_ms)
+                outcomes[index] = _outcome(run, question, found, result.notes)
             await report.one_more()
 
     tasks = [asyncio.create_task(work()) for _ in range(SIDE_BY_SIDE)]
@@ -113,6 +87,49 @@ async def ask_all(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _outcome(run: EvaluationRun, question: Asked, answered: Answered, notes: list[str]) -> Outcome:
+    """Score what was found for a question."""
+    scored = score(answered.hits, question.targets)
+    kept = EvaluationResult(
+        run=run,
+        key=question.key,
+        text=question.text,
+        **asdict(scored.figures),
+        answer_state=answered.answer_state,
+        hits=[_hit(hit, grade) for hit, grade in zip(answered.hits, scored.marks, strict=False)],
+        missed=[
+            {
+                "chunk_id": min(target.chunk_ids, default=None),
+                "document_id": min(target.document_ids, default=None),
+                "filename": target.filename,
+                "snippet": target.snippet,
+                "grade": target.reference.grade,
+            }
+            for target in scored.missed
+        ],
+        took_ms=answered.took_ms,
+        answer=answered.answer,
+        citations=answered.citations,
+        error=answered.error,
+        usage=answered.usage,
+    )
+    return Outcome(kept, scored.figures, notes)
+
+
+def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
+    return {
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "filename": hit.filename,
+        "title": hit.title or hit.filename,
+        "heading": hit.heading,
+        "page": hit.page,
+        "snippet": hit.content[:SNIPPET],
+        "score": hit.score,
+        "grade": grade,
+    }
 
 
 class _Report:

@@ -90,6 +90,8 @@ class EvaluationRun(models.Model):
     notes = models.JSONField(_("notes"), default=list)
     # {"nDCG@10": 0.712, "recall@5": …, "recall@10": …, "MRR@10": …}; empty until it is done.
     figures = models.JSONField(_("figures"), default=dict)
+    # Of an assistant's run, tokens by kind, and milliseconds that half of the answers took at most (`median_ms`).
+    usage = models.JSONField(_("tokens"), default=dict, blank=True)
     # How many questions got which tone, by the values of `AnswerState`; empty until it is done.
     answer_states = models.JSONField(_("tones"), default=dict)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -137,6 +139,12 @@ class EvaluationResult(models.Model):
     # What should have been among the first ten: [{"filename", "snippet", "grade"}].
     missed = models.JSONField(_("missed"), default=list)
     took_ms = models.FloatField(_("milliseconds"), default=0)
+    # Where an assistant answered: its answer as plain text with [n] for what it cites, of which `citations` are
+    # [{"number", "chunk_id", "document_id", "title", "page"}]; why it is none, or not whole; and tokens by kind.
+    answer = models.TextField(_("answer"), blank=True)
+    citations = models.JSONField(_("citations"), default=list, blank=True)
+    error = models.TextField(_("error"), blank=True)
+    usage = models.JSONField(_("tokens"), default=dict, blank=True)
 
     class Meta:
         """In the order of the questions."""

@@ -5,12 +5,15 @@ from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
+from retrieval.evaluation.answering import Assistant
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import METHODS, RerankOptions
 from retrieval.types import Mode, SearchRequest
 
 MODES: tuple[str, ...] = get_args(Mode)
 LARGEST = 1_000_000
+# What is kept with a run, and nobody from outside can ask for.
+_INTERNAL = {"model", "assistant_name", "rehearsal"}
 # Their types and the least that they may be.
 NUMBERS: dict[str, tuple[type, float]] = {
     "vector_weight": (float, 0.0),
@@ -33,15 +36,33 @@ class RunOptions:
     vector_threshold: float | None = None
     bm25_threshold: float | None = None
     per_document: int | None = None
-    # The embedding model on trial, whose vectors were searched; nobody from outside can ask for it.
+    # The embedding model on trial, whose vectors were searched.
     model: str | None = None
+    # An assistant that answers each question as it is set up, so that nothing else is chosen: its id, the number of its
+    # version, the newest at the start if None; its name as it was then, with the number; and the rehearsal of a change.
+    assistant: int | None = None
+    assistant_version: int | None = None
+    assistant_name: str | None = None
+    rehearsal: int | None = None
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "RunOptions":
         """Check settings from outside; raises `ValueError`, in words for a person."""
         options = {name: value for name, value in given.items() if value is not None}
-        if unknown := options.keys() - (cls.__dataclass_fields__.keys() - {"model"}):
+        if unknown := options.keys() - (cls.__dataclass_fields__.keys() - _INTERNAL):
             raise ValueError(_("There is no such setting: {names}").format(names=", ".join(sorted(unknown))))
+        for name in ("assistant", "assistant_version"):
+            if name in options and (type(options[name]) is not int or not 1 <= options[name] < 2**63):
+                raise ValueError(_("“{name}” takes {kind} from {least:g}.").format(
+                    name=name, kind=_("a whole number"), least=1
+                ))  # fmt: skip
+        if "assistant" in options:
+            if chosen := sorted(options.keys() - {"assistant", "assistant_version", "mode"}):
+                words = _("An assistant searches as it is set up; leave out: {names}")
+                raise ValueError(words.format(names=", ".join(chosen)))
+            return cls(assistant=options["assistant"], assistant_version=options.get("assistant_version"))
+        if "assistant_version" in options:
+            raise ValueError(_("“assistant_version” is of an “assistant”; say of which."))
         _one_of(options, "mode", MODES)
         _one_of(options, "rerank", METHODS)
         if not isinstance(options.get("reorder", True), bool):
@@ -64,12 +85,23 @@ class RunOptions:
         return cls(**{name: value for name, value in stored.items() if name in cls.__dataclass_fields__})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings that differ from the site's, and the mode, for JSON."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the settings that differ from the site's, and the mode where the search is asked, for JSON."""
+        without = None if self.assistant is None else "mode"
+        return {name: value for name, value in asdict(self).items() if value is not None and name != without}
+
+    @property
+    def by(self) -> Assistant | None:
+        """The assistant that answers; None where the search alone is asked, or it isn't known yet in which version."""
+        if self.assistant is None or self.assistant_version is None:
+            return None
+        return Assistant(self.assistant, self.assistant_version, self.assistant_name or "", self.rehearsal)
 
     @property
     def label(self) -> str:
         """The settings in a line, as a person reads them."""
+        if self.assistant is not None:
+            name = self.assistant_name or _("assistant {id}").format(id=self.assistant)
+            return _("{name}, changed").format(name=name) if self.rehearsal is not None else name
         modes = {"hybrid": _("hybrid"), "vector": _("by meaning"), "fulltext": _("by words")}
         parts = [modes.get(self.mode, self.mode)]
         if self.reorder is not None:

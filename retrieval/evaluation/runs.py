@@ -3,7 +3,9 @@
 import logging
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -18,7 +20,8 @@ from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from ragsite.site_settings.config import refresh
-from retrieval.evaluation.executor import Asked, ask_all
+from retrieval.evaluation.answering import AnswererRefused, answerer
+from retrieval.evaluation.executor import Asked, Outcome, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -30,6 +33,8 @@ STALE_AFTER = timedelta(seconds=20)
 MOST_UNFINISHED = 10
 _BATCH = 500
 _TASK = "retrieval.tasks.run_evaluation"
+# Seconds that a run may take: models write answers in their own time, and a heartbeat tells that it works.
+_TIMEOUT = 24 * 60 * 60
 
 logger = logging.getLogger(__name__)
 
@@ -41,9 +46,10 @@ class RunFailed(Exception):
 def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> EvaluationRun:
     """Queue a run for a worker; asked twice for the same, return the one that is not finished yet.
 
-    Raises `SetRefused` (no_questions, busy).
+    Raises `SetRefused` (no_questions, busy, and what `AnswererRefused` says of an assistant).
     """
     fail_stalled()
+    options = _settled(options, user)
     with transaction.atomic():
         EvaluationSet.objects.select_for_update().get(pk=evaluation_set.pk)
         unfinished = evaluation_set.runs.filter(status__in=EvaluationRun.UNFINISHED)
@@ -55,7 +61,7 @@ def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> Ev
         if unfinished.count() >= MOST_UNFINISHED:
             raise SetRefused("busy", _("This set has {n} unfinished runs; wait for them.").format(n=MOST_UNFINISHED))
         run = _create(evaluation_set, options, user, EvaluationRun.Status.QUEUED)
-        async_task(_TASK, run.pk)
+        async_task(_TASK, run.pk, timeout=_TIMEOUT)
     return run
 
 
@@ -67,12 +73,12 @@ def run(
 ) -> EvaluationRun:
     """Run a set in this process; `progress` is told how many of how many questions are done.
 
-    Raises `RunFailed`; the run is kept all the same, with its reason.
+    Raises `RunFailed`; the run is kept all the same, with its reason. Raises `SetRefused` as `start`, and then none is.
     """
-    made = _create(evaluation_set, options, user, EvaluationRun.Status.RUNNING)
+    made = _create(evaluation_set, _settled(options, user), user, EvaluationRun.Status.RUNNING)
     try:
         _work(made, progress)
-    except (SearchFailed, LLMError) as error:
+    except (SearchFailed, AnswererRefused, LLMError) as error:
         _fail(made.pk, _words(error))
         raise RunFailed(str(error)) from error
     except BaseException as error:
@@ -90,11 +96,11 @@ def execute(run_id: int) -> bool:
     if taken != 1:
         return False
     try:
-        _work(EvaluationRun.objects.select_related("evaluation_set").get(pk=run_id), None)
+        _work(EvaluationRun.objects.select_related("evaluation_set", "started_by").get(pk=run_id), None)
     except EvaluationRun.DoesNotExist:
         logger.info("Evaluation run %s was deleted while it worked", run_id)
         return False
-    except (SearchFailed, RunFailed, LLMError) as error:
+    except (SearchFailed, AnswererRefused, RunFailed, LLMError) as error:
         _fail(run_id, _words(error))
         return False
     except DatabaseError:
@@ -130,6 +136,17 @@ def worker_started(**kwargs: Any) -> None:
         logger.warning("Queued evaluation runs could not be looked for", exc_info=True)
 
 
+def _settled(options: RunOptions, user: Actor | None) -> RunOptions:
+    """Return the options with the assistant's version and name as they are now; raises `SetRefused`."""
+    if options.assistant is None:
+        return options
+    try:
+        found = answerer().find(user, options.assistant, options.assistant_version, options.rehearsal)
+    except AnswererRefused as refused:
+        raise SetRefused(refused.code, str(refused)) from refused
+    return replace(options, assistant_version=found.version, assistant_name=found.name)
+
+
 def _create(
     evaluation_set: EvaluationSet, options: RunOptions, user: Actor | None, status: EvaluationRun.Status
 ) -> EvaluationRun:
@@ -143,14 +160,21 @@ def _create(
 
 
 def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> None:
-    """Ask, score and store. Raises `RunFailed`, `SearchFailed`, and `EvaluationRun.DoesNotExist` once it is deleted."""
+    """Ask, score and store.
+
+    Raises `RunFailed`, `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` once it is deleted.
+    """
     asked, notes = _questions(run.evaluation_set)
     if not asked:
         raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
+    if "assistant" in run.settings and not (run.started_by and run.started_by.is_active):
+        raise RunFailed(_("Who started this is gone: an assistant answers as them."))
     running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
     with heartbeat(Work(running)):
         refresh()
         outcomes = async_to_sync(ask_all)(run, asked, progress)
+    if all(outcome.result.error for outcome in outcomes):
+        raise RunFailed(outcomes[0].result.error)
     # The words of the corpus passages among what was missed, which are known by their documents.
     results = [outcome.result for outcome in outcomes]
     missed = [missed for result in results for missed in result.missed]
@@ -171,11 +195,20 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
             question_count=len(outcomes),
             notes=notes,
             figures=figures.to_dict(),
+            usage=_usage(outcomes) if "assistant" in run.settings else {},
             answer_states=Counter(result.answer_state for result in results if result.answer_state),
         )
         if ended != 1:
             raise EvaluationRun.DoesNotExist
         EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
+
+
+def _usage(outcomes: list[Outcome]) -> dict[str, int]:
+    """Return the tokens of all answers, by kind, and the milliseconds that half of them took at most."""
+    counted: Counter[str] = Counter()
+    for outcome in outcomes:
+        counted.update({name: count for name, count in outcome.result.usage.items() if name.endswith("_tokens")})
+    return {**counted, "median_ms": round(median(outcome.result.took_ms for outcome in outcomes))}
 
 
 def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:

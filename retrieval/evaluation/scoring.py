@@ -30,22 +30,21 @@ def is_by_document(targets: Sequence[Target]) -> bool:
 
 
 def score(hits: Sequence[Hit], targets: Sequence[Target]) -> Scored:
-    """Score hits, best first. Targets that have become the same passage are one."""
+    """Score hits, best first. Targets that have become the same passage are one.
+
+    A hit that neighbours were joined to may be several targets, which then take ranks one after the other.
+    """
     units = _Units(targets)
     by_document = is_by_document(targets)
     ranked: list[str] = []
     marks: list[int | None] = []
     for hit in hits:
-        unit = units.of(hit)
-        if unit is None:
-            unit = f"document {hit.document_id}" if by_document else f"chunk {hit.chunk_id}"
-        if unit in ranked:
-            marks.append(None)
-            continue
-        ranked.append(unit)
-        marks.append(units.grades.get(unit, 0))
-        if len(ranked) == RANKS:
+        if len(ranked) >= RANKS:
             break
+        found = units.of(hit) or [f"document {hit.document_id}" if by_document else f"chunk {hit.chunk_id}"]
+        new = [unit for unit in found if unit not in ranked]
+        ranked += new
+        marks.append(max(units.grades.get(unit, 0) for unit in new) if new else None)
     missed = [target for target, unit in zip(targets, units.names, strict=True) if unit not in ranked]
     return Scored(Figures.of(ranked, units.grades), marks, missed)
 
@@ -67,7 +66,9 @@ class _Units:
             self._chunks |= dict.fromkeys(target.chunk_ids - self._chunks.keys(), name)
             self._documents |= dict.fromkeys(target.document_ids - self._documents.keys(), name)
 
-    def of(self, hit: Hit) -> str | None:
-        """Return the name of the target that a hit is of, if any; a passage comes before its document."""
-        named = (self._chunks.get(each) for each in (hit.chunk_id, *hit.merged))
-        return next((name for name in named if name is not None), None) or self._documents.get(hit.document_id)
+    def of(self, hit: Hit) -> list[str]:
+        """Return the names of the targets that a hit is of, if any; a passage comes before its document."""
+        named = [self._chunks[each] for each in (hit.chunk_id, *hit.merged) if each in self._chunks]
+        if not named and hit.document_id in self._documents:
+            named = [self._documents[hit.document_id]]
+        return list(dict.fromkeys(named))

@@ -27,7 +27,8 @@ _BATCH = 500
 class SetRefused(Refused):
     """What can't be done with a set as asked.
 
-    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long, too_large, busy.
+    Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long, too_large, busy; and
+    those of `answering.AnswererRefused`, such as no_assistant.
     """
 
 

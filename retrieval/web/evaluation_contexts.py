@@ -1,21 +1,20 @@
-"""What the evaluation pages show: sets with their latest figures, runs in a row, and one run against another."""
+"""What the evaluation pages show: sets with their latest figures, and runs in a row."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from knowledge.access import Actor
-from knowledge.models import Chunk
 from knowledge.queries import count_of
 from retrieval.evaluation.access import alterable_sets, visible_sets
 from retrieval.evaluation.metrics import FIGURES
-from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
+from retrieval.evaluation.significance import NONE
 from retrieval.types import AnswerState
 from retrieval.web import charts
 
@@ -23,10 +22,9 @@ from retrieval.web import charts
 LISTED = ("nDCG@10", "recall@10", "MRR@10")
 # Runs on a set's page and in its plot; a run's older ones are in the API.
 SHOWN_RUNS = 50
-# Below this a difference is none: figures are shown with three digits.
-_NONE = 0.0005
+PROVISIONAL = Q(settings__has_key="model") | Q(settings__has_key="rehearsal")
 # Beside the words for what an answer would be, as beside answers in a chat.
-_STATE_ICONS: dict[str, str] = {
+STATE_ICONS: dict[str, str] = {
     AnswerState.ANSWERED: "check",
     AnswerState.NEAREST: "equal-approximately",
     AnswerState.NOTHING: "search-x",
@@ -77,6 +75,8 @@ class RunRow:
 
 def label_of(run: EvaluationRun) -> str:
     """Return a run's settings as a person reads them; those of a version to come by their names."""
+    if asked_of(run) is not None:
+        return RunOptions.from_stored(run.settings).label
     given = {name: value for name, value in run.settings.items() if name != "model"}
     try:
         return replace(RunOptions.from_dict(given), model=run.settings.get("model")).label
@@ -86,8 +86,7 @@ def label_of(run: EvaluationRun) -> str:
 
 def set_list(user: Actor) -> QuerySet[EvaluationSet]:
     """Return the sets that the user may see, each with `count` of questions, and in `done` its last run that is."""
-    # Those of a model on trial tell nothing of how the site searches.
-    done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).exclude(settings__has_key="model")
+    done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).exclude(PROVISIONAL)
     last = done.filter(evaluation_set=OuterRef("evaluation_set")).order_by("-created_at", "-pk").values("pk")[:1]
     return (
         visible_sets(user)
@@ -118,11 +117,22 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
     """Return the set's last runs, newest first."""
     newest = evaluation_set.runs.order_by("-created_at", "-pk")[: SHOWN_RUNS + 1]
     rows: list[RunRow] = []
-    before: EvaluationRun | None = None
+    before: dict[int | None, EvaluationRun] = {}
     for run in reversed(newest):
-        rows.append(RunRow(run, label_of(run), figures_of(run, before), state_counts(run)))
-        before = run if run.figures and "model" not in run.settings else before
+        rows.append(RunRow(run, label_of(run), figures_of(run, before.get(asked_of(run))), state_counts(run)))
+        if run.figures and not is_provisional(run):
+            before[asked_of(run)] = run
     return rows[::-1][:SHOWN_RUNS]
+
+
+def asked_of(run: EvaluationRun) -> int | None:
+    """Return the id of the assistant that a run asked; None for one of the search alone."""
+    return RunOptions.from_stored(run.settings).assistant
+
+
+def is_provisional(run: EvaluationRun) -> bool:
+    """Whether a run is of what nobody is answered by: a model on trial, or the rehearsal of an assistant's change."""
+    return not run.settings.keys().isdisjoint(("model", "rehearsal"))
 
 
 def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]:
@@ -131,7 +141,7 @@ def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]
     for name in FIGURES:
         if name in run.figures:
             value, earlier = run.figures[name], before.figures.get(name) if before else None
-            change = value - earlier if earlier is not None and abs(value - earlier) >= _NONE else None
+            change = value - earlier if earlier is not None and abs(value - earlier) >= NONE else None
             figures.append(Figure(name, value, change))
     return figures
 
@@ -141,14 +151,21 @@ def state_counts(run: EvaluationRun) -> list[StateCount]:
     if not run.answer_states:
         return []
     return [
-        StateCount(str(words), _STATE_ICONS[state], run.answer_states.get(state, 0))
+        StateCount(str(words), STATE_ICONS[state], run.answer_states.get(state, 0))
         for state, words in AnswerState.choices
     ]
 
 
+def state_of(state: str) -> StateCount | None:
+    """Return what kind of answer a question got, or would get; None where that was not judged."""
+    return StateCount(str(AnswerState(state).label), STATE_ICONS[state], 1) if state else None
+
+
 def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
-    """Return the plot of the runs' figures over time; None for fewer than two."""
-    done = [row for row in reversed(rows) if row.run.figures and "model" not in row.run.settings]
+    """Return the plot over time of the figures of the search, or of the assistant that was asked last; None for fewer
+    than two runs."""
+    done = [row for row in reversed(rows) if row.run.figures and not is_provisional(row.run)]
+    done = [row for row in done if asked_of(row.run) == asked_of(done[-1].run)]
     if len(done) < 2:
         return None
     return charts.plot([charts.Column(when(row.run), row.run.figures) for row in done], FIGURES)
@@ -158,113 +175,3 @@ def when(run: EvaluationRun) -> str:
     """Return when a run began, for a label."""
     # Translators: a date and a time, in Django's letters for them.
     return date_format(localtime(run.created_at), _("j M Y, H:i"))
-
-
-@dataclass(slots=True)
-class ResultRow:
-    """What a run found for a question. `change` is of its nDCG@10 against the other run, None where that lacks it."""
-
-    result: EvaluationResult
-    change: float | None = None
-    hits: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def changed(self) -> bool:
-        """Whether its nDCG@10 changed by what can be seen."""
-        return abs(self.change or 0) >= _NONE
-
-    @property
-    def size(self) -> str:
-        """How much its nDCG@10 changed, either way."""
-        return f"{abs(self.change or 0):.2f}"
-
-    @property
-    def answer_state(self) -> StateCount | None:
-        """What an answer would be."""
-        state = self.result.answer_state
-        return StateCount(self.result.get_answer_state_display(), _STATE_ICONS[state], 1) if state else None
-
-    @property
-    def marks_in_words(self) -> str:
-        """The ranks of the right passages, for a person."""
-        ranks = [str(rank) for rank, mark in enumerate(self.marks, 1) if mark == "right"]
-        return (
-            _("right at rank {ranks}").format(ranks=", ".join(ranks)) if ranks else _("none right among the first ten")
-        )
-
-    @property
-    def marks(self) -> list[str]:
-        """For each of ten ranks: "right", "wrong", "same" (counted before), or "none"."""
-        marks = [_mark(hit["grade"]) for hit in self.result.hits[:10]]
-        return marks + ["none"] * (10 - len(marks))
-
-
-def _mark(grade: int | None) -> str:
-    return "same" if grade is None else "right" if grade > 0 else "wrong"
-
-
-@dataclass(slots=True)
-class Comparison:
-    """A run's questions, the worst first, against another run's, and how long each of the lists is."""
-
-    before: EvaluationRun | None
-    rows: list[ResultRow]
-    better: int = 0
-    worse: int = 0
-    missed: int = 0
-    total: int = 0
-
-    @property
-    def tabs(self) -> list[tuple[str, str, int]]:
-        """The lists that can be shown: name, words and length."""
-        tabs = [("all", _("All"), self.total), ("missed", _("Incomplete"), self.missed)]
-        if self.before is not None:
-            tabs += [("worse", _("Worse"), self.worse), ("better", _("Better"), self.better)]
-        return tabs
-
-
-SHOWN = ("all", "worse", "better", "missed")
-
-
-def compare(run: EvaluationRun, before: EvaluationRun | None, shown: str = "all") -> Comparison:
-    """Return a run's questions with their change since another run; `shown` is one of `SHOWN`."""
-    known = dict(before.results.values_list("key", "ndcg_10")) if before is not None else {}
-    light = run.results.order_by("ndcg_10", "recall_10", "mrr_10", "pk").defer("hits", "missed")
-    rows = [ResultRow(result, result.ndcg_10 - known[result.key] if result.key in known else None) for result in light]
-    better = [row for row in rows if (row.change or 0) >= _NONE]
-    worse = [row for row in rows if (row.change or 0) <= -_NONE]
-    missed = [row for row in rows if row.result.recall_10 < 1]
-    lists = {
-        "all": rows,
-        "worse": sorted(worse, key=lambda row: row.change or 0),
-        "better": sorted(better, key=lambda row: -(row.change or 0)),
-        "missed": missed,
-    }
-    return Comparison(before, lists[shown], len(better), len(worse), len(missed), len(rows))
-
-
-def load_hits(rows: Sequence[ResultRow]) -> None:
-    """Load what the rows of one page show: their hits, with `href` where the passage is still there."""
-    full = EvaluationResult.objects.in_bulk([row.result.pk for row in rows])
-    for row in rows:
-        row.result = full.get(row.result.pk, row.result)
-    named = {item["chunk_id"] for row in rows for item in (*row.result.hits, *row.result.missed)}
-    there = dict(Chunk.objects.filter(pk__in=named - {None}).values_list("pk", "document_id"))
-    for row in rows:
-        row.hits = [_with_place(item, there) for item in row.result.hits[:10]]
-        row.result.missed = [_with_place(item, there) for item in row.result.missed]
-
-
-def _with_place(item: dict[str, Any], there: dict[int, int]) -> dict[str, Any]:
-    return item | {"found_at": there.get(item["chunk_id"]), "mark": _mark(item["grade"])}
-
-
-def run_before(run: EvaluationRun) -> EvaluationRun | None:
-    """Return the run of the same set that was done last before this one, and not by a model on trial."""
-    return others(run).filter(created_at__lt=run.created_at).exclude(settings__has_key="model").first()
-
-
-def others(run: EvaluationRun) -> QuerySet[EvaluationRun]:
-    """Return the set's other runs that are done, newest first."""
-    done = EvaluationRun.objects.filter(evaluation_set=run.evaluation_set_id, status=EvaluationRun.Status.DONE)
-    return done.exclude(pk=run.pk).order_by("-created_at", "-pk")

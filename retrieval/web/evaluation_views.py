@@ -23,7 +23,7 @@ from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.web import evaluation_contexts as pages
-from retrieval.web.forms import NewSetForm, SearchSettingsForm
+from retrieval.web.forms import AssistantsForm, NewSetForm, SearchSettingsForm
 from retrieval.web.question_views import refused, text_of
 
 PER_PAGE = 25
@@ -75,6 +75,7 @@ def evaluation_set(request: HttpRequest, pk: int) -> HttpResponse:
         "query_prefix": f"{urlencode({'q': words})}&" if words else "",
         "rows": editing.with_passages(shown.knowledge_base_id, list(page)),
         "settings": SearchSettingsForm({"mode": "hybrid"}),
+        "assistants": AssistantsForm(user=request.user),
     }
     partial = "#questions" if _wants(request, "questions") else ""
     return render(request, f"retrieval/set.html{partial}", context)
@@ -104,6 +105,32 @@ def start_run(request: HttpRequest, pk: int) -> HttpResponse:
         runs.start(shown, RunOptions.from_dict(form.chosen()), request.user)
     except (sets.SetRefused, ValueError) as refusal:
         return _refused(request, str(refusal), shown)
+    return _started(request, shown)
+
+
+@login_required
+@require_POST
+def start_answers(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have a worker ask an assistant the questions of the set, and another one beside it where one is chosen."""
+    shown = get_set(request.user, pk)
+    form = AssistantsForm(request.POST, user=request.user)
+    if not form.is_valid():
+        return _refused(request, _("Choose one of the assistants."), shown)
+    try:
+        first, *beside = [runs.start(shown, options, request.user) for options in form.options()]
+    except sets.SetRefused as refusal:
+        return _refused(request, refusal.message, shown)
+    if not beside:
+        return _started(request, shown)
+    address = f"{reverse('evaluation-run', args=[first.pk])}?{urlencode({'with': beside[0].pk})}"
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)
+
+
+def _started(request: HttpRequest, shown: EvaluationSet) -> HttpResponse:
+    """Show the runs of a set."""
+    pk = shown.pk
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('evaluation-set', args=[pk])}#runs")
     return render(request, "retrieval/set.html#runs", _context(request, shown) | _runs_context(shown))

@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from knowledge.models import KnowledgeBase
 from ragsite.site_settings.config import config
+from retrieval.evaluation.answering import Assistant, answerer
+from retrieval.evaluation.options import RunOptions
 from retrieval.ranking.retrievers import weight_of_vectors
 
 MODES = [
@@ -104,13 +106,74 @@ class SearchSettingsForm(forms.Form):
         return data
 
 
+class AssistantField(forms.ChoiceField):
+    """An assistant in one of its versions, of those that the form offers; empty where none is chosen."""
+
+    def offer(self, found: Iterable[Assistant], without: Any) -> None:
+        """Offer these, and none at all by the words `without`."""
+        self.known = {each.value: each for each in found}
+        self.choices = [("", without), *((value, each.name) for value, each in self.known.items())]
+
+    def chosen(self, value: str) -> Assistant | None:
+        """Return what was chosen."""
+        return self.known.get(value)
+
+
+class AssistantsForm(forms.Form):
+    """Who is to answer a set's questions, and who beside."""
+
+    assistant = AssistantField(label=gettext_lazy("Assistant"))
+    beside = AssistantField(label=gettext_lazy("Beside it"), required=False)
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        """Offer what the person may use."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "id-%s"
+        found = answerer().offered(user)
+        for name, without in (("assistant", _("Choose")), ("beside", _("Nobody"))):
+            field = self.fields[name]
+            assert isinstance(field, AssistantField)
+            field.offer(found, without)
+
+    def options(self) -> list[RunOptions]:
+        """Return the runs that were asked for."""
+        values = dict.fromkeys(self.cleaned_data[name] for name in ("assistant", "beside"))
+        pairs = [value.split(".") for value in values if value]
+        return [RunOptions(assistant=int(pk), assistant_version=int(number)) for pk, number in pairs]
+
+
 class SideForm(SearchSettingsForm):
     """One side of the playground: also what only changes how much is shown."""
 
+    assistant = AssistantField(
+        label=gettext_lazy("Answered by"), required=False, widget=forms.Select(attrs={"class": "input"})
+    )
     k = _whole(gettext_lazy("Hits"), MOST_HITS)
     merge_neighbours = forms.BooleanField(label=gettext_lazy("Merge neighbours"), required=False)
 
     FIRST = ("reorder", "rerank", "k")
+
+    def __init__(self, *args: Any, assistants: Iterable[Assistant] = (), **kwargs: Any) -> None:
+        """Take the assistants that the person may use."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["assistant"]
+        assert isinstance(field, AssistantField)
+        field.offer(assistants, _("the search alone"))
+
+    def more(self) -> list[forms.BoundField]:
+        """Return the fields of the search that are shown on request."""
+        return [field for field in super().more() if field.name != "assistant"]
+
+    @property
+    def by(self) -> Assistant | None:
+        """The assistant that answers; None for the search alone."""
+        field = self.fields["assistant"]
+        assert isinstance(field, AssistantField)
+        return field.chosen(self["assistant"].value() or "")
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the fields of the search that were filled in."""
+        return {name: value for name, value in super().chosen().items() if name != "assistant"}
 
 
 class QueryForm(forms.Form):

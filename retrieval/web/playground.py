@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from knowledge.web.highlights import Marks
+from retrieval.evaluation.answering import Answered, AnswererRefused, Assistant, answerer
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.search import search
 from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
+from retrieval.web.evaluation_contexts import StateCount, state_of
 from retrieval.web.forms import SideForm
 from retrieval.web.snippets import excerpt
 
 SNIPPET = 280  # characters
+_SHOWN_MS = 0.5  # steps of an answer that took less are left out
 STAGES = {
     "vector": gettext_lazy("Meaning"),
     "bm25": gettext_lazy("Words"),
@@ -77,6 +81,10 @@ class Side:
     key: str
     form: SideForm
     result: SearchResult | None = None
+    # What an assistant answered, whose hits the result has.
+    answered: Answered | None = None
+    # Whether an assistant is chosen that has not been asked.
+    waits: bool = False
     error: str = ""
     hits: list[ShownHit] = field(default_factory=list)
 
@@ -100,15 +108,26 @@ class Side:
         """How long each stage took, in the order in which they ran; the first two run side by side."""
         if self.result is None:
             return []
+        if self.answered is not None:
+            return _times([(step.key, step.label, step.ms) for step in self.answered.steps if step.ms >= _SHOWN_MS])
         asked = [ranking for ranking in self.result.rankings if ranking.hits or ranking.ms]
         ran: list[tuple[str, float]] = [(ranking.type, ranking.ms) for ranking in asked]
         ran += [(stage.name, stage.ms) for stage in self.result.stages]
-        total = sum(ms for _name, ms in ran) or 1.0
-        times, start = [], 0.0
-        for name, ms in ran:
-            times.append(Time(name, str(STAGES.get(name, name)), ms, start, 1000 * ms / total))
-            start += 1000 * ms / total
-        return times
+        return _times([(name, str(STAGES.get(name, name)), ms) for name, ms in ran])
+
+    @property
+    def state(self) -> StateCount | None:
+        """What kind of answer an assistant gave."""
+        return state_of(self.answered.answer_state) if self.answered is not None else None
+
+
+def _times(ran: Sequence[tuple[str, str, float]]) -> list[Time]:
+    total = sum(ms for _name, _label, ms in ran) or 1.0
+    times, start = [], 0.0
+    for name, label, ms in ran:
+        times.append(Time(name, label, ms, start, 1000 * ms / total))
+        start += 1000 * ms / total
+    return times
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +142,16 @@ class Agreement:
     def complete(self) -> bool:
         """Whether both have the same hits in the same order."""
         return self.same == self.total
+
+
+async def ask(side: Side, by: Assistant, user: Any, query: str, knowledge_base_ids: Sequence[int]) -> None:
+    """Have an assistant answer as the person would be, and keep its answer and hits with the side."""
+    try:
+        side.answered = await answerer().answer(user, query, knowledge_base_ids, by)
+    except AnswererRefused as refused:
+        side.error = str(refused)
+    else:
+        side.result = SearchResult(side.answered.hits, [], side.answered.took_ms, [])
 
 
 async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None:

@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -13,9 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 from retrieval.evaluation import runs
 from retrieval.evaluation.access import alterable_sets, get_alterable_run, get_run
 from retrieval.evaluation.models import EvaluationRun
+from retrieval.web import comparisons
 from retrieval.web import evaluation_contexts as pages
-
-PER_PAGE = 25
 
 
 @login_required
@@ -26,26 +24,27 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
     if shown.status in EvaluationRun.UNFINISHED:
         runs.fail_stalled()
         shown.refresh_from_db()
-    others = list(pages.others(shown)[: pages.SHOWN_RUNS])
+    others = list(comparisons.others(shown)[: pages.SHOWN_RUNS])
     chosen = request.GET.get("with", "")
-    before = next((other for other in others if str(other.pk) == chosen), None) or pages.run_before(shown)
-    show = request.GET.get("show", "")
-    show = show if show in pages.SHOWN else "all"
-    comparison = pages.compare(shown, before, show)
-    page = Paginator(comparison.rows, PER_PAGE).get_page(request.GET.get("page"))
-    pages.load_hits(list(page))
-    context = {
+    before = next((other for other in others if str(other.pk) == chosen), None)
+    waited_for = None
+    if before is None and chosen.isdecimal() and len(chosen) < 19:
+        unfinished = shown.evaluation_set.runs.filter(status__in=EvaluationRun.UNFINISHED).exclude(pk=pk)
+        waited_for = unfinished.filter(pk=int(chosen)).first()
+    before = before or comparisons.run_before(shown)
+    context = comparisons.comparison_context(shown, before, request.GET.get("show", ""), request.GET.get("page", ""))
+    kept = {"with": before.pk} if before else {}
+    context |= {
         "run": shown,
         "set": shown.evaluation_set,
         "label": pages.label_of(shown),
         "when": pages.when(shown),
         "figures": pages.figures_of(shown, before),
         "answer_states": pages.state_counts(shown),
-        "comparison": comparison,
-        "others": [(other, pages.when(other), pages.label_of(other)) for other in others],
-        "page": page,
-        "show": show,
-        "query_prefix": f"{urlencode({'show': show} | ({'with': before.pk} if before else {}))}&",
+        "others": comparisons.choices_of(others),
+        "waited_for": waited_for,
+        "query_prefix": f"{urlencode({'show': context['show']} | kept)}&",
+        "tab_suffix": f"&{urlencode(kept)}" if kept else "",
         "can_edit": alterable_sets(request.user).filter(pk=shown.evaluation_set_id).exists(),
     }
     return render(request, "retrieval/run.html", context)

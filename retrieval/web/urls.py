@@ -10,6 +10,7 @@ urlpatterns = [
     path("evaluation/add/", question_views.add, name="evaluation-add"),
     path("evaluation/sets/<int:pk>/", evaluation_views.evaluation_set, name="evaluation-set"),
     path("evaluation/sets/<int:pk>/run/", evaluation_views.start_run, name="evaluation-set-run"),
+    path("evaluation/sets/<int:pk>/answers/", evaluation_views.start_answers, name="evaluation-set-answers"),
     path("evaluation/sets/<int:pk>/upload/", evaluation_views.upload_questions, name="evaluation-set-upload"),
     path("evaluation/sets/<int:pk>/export/", evaluation_views.export_set, name="evaluation-set-export"),
     path("evaluation/sets/<int:pk>/rename/", evaluation_views.rename_set, name="evaluation-set-rename"),

@@ -5,29 +5,36 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_http_methods
 
 from knowledge import access
 from ragsite.site_settings.config import refresh
 from retrieval.evaluation.access import alterable_sets
+from retrieval.evaluation.answering import answerer
 from retrieval.web.forms import QueryForm, SideForm
-from retrieval.web.playground import Side, compare, run
+from retrieval.web.playground import Side, ask, compare, run
 
 # The settings that a page is opened with: a contrast worth seeing.
 _BEGIN = {"a": "hybrid", "b": "fulltext"}
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def playground(request: HttpRequest) -> HttpResponse:
-    """Run one query under two settings; all of it is in the address, so that it can be shared."""
+    """Run one query under two settings; all of it is in the address, so that it can be shared.
+
+    Assistants are asked by the button alone (`ask` by POST), since a model's answers cost something.
+    """
+    given = request.POST or request.GET
+    assistants = answerer().offered(request.user)
     bases = list(access.readable(request.user).order_by("name", "pk"))
-    form = QueryForm(request.GET, bases)
+    form = QueryForm(given, bases)
     refresh()
     sides = []
     for key, mode in _BEGIN.items():  # with the settings from the address, or as the page begins
-        named = any(name.startswith(f"{key}-") for name in request.GET)
-        sides.append(Side(key, SideForm(request.GET if named else {f"{key}-mode": mode}, prefix=key)))
+        named = any(name.startswith(f"{key}-") for name in given)
+        data = given if named else {f"{key}-mode": mode}
+        sides.append(Side(key, SideForm(data, prefix=key, assistants=assistants)))
     valid = form.is_valid()
     query, chosen = form.cleaned_data.get("q", ""), form.cleaned_data.get("base", [])
     evaluation_set = alterable_sets(request.user).filter(pk=form.cleaned_data.get("set") or 0).first()
@@ -37,8 +44,14 @@ def playground(request: HttpRequest) -> HttpResponse:
     if valid and query and bases:
         knowledge_base_ids = chosen or [base.pk for base in bases]
         for side in sides:  # one after the other, so that neither slows the other down
-            if side.form.is_valid():
+            if not side.form.is_valid():
+                continue
+            if side.form.by is None:
                 async_to_sync(run)(side, query, knowledge_base_ids)
+            elif "ask" in request.POST:
+                async_to_sync(ask)(side, side.form.by, request.user, query, knowledge_base_ids)
+            else:
+                side.waits = True
         agreement = compare(query, sides)
     context = {
         "bases": bases,
@@ -47,6 +60,7 @@ def playground(request: HttpRequest) -> HttpResponse:
         "sides": sides,
         "query": query,
         "agreement": agreement,
+        "assistants": assistants,
         "searched": any(side.result for side in sides),
         "evaluation_set": evaluation_set,
         "max_query": settings.MAX_QUESTION_CHARACTERS,
@@ -54,8 +68,10 @@ def playground(request: HttpRequest) -> HttpResponse:
     partial = "#results" if request.htmx and request.htmx.target == "results" else ""  # type: ignore[attr-defined]
     response = render(request, f"retrieval/playground.html{partial}", context)
     if partial:
-        address = request.GET.copy()
-        for name, values in request.GET.lists():  # without the fields left empty
+        address = given.copy()
+        for name in ("csrfmiddlewaretoken", "ask"):
+            address.pop(name, None)
+        for name, values in list(address.lists()):  # without the fields left empty
             address.setlist(name, [value for value in values if value])
         response.headers["HX-Push-Url"] = f"{request.path}?{address.urlencode()}"
     return response

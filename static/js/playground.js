@@ -16,3 +16,15 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-other]");
   if (link) document.querySelector(`[data-side-tab][value='${link.dataset.other}']`).checked = true;
 });
+
+// Enter in the query searches, and is a change of it as well, which must not take the place of that search.
+let searchedAt = -Infinity;
+document.addEventListener("submit", () => { searchedAt = performance.now(); }, true);
+document.addEventListener("htmx:confirm", (event) => {
+  if (event.detail.triggeringEvent?.type === "change" && performance.now() - searchedAt < 300) event.preventDefault();
+});
+
+// Of a change no assistant is asked, though the button that asks may have been pressed before.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.triggeringEvent?.type === "change") event.detail.formData.delete("ask");
+});

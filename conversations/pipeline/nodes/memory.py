@@ -26,6 +26,10 @@ class Memory(Node):
     on_error = "skip"
     writes = ("past.memories", "plan.reply", "plan.action")
 
+    def wanted(self, state: State) -> bool:
+        """What is measured for many is not answered from one person's memory."""
+        return state.request.memory
+
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `memories`; for a message that is nothing but a fact also `reply` and `action`.
 

@@ -114,7 +114,10 @@ def _number(kind: type[FloatField] | type[IntegerField], name: str) -> Any:
 
 
 class RunOptionsSerializer(serializers.Serializer[Any]):
-    """How a run searches; what is left out is as the site's settings have it."""
+    """How a run searches; what is left out is as the site's settings have it.
+
+    With an assistant, which the caller may use, each question is answered by it, as the caller; nothing else is chosen.
+    """
 
     mode = ChoiceField(choices=MODES, default="hybrid")
     reorder = BooleanField(required=False, allow_null=True, default=None)
@@ -124,12 +127,21 @@ class RunOptionsSerializer(serializers.Serializer[Any]):
     vector_threshold = _number(FloatField, "vector_threshold")
     bm25_threshold = _number(FloatField, "bm25_threshold")
     per_document = _number(IntegerField, "per_document")
+    assistant = IntegerField(required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`.")
+    assistant_version = IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="The number of its version; the newest when left out."
+    )
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
     """A run, how far it is, and its figures once it is done."""
 
     started_by = serializers.CharField(source="started_by.username", read_only=True, default=None)
+    usage = serializers.DictField(
+        child=serializers.IntegerField(),
+        read_only=True,
+        help_text="Of an assistant's run: tokens by kind, and `median_ms`.",
+    )
     summary = serializers.SerializerMethodField(help_text="The settings in words.")
     answer_states = serializers.DictField(
         child=serializers.IntegerField(),
@@ -143,7 +155,7 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
         model = EvaluationRun
         fields = [
             "id", "evaluation_set", "settings", "summary", "status", "progress", "error", "question_count", "notes",
-            "figures", "answer_states", "started_by", "created_at", "finished_at",
+            "figures", "answer_states", "usage", "started_by", "created_at", "finished_at",
         ]  # fmt: skip
 
     def get_summary(self, run: EvaluationRun) -> str:
@@ -156,9 +168,15 @@ class ResultSerializer(serializers.ModelSerializer[EvaluationResult]):
 
     figures = serializers.DictField(child=serializers.FloatField(), read_only=True)
     answer_state = AnswerStateField()
+    answer = serializers.CharField(read_only=True, help_text="An assistant's, with `[n]` for what it cites.")
+    error = serializers.CharField(read_only=True, help_text="Why the answer is none, or not whole.")
+    usage = serializers.DictField(child=serializers.IntegerField(), read_only=True, help_text="Tokens by kind.")
 
     class Meta:
         """With the figures by their names."""
 
         model = EvaluationResult
-        fields = ["id", "key", "text", "figures", "answer_state", "hits", "missed", "took_ms"]
+        fields = [
+            "id", "key", "text", "figures", "answer_state", "answer", "citations", "error", "usage", "hits", "missed",
+            "took_ms",
+        ]  # fmt: skip

@@ -10,7 +10,7 @@ from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils import html
@@ -36,7 +36,14 @@ from retrieval.evaluation.questions import QuestionDraft
 from retrieval.evaluation.sets import SetRefused
 
 T = TypeVar("T")
-_STATUSES = {"name_taken": 409, "busy": 409, "too_many": 409, "unknown_passages": 404, "too_large": 413}
+_STATUSES = {
+    "name_taken": 409,
+    "busy": 409,
+    "too_many": 409,
+    "unknown_passages": 404,
+    "too_large": 413,
+    "no_assistant": 404,
+}
 
 
 class SetList(generics.ListAPIView[EvaluationSet]):
@@ -156,11 +163,16 @@ class RunList(generics.ListAPIView[EvaluationRun]):
         runs.fail_stalled()
         return access.get_set(self.request.user, self.kwargs["pk"]).runs.select_related("started_by")
 
-    @extend_schema(request=RunOptionsSerializer, responses={202: RunSerializer, 409: ApiErrorSerializer})
+    @extend_schema(
+        request=RunOptionsSerializer, responses={202: RunSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer}
+    )
     def post(self, request: Request, pk: int) -> Response:
         """Queue a run; asked twice for the same, answer with the one that is not finished yet."""
         found = access.get_set(request.user, pk)
-        options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
+        try:
+            options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
         run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 

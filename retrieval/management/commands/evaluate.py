@@ -1,4 +1,4 @@
-"""`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--reorder …] [--rerank …]`."""
+"""`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--rerank …] [--assistant NAME …]`."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,6 +11,7 @@ from django.db import transaction
 from knowledge.management.lookups import base_to_read, find_user
 from knowledge.models import KnowledgeBase
 from retrieval.evaluation import runs, sets
+from retrieval.evaluation.answering import AnswererRefused, answerer
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.options import MODES, RunOptions
@@ -27,7 +28,8 @@ class Command(BaseCommand):
     help = (
         "Run a question set through the search and print nDCG@10, recall@5, recall@10 and MRR@10, and how many "
         "questions would be answered, get the nearest passages only, or nothing. The run is kept, with each "
-        "question's hits. A file is kept as a set of its name, so that its runs can be compared."
+        "question's hits, and its answer where an assistant answers. A file is kept as a set of its name, so that its "
+        "runs can be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +39,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--knowledge-base", required=True, metavar="NAME")
         parser.add_argument("--user", metavar="USER", help="whose set and base, where several have one of the name")
-        parser.add_argument("--mode", choices=MODES, default="hybrid")
+        parser.add_argument("--mode", choices=MODES, help="hybrid when left out")
         parser.add_argument("--reorder", choices=["on", "off"], help="reorder the first hits by their features")
         parser.add_argument("--rerank", choices=METHODS, help="have the first hits judged by a model")
         parser.add_argument("--vector-weight", type=float, metavar="X", help="vote of the vectors beside the words'")
@@ -45,32 +47,44 @@ class Command(BaseCommand):
         parser.add_argument("--vector-threshold", type=float, metavar="X", help="least cosine similarity")
         parser.add_argument("--bm25-threshold", type=float, metavar="X", help="least score by words")
         parser.add_argument("--per-document", type=int, metavar="N", help="most hits of one document")
+        parser.add_argument(
+            "--assistant", metavar="NAME", help="have it answer each question, as the user or the base's owner"
+        )
+        parser.add_argument("--assistant-version", type=int, metavar="N", help="the newest when left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run and print; whatever is wrong with what was asked for is told in a line."""
-        given = {name: options[name] for name in RunOptions.__dataclass_fields__ if name in options}
-        given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
-        try:
-            chosen = RunOptions.from_dict(given)
-        except ValueError as error:
-            raise CommandError(str(error)) from None
         base = base_to_read(options["knowledge_base"], options["user"])
         user = find_user(options["user"]) if options["user"] is not None else None
+        given = {name: options[name] for name in RunOptions.__dataclass_fields__ if name in options}
+        given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
+        asked_by = user or (base.owner if options["assistant"] else None)
+        try:
+            if options["assistant"]:
+                given["assistant"] = answerer().find(asked_by, options["assistant"]).id
+            chosen = RunOptions.from_dict(given)
+        except (ValueError, AnswererRefused) as error:
+            raise CommandError(str(error)) from None
         try:
             chosen_set = _set(options["set"], base, user)
             with progress_bar("Asking", "question") as progress:
-                run = runs.run(chosen_set, chosen, user, progress)
+                run = runs.run(chosen_set, chosen, asked_by, progress)
         except SetRefused as error:
             raise CommandError(error.message) from None
         except RunFailed as error:
             raise CommandError(str(error)) from None
         for note in run.notes:
             self.stderr.write(self.style.WARNING(note))
-        self.stdout.write(f"{run.evaluation_set.name} on {base.name}, {chosen.label}; questions: {run.question_count}")
+        self.stdout.write(
+            f"{run.evaluation_set.name} on {base.name}, {RunOptions.from_stored(run.settings).label}; "
+            f"questions: {run.question_count}"
+        )
         for name in FIGURES:
             self.stdout.write(f"{name:<10} {run.figures[name]:.3f}")
         for state in AnswerState.values:
             self.stdout.write(f"{state:<10} {run.answer_states.get(state, 0)}")
+        for name, count in run.usage.items():
+            self.stdout.write(f"{name} {count}")
 
 
 def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> EvaluationSet:

@@ -37,6 +37,12 @@ def test_any_chunk_of_a_passage_finds_it_and_the_second_counts_for_nothing() -> 
     assert scored.figures == Figures.of(["x", "a", "b"], {"a": 1, "b": 1})
 
 
+def test_a_hit_that_neighbours_were_joined_to_is_all_that_it_holds() -> None:
+    scored = score([hit(1), hit(2, merged=(2, 3, 4)), hit(4)], [passage(3, grade=2), passage(4)])
+    assert scored.marks == [0, 2, None] and scored.missed == []
+    assert scored.figures == Figures.of(["x", "a", "b"], {"a": 2, "b": 1})
+
+
 def test_several_hits_of_a_document_count_once_when_documents_are_sought() -> None:
     targets = [document(7)]
     assert is_by_document(targets)

@@ -136,8 +136,8 @@ def test_a_set_takes_the_same_queries_for_any_number(
         sets.add_question(golden, f"Question {number}", [chunk_of(golden.knowledge_base, "cat").pk])
         make_run(golden)
     # session, user, set, stalled runs, who may change it, number of questions (twice: all, and those found), runs,
-    # questions, three for their passages
-    with django_assert_num_queries(13):
+    # questions, three for their passages, and three for the assistants that the person may use
+    with django_assert_num_queries(16):
         as_owner.get(url("evaluation-set", golden.pk))
 
 

@@ -18,6 +18,7 @@ from conversations.models import (
     MemorySwitch,
     ModelProfile,
     PromptTemplate,
+    Rehearsal,
     TokenCalibration,
 )
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
@@ -64,6 +65,10 @@ def _assistants(people: list[User], count: int, writer: Writer) -> None:
         AssistantVersion(assistant=assistant, number=number, configuration={"greeting": "Ask."}, user=people[0])
         for assistant in made
         for number in (1, 2)
+    )
+    Rehearsal.objects.bulk_create(
+        Rehearsal(assistant=assistant, user=people[0], version=2, configuration={"greeting": "Ask me."})
+        for assistant in made
     )
     SettingChange.objects.bulk_create(
         SettingChange(name="ANSWER_TOP_K", after=str(number), user=people[0], username=people[0].username)

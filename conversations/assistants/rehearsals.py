@@ -1,0 +1,79 @@
+"""Rehearsing a change of an assistant: both what is live and the change answer a question set, before it goes live."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from conversations.assistants.configuration import Configuration
+from conversations.models import Assistant, AssistantVersion, Rehearsal
+from conversations.prompts import active
+from retrieval.engine.result_cache import index_state
+from retrieval.evaluation import runs
+from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+
+# Of each assistant; older ones go, their runs stay with the set.
+KEPT = 20
+
+
+def rehearse(
+    assistant: Assistant, configuration: Configuration, form: str, question_set: EvaluationSet, user: Any
+) -> Rehearsal:
+    """Have a change answer a set, and the version in use beside it, unless that has since nothing changed.
+
+    Raises `retrieval.evaluation.sets.SetRefused`.
+    """
+    version = assistant.versions.latest("number")
+    with transaction.atomic():
+        made = Rehearsal.objects.create(
+            assistant=assistant,
+            user=user,
+            version=version.number,
+            configuration=configuration.to_dict(),
+            form=form,
+            state=_state(question_set, user),
+        )
+        live = RunOptions(assistant=assistant.pk, assistant_version=version.number)
+        made.beside = _known_run(made, question_set, live) or runs.start(question_set, live, user)
+        changed = RunOptions(assistant=assistant.pk, assistant_version=version.number, rehearsal=made.pk)
+        made.run = runs.start(question_set, changed, user)
+        made.save(update_fields=["run", "beside"])
+        old = assistant.rehearsals.values_list("pk", flat=True)[KEPT:]
+        Rehearsal.objects.filter(pk__in=list(old)).delete()
+    return made
+
+
+def gone_live(rehearsal: Rehearsal, version: AssistantVersion) -> None:
+    """Have the run of a change that was made live count as that of its version, which answers just so."""
+    if rehearsal.run is not None and version.configuration == rehearsal.configuration:
+        options = RunOptions(
+            assistant=version.assistant_id, assistant_version=version.number, assistant_name=str(version)
+        )
+        EvaluationRun.objects.filter(pk=rehearsal.run.pk).update(settings=options.to_dict())
+
+
+def _known_run(made: Rehearsal, question_set: EvaluationSet, live: RunOptions) -> EvaluationRun | None:
+    """Return the newest run of the live version that an earlier rehearsal has, if the answers would be the same now."""
+    earlier = Rehearsal.objects.filter(assistant=made.assistant_id, state=made.state).exclude(pk=made.pk)
+    ids = {pk for pair in earlier.values_list("run", "beside") for pk in pair if pk is not None}
+    found = question_set.runs.filter(pk__in=ids, status=EvaluationRun.Status.DONE).order_by("-pk")
+    wanted = live.to_dict()
+    return found.filter(settings__contains=wanted).exclude(settings__has_key="rehearsal").first()
+
+
+def _state(question_set: EvaluationSet, user: Any) -> str:
+    """Return what answers depend on beside the assistant: who asks what, the index, and what the site has in force."""
+    site = active.site_setup()
+    told = [
+        user.pk,
+        list(question_set.questions.order_by("pk").values_list("key", "text", "relevant")),
+        index_state([question_set.knowledge_base_id]),
+        sorted((row.pk, row.version) for row in site.prompts.values()),
+        [{name: value for name, value in vars(row).items() if name != "_state"} for row in site.profiles.values()],
+        dict(site.settings),
+        settings.PIPELINES,
+    ]
+    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()

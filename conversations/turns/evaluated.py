@@ -1,0 +1,129 @@
+"""Assistants as evaluations ask them: named for people, and answering without a session."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from conversations.assistants import choice
+from conversations.assistants.choice import Choices
+from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.events import plain_text
+from conversations.models import Assistant, AssistantVersion, Rehearsal
+from conversations.pipeline.state import State
+from conversations.turn_store import TurnRefused
+from conversations.turns import unstored
+from conversations.turns.lifecycle import find_node
+from ragsite.db import in_database
+from ragsite.language import language_of
+from retrieval.evaluation import answering
+from retrieval.evaluation.answering import Answered, AnswererRefused, Step
+
+# Versions of each assistant that are offered.
+_OFFERED = 5
+# Refusals of a question itself; others are of who answers, whatever is asked.
+_OF_THE_QUESTION = {"empty_question", "question_too_long"}
+
+
+class AssistantAnswerer:
+    """Has assistants answer the questions of evaluations, as `retrieval.evaluation.answering.Answerer`."""
+
+    def offered(self, user: Any) -> list[answering.Assistant]:
+        """Return the assistants that a person may use, the default first, each in its newest versions."""
+        versions = AssistantVersion.objects.filter(assistant__in=_measurable(user)).select_related("assistant")
+        found: dict[int, list[answering.Assistant]] = {}
+        for version in versions.order_by("-assistant__is_default", "assistant__name", "-number").defer("configuration"):
+            group = found.setdefault(version.assistant_id, [])
+            if len(group) < _OFFERED:
+                group.append(answering.Assistant(version.assistant_id, version.number, str(version)))
+        return [each for group in found.values() for each in group]
+
+    def find(
+        self, user: Any, assistant: int | str, version: int | None = None, rehearsal: int | None = None
+    ) -> answering.Assistant:
+        """Return an assistant that a person may use; raises `AnswererRefused`."""
+        found = _version(user, assistant, version)
+        return answering.Assistant(found.assistant_id, found.number, str(found), rehearsal)
+
+    async def answer(
+        self, user: Any, question: str, knowledge_base_ids: Sequence[int], by: answering.Assistant
+    ) -> Answered:
+        """Answer as in an empty chat of the person, in the question's language, without what is remembered of them."""
+        began = time.perf_counter()
+        choices = await in_database(_choices, user, by)
+        try:
+            state = await unstored.answer(
+                user,
+                question,
+                knowledge_base_ids=knowledge_base_ids,
+                choices=choices,
+                language="zh-hans" if language_of(question) == "zh" else "en",
+                memory=False,
+            )
+        except TurnRefused as refused:
+            if refused.code not in _OF_THE_QUESTION:
+                raise AnswererRefused(refused.code, refused.message) from refused
+            return Answered(error=refused.message)
+        return _answered(state, (time.perf_counter() - began) * 1000)
+
+
+def _measurable(user: Any) -> QuerySet[Assistant]:
+    """Return the assistants that a person may use; for those who make them also the disabled ones."""
+    if user is None:
+        return Assistant.objects.none()
+    return Assistant.objects.all() if user.has_perm("conversations.change_assistant") else choice.usable(user)
+
+
+def _version(user: Any, assistant: int | str, number: int | None) -> AssistantVersion:
+    named = {"assistant": assistant} if isinstance(assistant, int) else {"assistant__name": assistant}
+    versions = AssistantVersion.objects.filter(assistant__in=_measurable(user), **named).select_related("assistant")
+    found = versions.filter(**{} if number is None else {"number": number}).order_by("-number").first()
+    if found is None:
+        raise AnswererRefused("no_assistant", _("This assistant is not there for you, or not in this version."))
+    return found
+
+
+def _choices(user: Any, by: answering.Assistant) -> Choices:
+    version = _version(user, by.id, by.version)
+    configuration = version.configuration
+    if by.rehearsal is not None:
+        rehearsal = Rehearsal.objects.filter(pk=by.rehearsal, assistant=version.assistant_id).first()
+        if rehearsal is None:
+            raise AnswererRefused("no_assistant", _("The change that was to be rehearsed is not there any more."))
+        configuration = rehearsal.configuration
+    try:
+        return Choices(version_id=version.pk, tried=Configuration.from_dict(configuration))
+    except ConfigurationError as error:
+        raise AnswererRefused("assistant_unusable", str(error)) from error
+
+
+def _answered(state: State, took_ms: float) -> Answered:
+    told, steps = state.answer, []
+    for ran in sorted(state.trace, key=lambda entry: entry.started_at):
+        if ran.status != "skipped":
+            node = find_node(ran.key)
+            label = str(node.title) if node is not None and node.title else ran.key.replace("_", " ")
+            steps.append(Step(ran.key, label, ran.ms))
+    return Answered(
+        hits=state.found.hits,
+        answer=plain_text(told.blocks),
+        answer_state=state.found.answer_state,
+        citations=[
+            {
+                "number": citation["index"],
+                "chunk_id": citation["chunk_id"],
+                "document_id": citation["document_id"],
+                "title": citation.get("title") or citation["filename"],
+                "page": citation.get("page"),
+            }
+            for citation in told.citations
+            if citation["index"] in state.prompt.cited
+        ],
+        usage={name: count for name, count in told.usage.items() if name.endswith("_tokens")},
+        took_ms=took_ms,
+        error=str(told.error["message"]) if told.error else "",
+        queries=[query.text for query in state.plan.queries],
+        steps=steps,
+    )

@@ -1,0 +1,46 @@
+"""What two answers to a question say otherwise, sentence by sentence. Pure."""
+
+import re
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from knowledge.chunking.sentences import split_sentences
+
+_LEADING = re.compile(r"(?:\[\d+\]\s*)+")
+_MARKER = re.compile(r"\s*\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence of an answer as it stands, and the white space after it; `only` where the other answer lacks it."""
+
+    text: str
+    only: bool = False
+    space: str = ""
+
+
+def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both answers in pieces, those marked that only one has. What is cited makes no difference."""
+    sides = _sentences(first), _sentences(second)
+    said = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
+    one, other = (
+        [Piece(text.rstrip(), bool(key), text[len(text.rstrip()) :]) for text, key in zip(*both, strict=True)]
+        for both in zip(sides, said, strict=True)
+    )
+    for block in SequenceMatcher(None, said[0], said[1], autojunk=False).get_matching_blocks():
+        for pieces, begin in ((one, block.a), (other, block.b)):
+            for at in range(begin, begin + block.size):
+                pieces[at] = replace(pieces[at], only=False)
+    return one, other
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of an answer, with the markers that stand behind each."""
+    found: list[str] = []
+    for sentence in split_sentences(text.strip()):
+        markers = _LEADING.match(sentence)
+        if found and markers:
+            found[-1] += markers.group()
+            sentence = sentence[markers.end() :]
+        found += [sentence] if sentence else []
+    return found
