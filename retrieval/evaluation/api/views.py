@@ -10,7 +10,7 @@ from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, status
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils import html
@@ -172,7 +172,7 @@ class RunList(generics.ListAPIView[EvaluationRun]):
         try:
             options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
         except ValueError as error:
-            raise ValidationError(str(error)) from None
+            raise Refused(SetRefused("options_conflict", str(error)), {"options_conflict": 409}) from None
         run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 

@@ -108,7 +108,7 @@ def test_the_api_runs_an_assistant(client: Client, golden: EvaluationSet, desk: 
 
     made = start(assistant=desk.pk, assistant_version=1)
     assert made.status_code == 202 and made.json()["summary"] == "Help desk · 1"
-    assert start(assistant=desk.pk, per_document=3).status_code == 400
+    assert start(assistant=desk.pk, per_document=3).status_code == 409
     work()
     run = client.get(reverse("api-evaluation-run", args=[made.json()["id"]])).json()
     assert run["status"] == "done" and run["usage"]["median_ms"] >= 0
