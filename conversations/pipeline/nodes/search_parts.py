@@ -183,7 +183,10 @@ class SearchParts(Node):
     @staticmethod
     def _gather(state: State, looking: _Search) -> None:
         """Put the best of the whole and of the parts by turns; of a part that nothing was found for come last."""
-        plan, found, parts = state.plan, state.found, looking.parts
+        plan, found = state.plan, state.found
+        parts = [part for part in looking.parts if part.queries]  # what there was no time for is not missing
+        if not parts:
+            return
         found.parts, found.frequencies = parts, looking.frequencies
         states = {part.answer_state for part in parts}
         if found.answer_state != "answered":

@@ -1,5 +1,6 @@
 """Questions for several things, searched part by part: by rules and by a model, and what the answer says of them."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from conversations.pipeline.state import State
 from conversations.prompts import side_calls
 from conversations.turns import unstored
 from knowledge.models import KnowledgeBase
-from retrieval.search import SearchFailed
+from retrieval.search import SearchFailed, SearchRequest, SearchResult, search
 from tests import factories
 from tests.conversations.conftest import index_document
 from tests.fakes.llm import FakeLLM
@@ -163,3 +164,20 @@ async def test_time_ends_the_rounds_and_keeps_what_was_found(
     assert detail(state, "search_parts")["note"] == "timed out"
     assert [part.answer_state for part in state.found.parts] == ["answered", "answered"]
     side_calls.forget_slow_models()
+
+
+async def test_a_part_that_there_was_no_time_for_is_not_told_to_be_missing(
+    owner: User, manual: KnowledgeBase, thorough: Choices, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow_for_one(request: SearchRequest) -> SearchResult:
+        if "TL-SE2117" in request.judged_by:
+            await asyncio.sleep(60)
+        return await search(request)
+
+    settings.THOROUGH_TIMEOUT = 1.0
+    monkeypatch.setattr("conversations.pipeline.nodes.search_parts.search", slow_for_one)
+    question = "How many ports have both the TL-SE2109 and the TL-SE2117?"
+    state = await unstored.answer(owner, question, choices=thorough)
+    assert [part.question for part in state.found.parts] == ["many ports have TL-SE2109"]
+    text = plain_text(state.answer.blocks)
+    assert "nine ports" in text and "hold nothing" not in text
