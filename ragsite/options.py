@@ -396,7 +396,7 @@ ANSWER_LENGTH = env.choice(
     "ANSWER_LENGTH",
     "normal",
     ("short", "normal", "detailed"),
-    _("how long a model is asked to make its answers: `short`, `normal` or `detailed`"),
+    _("how long answers are: `short`, `normal` or `detailed`; quoted ones too"),
     live="assistant",
 )
 ANSWER_LANGUAGE = env.choice(

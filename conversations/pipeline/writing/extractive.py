@@ -24,8 +24,9 @@ from retrieval.search import Hit
 # Passages whose sentences are looked at, and of which sentences are quoted.
 PASSAGES = 5
 MAX_PASSAGES = 3
-# Sentences that are quoted of facts, and of what is explained; what a sentence announces or needs comes on top.
-MAX_SENTENCES, MAX_EXPLAINED = 3, 5
+# By `ANSWER_LENGTH`, the sentences that are quoted of facts, and of what is explained; what they announce or need
+# comes on top.
+MAX_SENTENCES = {"short": (1, 2), "normal": (3, 5), "detailed": (6, 10)}
 # A sentence whose score is so much lower than the best is not worth quoting; nor is a row of a table beside a sentence,
 # or beside a row, that is less nearly as good.
 KEEP, KEEP_ROW = 3.0, 1.0
@@ -123,17 +124,22 @@ class _Unit:
 
 
 def extract(
-    question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None = None
+    question: str,
+    asked: Sequence[QuestionWord],
+    hits: Sequence[Hit],
+    similarity: Similarity | None = None,
+    length: str = "normal",
 ) -> Extract:
     """Choose what to quote of hits (best first) for a question; `asked` are the words of it.
 
-    `similarity` tells how near texts are to the question in meaning, None where no model can.
+    `similarity` tells how near texts are to the question in meaning, None where no model can; `length` is how much is
+    quoted, as in `MAX_SENTENCES`.
     """
     ranked = _ranked(question, asked, hits[:PASSAGES], similarity)
     result = Extract()
     if ranked:
         explained = bool(_WANTS_PROCEDURE.search(question) or _WANTS_EXPLANATION.search(question))
-        _quote(result, question, asked, hits, _taken(ranked, MAX_EXPLAINED if explained else MAX_SENTENCES), ranked)
+        _quote(result, question, asked, hits, _taken(ranked, MAX_SENTENCES[length][explained]), ranked)
     # A picture is shown when the question asks for one, or when its caption covers most of the question.
     wanted = 0.3 if _WANTS_PICTURE.search(question) else 0.6
     for position, hit in enumerate(hits):

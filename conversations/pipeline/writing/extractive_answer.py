@@ -18,6 +18,7 @@ from conversations.pipeline.writing.extractive import Extract, Quote, extract
 from conversations.pipeline.writing.similarity import similarity_to
 from conversations.prompts.passages import citation
 from ragsite.llm.errors import LLMError
+from ragsite.site_settings.config import config
 from retrieval.engine import spaces
 from retrieval.search import Hit
 
@@ -155,10 +156,10 @@ async def _chosen(question: str, hits: list[Hit], state: State) -> Extract:
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
-            return await spaces.with_model(extract, question, asked, hits, similarity)
+            return await spaces.with_model(extract, question, asked, hits, similarity, config.ANSWER_LENGTH)
     except (LLMError, TimeoutError) as error:
         logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
-    return await asyncio.to_thread(extract, question, asked, hits)
+    return await asyncio.to_thread(extract, question, asked, hits, None, config.ANSWER_LENGTH)
 
 
 async def _write(state: State, hits: list[Hit], chosen: Extract, numbers: dict[int, int], writer: BlockWriter) -> None:

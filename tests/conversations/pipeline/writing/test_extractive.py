@@ -14,11 +14,13 @@ from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit
 
 
-def extract(question: str, hits: Sequence[Hit], similarity: Similarity | None = None) -> Extract:
+def extract(
+    question: str, hits: Sequence[Hit], similarity: Similarity | None = None, length: str = "normal"
+) -> Extract:
     """Quote hits as of a base of fifty passages, of which no other holds a word of the question."""
     held = [set(terms(f"{hit.filename} {hit.heading} {hit.content}")) for hit in hits]
     holding = {term: sum(term in passage for passage in held) for term in terms(question)}
-    return extract_of(question, question_words(question, Frequencies(50, holding)), hits, similarity)
+    return extract_of(question, question_words(question, Frequencies(50, holding)), hits, similarity, length)
 
 
 def hit(content: str, **fields: Any) -> Hit:
@@ -44,6 +46,19 @@ def test_the_sentence_that_answers_is_quoted_first() -> None:
     assert chosen.quotes[0].sentences[0].startswith("Hold the reset button for ten seconds")
     assert all("canteen" not in sentence for quote in chosen.quotes for sentence in quote.sentences)
     assert chosen.quotes[0].gaps == set()
+
+
+def test_a_short_answer_quotes_one_sentence_and_a_detailed_one_more_than_usual() -> None:
+    uses = ("restores the factory settings", "shows the factory settings", "prints the factory settings",
+            "checks the factory settings", "keeps the factory settings", "mails the factory settings")  # fmt: skip
+    passage = hit(" ".join(f"Button {number} {use}." for number, use in enumerate(uses, 1)))
+    said = {
+        length: sum(
+            len(quote.sentences) for quote in extract("Which factory settings?", [passage], None, length).quotes
+        )
+        for length in ("short", "normal", "detailed")
+    }
+    assert said == {"short": 1, "normal": 3, "detailed": 6}
 
 
 def test_chinese_sentences_are_quoted() -> None:
