@@ -75,7 +75,8 @@ def ended_early(state: State, reason: str) -> str:
 
 def reply_language(state: State) -> str:
     """Return the catalogue for words of ours inside an answer."""
-    return "zh-hans" if state.request.question_language == "zh" else "en"
+    language = config.ANSWER_LANGUAGE if config.ANSWER_LANGUAGE != "question" else state.request.question_language
+    return "zh-hans" if language == "zh" else "en"
 
 
 async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:

@@ -104,3 +104,11 @@ def _other_base(owner: User) -> KnowledgeBase:
     base = factories.make_knowledge_base(owner, "Garden")
     index_document(base, ("The garden fence is green.",), "garden.txt")
     return base
+
+
+async def test_words_of_ours_are_in_the_language_that_is_set(
+    owner: User, handbook: KnowledgeBase, settings: Any
+) -> None:
+    settings.ANSWER_LANGUAGE = "zh"
+    state = await unstored.answer(owner, RESET)
+    assert state.answer.blocks[-1]["text"] == "*摘自您的文档——未配置语言模型。*"
