@@ -169,7 +169,7 @@ class Message(models.Model):
     thinking = models.TextField(_("thinking"), blank=True)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.COMPLETED)
     # Of an answer; empty for small talk, clarifying questions, and what never got so far.
-    answer_state = models.CharField(_("tone"), max_length=10, choices=AnswerState.choices, blank=True)
+    answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
     last_seq = models.PositiveIntegerField(default=0)

@@ -171,7 +171,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
         """Show how the answer stands."""
         return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
 
-    @admin.display(description=gettext_lazy("tone"), ordering="message_state")
+    @admin.display(description=gettext_lazy("outcome"), ordering="message_state")
     def answer_state(self, turn: Any) -> str:
         """Show what was found for the question."""
         return str(dict(AnswerState.choices).get(turn.message_state, "–"))

@@ -92,8 +92,8 @@ class EvaluationRun(models.Model):
     figures = models.JSONField(_("figures"), default=dict)
     # Of an assistant's run, tokens by kind, and milliseconds that half of the answers took at most (`median_ms`).
     usage = models.JSONField(_("tokens"), default=dict, blank=True)
-    # How many questions got which tone, by the values of `AnswerState`; empty until it is done.
-    answer_states = models.JSONField(_("tones"), default=dict)
+    # How many questions had which outcome, by the values of `AnswerState`; empty until it is done.
+    answer_states = models.JSONField(_("outcomes"), default=dict)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(_("started"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
@@ -132,7 +132,7 @@ class EvaluationResult(models.Model):
     recall_10 = models.FloatField("recall@10")
     mrr_10 = models.FloatField("MRR@10")
     # What an answer from these hits would be, by the judge of the settings; empty in runs from before there was one.
-    answer_state = models.CharField(_("tone"), max_length=10, choices=AnswerState.choices, blank=True)
+    answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
     # The first ten: [{"chunk_id", "document_id", "filename", "title", "heading", "page", "snippet", "score", "grade"}];
     # the grade is 0 where the hit is not a right one, and null where what it is of was counted already.
     hits = models.JSONField(_("hits"), default=list)

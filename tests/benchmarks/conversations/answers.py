@@ -32,7 +32,7 @@ ANSWERABLE, FOREIGN = "answerable", "foreign"
 KINDS = (ANSWERABLE, "near", "elsewhere", "objectless", FOREIGN)
 ASKED_BACK, OTHER = "asked back", "other"
 # How an answer turns out; small talk, and a turn that failed, is `OTHER`.
-TONES = (ASKED_BACK, *AnswerState.values, OTHER)
+STATES = (ASKED_BACK, *AnswerState.values, OTHER)
 ALL = "all"
 RANKS = 5
 # Percent of the answerable questions that the thresholds of a curve wrongly call "nothing" or "nearest".
@@ -77,7 +77,7 @@ class Outcome:
     """
 
     question: Question
-    tone: str
+    state: str
     sentences: tuple[str, ...] = ()
     passage: int | None = None
     own_passage: int | None = None
@@ -89,12 +89,12 @@ class Outcome:
     def score(self, name: Score) -> float | None:
         """Return a score; where nothing at all was found, and so none was judged, it is below every other."""
         found: float | None = getattr(self, name)
-        return -math.inf if found is None and self.tone == AnswerState.NOTHING else found
+        return -math.inf if found is None and self.state == AnswerState.NOTHING else found
 
 
 @dataclass(frozen=True, slots=True)
 class ToneRow:
-    """Of the questions of a kind in a language, the share of each tone."""
+    """Of the questions of a kind in a language, the share of each state."""
 
     kind: str
     language: str
@@ -193,7 +193,7 @@ def _sentences_of_markdown(text: str) -> Iterator[str]:
 
 def judge(
     question: Question,
-    tone: str,
+    state: str,
     blocks: Iterable[Mapping[str, Any]],
     passages: Sequence[tuple[str, str]],
     scores: Mapping[str, Any] | None = None,
@@ -206,7 +206,7 @@ def judge(
     known = {name: value for name in SCORES if isinstance(value := (scores or {}).get(name), int | float)}
     return Outcome(
         question,
-        tone,
+        state,
         tuple(said),
         passage=_first(right),
         own_passage=_first(own),
@@ -220,20 +220,20 @@ def _first(which: Iterable[bool]) -> int | None:
     return next((place for place, is_it in enumerate(which, 1) if is_it), None)
 
 
-def tone_rows(outcomes: Iterable[Outcome]) -> list[ToneRow]:
-    """Return the shares of tones by kind and language, and of all languages where a kind has several."""
+def state_rows(outcomes: Iterable[Outcome]) -> list[ToneRow]:
+    """Return the shares of states by kind and language, and of all languages where a kind has several."""
     rows = []
     for kind, language, group in _groups(outcomes):
-        shares = {tone: _share(outcome.tone == tone for outcome in group) for tone in TONES}
+        shares = {state: _share(outcome.state == state for outcome in group) for state in STATES}
         rows.append(ToneRow(kind, language, len(group), shares))
     return rows
 
 
 def place_rows(outcomes: Iterable[Outcome]) -> list[PlaceRow]:
-    """Return by language where answerable questions are answered: of all, and of those with a tone or passage."""
+    """Return by language where answerable questions are answered: of all, and of those with a state or passage."""
     rows = []
     for _kind, language, group in _groups(each for each in outcomes if each.question.kind == ANSWERABLE):
-        answered = [each for each in group if each.tone == AnswerState.ANSWERED]
+        answered = [each for each in group if each.state == AnswerState.ANSWERED]
         for which, part in (
             ("all", group),
             ("the passage among five", [each for each in group if each.passage]),
@@ -341,7 +341,7 @@ async def _ask_all(
 def _outcome(question: Question, message_id: int) -> Outcome:
     """Read what is stored of a turn that has ended."""
     message = Message.objects.select_related("turn").get(pk=message_id)
-    tone = ASKED_BACK if message.turn.action == "clarify" else message.answer_state or OTHER
+    state = ASKED_BACK if message.turn.action == "clarify" else message.answer_state or OTHER
     completed = message.status == Message.Status.COMPLETED
     citations = list(Citation.objects.filter(message=message, chunk__isnull=False).order_by("index")[:RANKS])
     chunks = Chunk.objects.in_bulk([pk for each in citations for pk in each.joined or (each.chunk_id,)])
@@ -350,7 +350,7 @@ def _outcome(question: Question, message_id: int) -> Outcome:
         for each in citations
     ]
     scores = TraceStep.objects.filter(turn=message.turn, key="relevance_gate").values_list("detail", flat=True).first()
-    judged = judge(question, tone if completed else OTHER, message.blocks, passages, scores)
+    judged = judge(question, state if completed else OTHER, message.blocks, passages, scores)
     return replace(judged, failed=not completed)
 
 

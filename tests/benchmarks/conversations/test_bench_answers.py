@@ -35,7 +35,7 @@ from tests.benchmarks.conversations.answers import (
     place_rows,
     read_questions,
     sentences,
-    tone_rows,
+    state_rows,
 )
 from tests.conversations.conftest import HANDBOOK, index_document
 from tests.factories import make_chunk, make_document, make_knowledge_base
@@ -167,13 +167,13 @@ class TestJudging:
         assert found.passage is None and found.own_passage is None
 
 
-def outcome(kind: str, tone: str, language: str = "en", **fields: Any) -> Outcome:
-    return Outcome(Question("q", kind, language, "?"), tone, **fields)
+def outcome(kind: str, state: str, language: str = "en", **fields: Any) -> Outcome:
+    return Outcome(Question("q", kind, language, "?"), state, **fields)
 
 
 class TestFigures:
     def test_tones_by_kind_and_language(self) -> None:
-        rows = tone_rows(
+        rows = state_rows(
             [
                 outcome("near", "nearest"),
                 outcome("answerable", "answered"),

@@ -74,11 +74,11 @@ class Command(BaseCommand):
     def _print(self, outcomes: list[Outcome]) -> None:
         if failed := sum(outcome.failed for outcome in outcomes):
             self.stderr.write(self.style.WARNING(f"{failed} answers failed; they count as {answers.OTHER!r}."))
-        tones = [
-            [row.kind, row.language, str(row.questions), *(_cell(row.shares[tone]) for tone in answers.TONES)]
-            for row in answers.tone_rows(outcomes)
+        states = [
+            [row.kind, row.language, str(row.questions), *(_cell(row.shares[state]) for state in answers.STATES)]
+            for row in answers.state_rows(outcomes)
         ]
-        self.stdout.write("\n" + table(["questions", "language", "n", *answers.TONES], tones))
+        self.stdout.write("\n" + table(["questions", "language", "n", *answers.STATES], states))
         places = [
             [row.which, row.language, str(row.questions)]
             + [_cell(share) for share in (row.passage, row.own_passage, row.first, row.first_three)]
@@ -114,7 +114,7 @@ def _cell(share: float | None) -> str:
 
 def _as_json(outcomes: list[Outcome]) -> str:
     figures = {
-        "tones": [asdict(row) for row in answers.tone_rows(outcomes)],
+        "states": [asdict(row) for row in answers.state_rows(outcomes)],
         "places": [asdict(row) for row in answers.place_rows(outcomes)],
         "curves": {score: [asdict(point) for point in answers.curve(outcomes, score)] for score in answers.SCORES},
         "questions": [asdict(outcome) for outcome in outcomes],
