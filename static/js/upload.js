@@ -138,10 +138,12 @@ function chosen(file) {
 
 for (const input of inputs) {
   input.disabled = form.querySelector(`label[for="${input.id}"]`).hidden = false;
-  input.addEventListener("change", () => {
+  const take = () => {
     add([...input.files].map(chosen).filter(({ folder, hidden }) => !(folder && hidden)));
     input.value = "";
-  });
+  };
+  input.addEventListener("change", take);
+  if (input.files.length) take(); // chosen before this script had come
 }
 
 // Dropping: files, or folders with all that is in them.

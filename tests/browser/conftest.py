@@ -125,6 +125,7 @@ def upload(page: Page, site: Site, *paths: Path) -> None:
     """Put files into the base of the samples, and wait until they can be searched."""
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
+    expect(page.locator("#upload-files")).to_be_enabled()  # which it is once files are listened to
     page.set_input_files("#upload-files", paths)
     for path in paths:
         row = page.locator("tr.document-row", has_text=path.name)

@@ -35,6 +35,20 @@ def test_what_nothing_reads_is_told_before_it_is_sent(page: Page, site: Site, tm
     assert sent == []
 
 
+def test_files_that_were_chosen_before_the_script_had_come_are_taken(page: Page, site: Site, tmp_path: Path) -> None:
+    held: list[Route] = []
+    sign_in(page, site)
+    page.route(re.compile(r"/upload\.\w*\.?js"), lambda route: held.append(route))
+    page.goto(f"{site.url}/knowledge/")
+    with page.expect_request(re.compile(r"/upload\.")):
+        page.get_by_role("link", name="Samples").first.click()
+    (tmp_path / "early.exe").write_bytes(b"MZ")
+    page.set_input_files("#upload-files", tmp_path / "early.exe")
+    held[0].continue_()
+    row = page.locator("tr.uploading", has_text="early.exe")
+    expect(row.locator(".row-error")).to_contain_text("can't be read")
+
+
 def test_older_office_files_are_told_by_their_bytes_where_a_program_is_missing(
     page: Page, site: Site, tmp_path: Path
 ) -> None:
