@@ -16,6 +16,8 @@ from ragsite.language import language_of
 Kind = Literal["", "questions", "comparison", "aspects", "chain"]
 
 MOST_PARTS = 4
+# Characters of a question that is looked at for what it compares or holds: the patterns take time that grows faster.
+LONGEST = 400
 # Characters of a member of a comparison; more is a clause.
 LONGEST_MEMBER = 80
 
@@ -54,7 +56,7 @@ _COMPARISONS = tuple(
 )
 _JOINED_ZH = r"(?:和|与|跟|同(?!时)|及|以及|或|或者|、)"
 _MEMBER_ZH = "[^，,；;：:？?]"
-_WHERE_ZH = r"^(?P<before>(?:在.+?(?:中|里|上|时|下)[,，]?)?)"
+_WHERE_ZH = r"^(?P<before>(?:在.{1,20}?(?:中|里|上|时|下)[,，]?)?)"
 _COMPARISONS_ZH = tuple(
     re.compile(pattern + _END)
     for pattern in (
@@ -131,6 +133,8 @@ def split(question: str) -> Split:
     if len(asked) > 1:
         dependent = tuple(place for place, (_text, depends) in enumerate(asked) if depends)
         return Split(tuple(part for part, _depends in asked), "questions", dependent)
+    if len(text) > LONGEST:
+        return Split()
     members = _compared(text)
     if len(members) > 1:
         return Split(members[:MOST_PARTS], "comparison")
