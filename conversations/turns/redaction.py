@@ -57,6 +57,9 @@ class TraceVisibility:
         for verdict in seen.get("judged", []):
             if verdict.get("chunk_id") not in self.chunk_ids:
                 verdict.update({name: "" for name in ("key_passage", "reason") if name in verdict})
+        for ranking in seen.get("rankings", []):
+            if not self.chunk_ids.issuperset(hit["chunk_id"] for hit in ranking["hits"]):
+                ranking.update({name: [] for name in ("learned",) if name in ranking})
         return seen
 
 

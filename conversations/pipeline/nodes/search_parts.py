@@ -128,8 +128,9 @@ class SearchParts(Node):
         self._gather(state, looking)
         ctx.note(
             rounds=rounds,
-            parts=[
-                {"question": part.question, "queries": part.queries, "state": part.answer_state,
+            # `learned` says what passages say, and is shown with them alone.
+            rankings=[
+                {"query": part.question, "learned": part.queries[1:], "state": part.answer_state,
                  "hits": [{"chunk_id": chunk_id, "score": round(looking.hits[chunk_id].score, 5)}
                           for chunk_id in part.chunk_ids[:10]]}
                 for part in parts
@@ -156,7 +157,7 @@ class SearchParts(Node):
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
             return await self._learned(state, looking)
-        ctx.note(model=answered.model, reply=answered.text[:2000])
+        ctx.note(model=answered.model)
         wanted: list[tuple[FoundPart, str, str]] = []
         for item in objects(answered.text, "query"):
             place, text = number(item.get("part")), line(item.get("query"))[:300]
@@ -224,10 +225,10 @@ class SearchParts(Node):
             told.facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
         if detail.get("model"):
             told.facts.append((_("What is missing was told by"), str(detail["model"])))
-        for part in detail.get("parts", []):
-            told.facts += [(_("Query"), query) for query in part["queries"] if query != part["question"]]
+        for part in detail.get("rankings", []):
+            told.facts += [(_("Query"), query) for query in part["learned"]]
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in part["hits"]]
-            told.lists.append(PassageList(part["question"], hits, str(states.get(part["state"], ""))))
+            told.lists.append(PassageList(part["query"], hits, str(states.get(part["state"], ""))))
         return told
 
 

@@ -13,6 +13,7 @@ from conversations.models import Assistant
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
 from conversations.turns import unstored
+from conversations.turns.redaction import TraceVisibility
 from knowledge.models import KnowledgeBase
 from retrieval.search import SearchFailed, SearchRequest, SearchResult, search
 from tests import factories
@@ -78,7 +79,7 @@ async def test_a_part_that_nothing_was_found_for_is_named(
     assert "nine ports" in text and state.found.answer_state == "answered"
     assert "hold nothing on this part" in text and text.index("hold nothing") < text.index("Who invented the zeppelin")
     told = detail(state, "search_parts")
-    assert [part["state"] for part in told["parts"]] == ["answered", "nothing"] and told["rounds"] <= 2
+    assert [part["state"] for part in told["rankings"]] == ["answered", "nothing"] and told["rounds"] <= 2
 
 
 async def test_what_the_first_part_tells_is_searched_for_in_the_second_round(
@@ -89,6 +90,17 @@ async def test_what_the_first_part_tells_is_searched_for_in_the_second_round(
     last = state.found.parts[-1]
     assert state.plan.dependent_parts == (1,) and len(last.queries) == 2 and "idle_limit" in last.queries[1]
     assert any("45 minutes" in hit.content for hit in state.found.hits[:3])
+
+
+async def test_who_may_not_read_the_passages_is_not_told_what_was_learned_of_them(
+    owner: User, manual: KnowledgeBase, thorough: Choices
+) -> None:
+    question = "What is the default of the setting that tells how long a silent session may stay?"
+    state = await unstored.answer(owner, question, choices=thorough)
+    told = detail(state, "search_parts")
+    ids = frozenset(hit["chunk_id"] for ranking in told["rankings"] for hit in ranking["hits"])
+    assert TraceVisibility(ids, frozenset()).detail(told) == told and told["rankings"][1]["learned"]
+    assert "idle_limit" not in str(TraceVisibility(frozenset(), frozenset()).detail(told))
 
 
 async def test_one_round_leaves_it_at_that(
