@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Case, F, Func, JSONField, Q, QuerySet, Value, When
+from django.db.models import Case, F, Func, JSONField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -300,9 +301,10 @@ def save_citations(message_id: int, request_id: str, citations: Iterable[dict[st
     rows = json_safe(list(citations))
     if not rows:
         return
-    chunks = set(Chunk.objects.filter(pk__in=[row["chunk_id"] for row in rows]).values_list("pk", flat=True))
-    documents = Document.objects.filter(pk__in=[row["document_id"] for row in rows])
-    known = set(documents.values_list("pk", flat=True))
+    cited_chunks = Chunk.objects.filter(document=OuterRef("pk"), pk__in=[row["chunk_id"] for row in rows])
+    documents = Document.objects.filter(pk__in=[row["document_id"] for row in rows]).order_by()
+    known = dict(documents.values_list("pk", ArraySubquery(cited_chunks.order_by().values("pk"))))
+    chunks = {pk for pks in known.values() for pk in pks}
     Citation.objects.bulk_create(
         [
             Citation(

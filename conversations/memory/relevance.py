@@ -52,9 +52,7 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     older = [turn for turn in branch if turn not in taken]
     if not older:
         return RelevantTurns()
-    space = spaces.cached_active_space()
-    if space is None:
-        space = await in_database(spaces.active_space)
+    space = await spaces.space_for_search()
     if space.knows(language_of(question)):
         vector = await spaces.with_model(spaces.embed_query, space, question)
         turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))

@@ -27,7 +27,7 @@ async def improve(state: State) -> None:
     Without a model, or if somebody has renamed the chat meanwhile, the title stays.
     """
     request, started = state.request, state.started
-    if started is None:
+    if started is None or state.past.turns:  # only the first question has named the chat
         return
     made = title_from_question(request.question)[:TITLE_LENGTH]
     session = ChatSession.objects.filter(pk=started.session_id, title=made)

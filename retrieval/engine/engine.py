@@ -28,9 +28,7 @@ async def search_vectors(
     No connection is held while the model works. If the space is replaced meanwhile, the new one is searched.
     """
     while True:
-        space = spaces.cached_active_space()
-        if space is None:
-            space = await in_database(spaces.active_space)
+        space = await spaces.space_for_search()
         vector = await spaces.with_model(spaces.embed_query, space, text)
         try:
             return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k, document_ids)

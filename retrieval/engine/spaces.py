@@ -18,6 +18,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
+from ragsite.db import in_database
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
@@ -102,6 +103,12 @@ def cached_active_space() -> EmbeddingSpace | None:
     if _seen is None or time.monotonic() - _seen[0] > ACTIVE_SPACE_SECONDS:
         return None
     return _seen[1]
+
+
+async def space_for_search() -> EmbeddingSpace:
+    """Return the active space, cached or asked of the database; raises `LLMError` as `active_space`."""
+    space = cached_active_space()
+    return space if space is not None else await in_database(active_space)
 
 
 @caches.register

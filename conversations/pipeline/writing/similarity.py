@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.engine import spaces
 
@@ -14,9 +13,7 @@ Similarity = Callable[[list[str]], list[float]]
 
 async def similarity_to(question: str) -> Similarity | None:
     """Return how near texts are to a question, or None when the active model does not know its language."""
-    space = spaces.cached_active_space()
-    if space is None:
-        space = await in_database(spaces.active_space)
+    space = await spaces.space_for_search()
     if not space.knows(language_of(question)):
         return None
 
