@@ -58,6 +58,7 @@ class KnowledgeBase(models.Model):
         verbose_name = _("knowledge base")
         verbose_name_plural = _("knowledge bases")
         ordering = ["name", "id"]
+        permissions = [("curate_knowledgebase", "Can manage every knowledge base")]
         constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="knowledge_base_name_unique_per_owner"),
             models.CheckConstraint(condition=Q(chunk_overlap__lt=F("chunk_size")), name="overlap_less_than_chunk"),

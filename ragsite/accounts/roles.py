@@ -1,0 +1,51 @@
+"""The role that a person has on the whole site: member, curator or administrator.
+
+Roles are Django's own flags and permissions, so that the administration and other people's code see them as they are:
+an administrator is a superuser of the staff, a curator has `CURATOR_PERMISSIONS`. Staff with a choice of permissions
+of their own stay what Django makes of them, and count here as what else they are.
+"""
+
+from django.contrib.auth.models import Permission, User
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+CURATE = "knowledge.curate_knowledgebase"
+CURATOR_PERMISSIONS = (
+    CURATE,
+    "conversations.view_assistant",
+    "conversations.add_assistant",
+    "conversations.change_assistant",
+    "conversations.delete_assistant",
+)
+
+
+class Role(models.TextChoices):
+    """A member asks and has knowledge bases; a curator manages all of them; an administrator all of the site."""
+
+    MEMBER = "member", _("Member")
+    CURATOR = "curator", _("Curator")
+    ADMINISTRATOR = "administrator", _("Administrator")
+
+
+def role_of(user: User) -> Role:
+    """Return the role of a person."""
+    if user.is_superuser:
+        return Role.ADMINISTRATOR
+    return Role.CURATOR if user.has_perm(CURATE) else Role.MEMBER
+
+
+@transaction.atomic
+def assign(user: User, role: Role) -> None:
+    """Give a person a role and take the other ones away; permissions of no role are left."""
+    user.is_superuser = user.is_staff = role == Role.ADMINISTRATOR
+    user.save(update_fields=["is_superuser", "is_staff"])
+    named = Q()
+    for name in CURATOR_PERMISSIONS:
+        app, codename = name.split(".")
+        named |= Q(content_type__app_label=app, codename=codename)
+    permissions = Permission.objects.filter(named)
+    if role == Role.CURATOR:
+        user.user_permissions.add(*permissions)
+    else:
+        user.user_permissions.remove(*permissions)
