@@ -19,6 +19,12 @@ env.section("The site", shown=False)
 DATA_DIR = env.path(
     "RAGSITE_DATA_DIR", BASE_DIR / ".data", "database, documents and secrets; the same as `--data-dir`", "`.data`"
 )
+STATIC_DIR = env.path(
+    "RAGSITE_STATIC_DIR",
+    DATA_DIR / "static",
+    "scripts and styles as served, made anew whenever they change",
+    "`static` in the data folder",
+)
 DEMO_PASSWORD = env.secret("RAGSITE_DEMO_PASSWORD", "password of `demo`, made on the first start", "generated")
 SECRET_KEY = env.secret(
     "RAGSITE_SECRET_KEY", "signs sessions, encrypts stored keys", "kept in the data folder"

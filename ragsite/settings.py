@@ -128,8 +128,15 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [options.BASE_DIR / "static"]
-# Files are served straight from the apps, so that nothing has to be collected before a start.
-SERVESTATIC_USE_FINDERS = True
+STATIC_ROOT = options.STATIC_DIR
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "ragsite.runtime.static_files.SiteStaticFilesStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
+    },
+}
+SERVESTATIC_USE_FINDERS = options.DEBUG
 SERVESTATIC_MAX_AGE = 0 if options.DEBUG else 3600
 
 # Memberships of groups end with the sockets that hold them; the seconds are for those that were lost.
