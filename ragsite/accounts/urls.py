@@ -4,7 +4,9 @@ from allauth.account import views
 from allauth.mfa.base import views as mfa
 from allauth.socialaccount import views as provider
 from django.urls import include, path
+from django.views.generic import RedirectView
 
+from ragsite.accounts import views as own
 from ragsite.accounts.pauses import telling_pauses
 
 _login = telling_pauses(views.login)
@@ -19,11 +21,12 @@ urlpatterns = [
     path("account/inactive/", views.account_inactive, name="account_inactive"),
     path("account/again/", telling_pauses(views.reauthenticate), name="account_reauthenticate"),
     path("account/again/code/", telling_pauses(mfa.reauthenticate), name="mfa_reauthenticate"),
-    path("account/email/", views.email, name="account_email"),
+    path("account/email/", own.change_email, name="account_email"),
     path("account/email/sent/", views.email_verification_sent, name="account_email_verification_sent"),
     path("account/email/confirm/<str:key>/", views.confirm_email, name="account_confirm_email"),
+    path("account/password/change/", RedirectView.as_view(pattern_name="account"), name="account_change_password"),
     path("account/password/set/", views.password_set, name="account_set_password"),
-    path("account/password/reset/", views.password_reset, name="account_reset_password"),
+    path("account/password/reset/", own.reset_password, name="account_reset_password"),
     path("account/password/reset/sent/", views.password_reset_done, name="account_reset_password_done"),
     path(
         "account/password/reset/<slug:uidb36>-<str:key>/",
