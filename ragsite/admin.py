@@ -60,7 +60,8 @@ class AuthenticatorAdmin(ModelAdmin):
     list_filter = ["type", "created_at"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
-    fields = readonly_fields = ["user", "type", "created_at", "last_used_at"]
+    fields = ["user", "type", "created_at", "last_used_at"]
+    readonly_fields = ["user", "type", "created_at", "last_used_at"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: people set up their own."""

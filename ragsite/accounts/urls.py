@@ -3,7 +3,7 @@
 from allauth.account import views
 from allauth.mfa.base import views as mfa
 from allauth.socialaccount import views as provider
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from ragsite.accounts import views as own
@@ -28,8 +28,8 @@ urlpatterns = [
     path("account/password/set/", views.password_set, name="account_set_password"),
     path("account/password/reset/", own.reset_password, name="account_reset_password"),
     path("account/password/reset/sent/", views.password_reset_done, name="account_reset_password_done"),
-    path(
-        "account/password/reset/<slug:uidb36>-<str:key>/",
+    re_path(
+        r"^account/password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
         views.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
