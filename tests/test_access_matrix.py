@@ -200,7 +200,17 @@ def version(world: World) -> dict[str, Any]:
     return {"pk": world.assistant.pk, "number": 1}
 
 
+def nobodys_key(world: World) -> dict[str, Any]:
+    return {"pk": 1}
+
+
 MATRIX: dict[str, Ids] = {
+    "account_confirm_email": lambda world: {"key": "none"},
+    "account_reset_password_from_key": lambda world: {"uidb36": "1", "key": "none"},
+    "openid_connect_login": lambda world: {"provider_id": "none"},
+    "openid_connect_callback": lambda world: {"provider_id": "none"},
+    "mfa_remove_webauthn": nobodys_key,
+    "mfa_edit_webauthn": nobodys_key,
     "choose-assistant": session,
     "assistant": assistant,
     "rehearsal": rehearsal,
@@ -307,6 +317,12 @@ ELSEWHERE: dict[str, str] = {
 }
 # Routes that are there for strangers, with the reason.
 PUBLIC: dict[str, str] = {
+    "account_confirm_email": "whoever has the link; it is signed",
+    "account_reset_password_from_key": "whoever has the link; it is signed",
+    "openid_connect_login": "who isn't signed in yet",
+    "openid_connect_callback": "who isn't signed in yet",
+    "mfa_remove_webauthn": "the password is asked for first; see ragsite/accounts/test_sign_in.py",
+    "mfa_edit_webauthn": "likewise",
     "shared": "whoever has the link may read what was shared; see conversations/test_sharing.py for what that is",
 }
 SOCKETS: dict[str, Callable[[World], str]] = {

@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from random import Random
 
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.utils import timezone
@@ -48,6 +49,7 @@ def fill(messages: int) -> None:
     _tasks(min(_TASKS, messages))
     _models(max(3, min(30, messages // 10)), writer)
     _assistants(people, max(4, min(30, messages // 10)), writer)
+    Authenticator.objects.bulk_create(Authenticator(user=person, type="totp", data={}) for person in people)
 
 
 def analyse() -> None:
