@@ -22,7 +22,7 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
-from knowledge.models import Chunk, Document, KnowledgeBase, Picture
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
@@ -110,6 +110,11 @@ def base(world: World) -> dict[str, Any]:
 
 def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
+
+
+def bulk_job(world: World) -> dict[str, Any]:
+    job = BulkJob.objects.create(knowledge_base=world.base, user=world.owner, action="retry", total=0, status="done")
+    return {"pk": job.pk}
 
 
 def document(world: World) -> dict[str, Any]:
@@ -231,6 +236,8 @@ MATRIX: dict[str, Ids] = {
     "api-members": base,
     "api-member": member,
     "api-documents": base,
+    "api-documents-bulk": base,
+    "api-bulk-job": bulk_job,
     "api-document": document,
     "api-document-chunks": document,
     "api-document-file": document,
