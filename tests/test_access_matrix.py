@@ -55,6 +55,7 @@ class World:
     link: ShareLink
     assistant: Assistant
     rehearsal: Rehearsal
+    job: BulkJob
 
 
 def make_world(owner: User, member: User) -> World:
@@ -81,9 +82,10 @@ def make_world(owner: User, member: User) -> World:
     owner.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
+    job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal,
+        assistant, rehearsal, job,
     )  # fmt: skip
 
 
@@ -113,8 +115,7 @@ def member(world: World) -> dict[str, Any]:
 
 
 def bulk_job(world: World) -> dict[str, Any]:
-    job = BulkJob.objects.create(knowledge_base=world.base, user=world.owner, action="retry", total=0, status="done")
-    return {"pk": job.pk}
+    return {"pk": world.job.pk}
 
 
 def document(world: World) -> dict[str, Any]:
@@ -217,6 +218,9 @@ MATRIX: dict[str, Ids] = {
     "revoke-token": token,
     "knowledge-base": base,
     "knowledge-base-upload": base,
+    "knowledge-base-bulk": base,
+    "bulk-job": bulk_job,
+    "document-labels": document,
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,

@@ -1,6 +1,6 @@
 """The documents of a base as a table: its totals, what it is narrowed by, and its order, all in the address."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,17 +45,17 @@ KINDS: dict[str, tuple[str, list[str]]] = {
 _MOST_LISTED = 100  # folders and tags to choose from
 _TOTALS = """
 SELECT GROUPING(status, media_type, folder), status, media_type, folder, count(*), sum(pages), sum(size)
-FROM knowledge_document WHERE knowledge_base_id = %s GROUP BY GROUPING SETS ((status), (media_type), (folder))
-"""
-_TAGS = """
-SELECT tag, count(*) FROM knowledge_document, unnest(tags) AS tag
-WHERE knowledge_base_id = ANY(%s) AND tags <> '{}' GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %s
+FROM knowledge_document WHERE knowledge_base_id = %(base)s GROUP BY GROUPING SETS ((status), (media_type), (folder))
+UNION ALL (
+    SELECT 0, tag, NULL, NULL, count(*), 0, 0 FROM knowledge_document, unnest(tags) AS tag
+    WHERE knowledge_base_id = %(base)s AND tags <> '{}' GROUP BY tag ORDER BY count(*) DESC LIMIT %(most)s
+)
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a base holds: documents, their pages, passages and bytes; and documents by state, kind and folder."""
+    """What a base holds: documents, their pages, passages and bytes; and documents by state, kind, folder and tag."""
 
     documents: int
     pages: int
@@ -64,16 +64,18 @@ class Totals:
     states: Mapping[str, int]
     kinds: Mapping[str, int]
     folders: Mapping[str, int]
+    tags: Mapping[str, int]
 
     @classmethod
     def of(cls, knowledge_base: KnowledgeBase) -> "Totals":
         """Count a base's documents, in one pass over them, and ask for the passages' number, which is kept."""
         states, kinds, folders = dict.fromkeys(STATES, 0), dict.fromkeys(KINDS, 0), dict[str, int]()
+        tags: dict[str, int] = {}
         documents = pages = size = 0
         by_status = {status: state for state, statuses in STATES.items() for status in statuses}
         by_type = {media_type: kind for kind, (_name, types) in KINDS.items() for media_type in types}
         with connection.cursor() as cursor:
-            cursor.execute(_TOTALS, [knowledge_base.pk])
+            cursor.execute(_TOTALS, {"base": knowledge_base.pk, "most": _MOST_LISTED})
             for grouping, status, media_type, folder, count, their_pages, their_size in cursor.fetchall():
                 if grouping == 0b011:
                     states[by_status[status]] += count
@@ -81,10 +83,12 @@ class Totals:
                 elif grouping == 0b101:
                     if media_type in by_type:
                         kinds[by_type[media_type]] += count
-                else:
+                elif grouping == 0b110:
                     folders[folder] = count
+                else:
+                    tags[status] = count
         kinds = {kind: count for kind, count in kinds.items() if count}
-        return cls(documents, pages, indexer().passages(knowledge_base.pk), size, states, kinds, folders)
+        return cls(documents, pages, indexer().passages(knowledge_base.pk), size, states, kinds, folders, tags)
 
     def within(self, folder: str) -> list[tuple[str, int]]:
         """Return the folders right under one, "" for the top, by name, with the documents in and under each."""
@@ -95,13 +99,6 @@ class Totals:
                 child = start + path[len(start) :].split("/", 1)[0]
                 found[child] = found.get(child, 0) + count
         return sorted(found.items())[:_MOST_LISTED]
-
-
-def tags_of(knowledge_base_ids: Iterable[int], most: int = _MOST_LISTED) -> list[tuple[str, int]]:
-    """Return the tags of bases' documents with the number of these, the most frequent first."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TAGS, [list(knowledge_base_ids), most])
-        return [(tag, count) for tag, count in cursor.fetchall()]
 
 
 @dataclass(frozen=True, slots=True)
