@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -127,7 +127,7 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
     ids = list(wanted.order_by().values_list("pk", flat=True))
     action, target = request.POST.get("action", ""), request.POST.get("target", "")
     if action not in _BULK:
-        raise Http404
+        return HttpResponseBadRequest()
     back = f"{reverse('knowledge-base', args=[base.pk])}?{urlencode(view.fields)}"
     if action == BulkJob.Action.DELETE and ids and "confirmed" not in request.POST:
         return _confirm_bulk(request, ids, "all" in request.POST, back)
