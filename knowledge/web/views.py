@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -40,7 +41,7 @@ _COLUMNS = [
     (gettext_lazy("Added"), "added", ""),
 ]
 # What the page does to many documents, and how it says what came of it.
-_BULK = {
+_BULK: dict[str, Promise] = {
     BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents are read again."),
     BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents are read again."),
     BulkJob.Action.DELETE: gettext_lazy("{count} of {total} documents were deleted."),
@@ -84,7 +85,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         paginator.count = totals.documents  # counted already
     page = paginator.get_page(request.GET.get("page"))
     shown = queries.with_chunk_count(Document.objects.filter(pk__in=page.object_list))
-    page.object_list = list(view.order(shown))
+    page.object_list = list(view.order(shown))  # type: ignore[arg-type]
     context = _base_context(request, base) | {
         "page": page,
         "words": view.words,
