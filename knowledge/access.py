@@ -13,7 +13,7 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Membership, Picture
 
 Actor = AbstractBaseUser | AnonymousUser
 M = TypeVar("M", bound=Model)
@@ -113,6 +113,11 @@ def get_editable_document(user: Actor, pk: int) -> Document:
     allowed = editable(user).filter(pk=document.knowledge_base_id).exists()
     _require(allowed, _("Only its owner and editors can change these documents."))
     return document
+
+
+def get_bulk_job(user: Actor, pk: int) -> BulkJob:
+    """Return a bulk job in a knowledge base that the user may read, or raise `Http404`."""
+    return _get(BulkJob.objects.filter(knowledge_base__in=readable(user)).defer("document_ids"), pk)
 
 
 def get_chunk(user: Actor, pk: int) -> Chunk:

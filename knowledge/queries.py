@@ -146,6 +146,9 @@ def status(document: Document) -> dict[str, Any]:
             for item in document.attachments.all()
         ],
         "attached_to": [item.mail_id for item in document.carried_by.all()],
+        "knowledge_base": document.knowledge_base_id,
+        "tags": document.tags,
+        "metadata": document.metadata,
         "url": reverse("api-document", args=[document.pk]),
     }
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -24,6 +24,7 @@ from knowledge.access import Actor, key
 from knowledge.explanations import explain
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
+from knowledge.labels import clean_metadata, clean_tags
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
@@ -144,21 +145,22 @@ def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
 
 
 def add_document(
-    knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = ""
+    knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = "", **fields: Any
 ) -> AddedDocument:
     """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
 
     `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
     retried when it had failed or been cancelled. Under another name such a document is read as what it is called now,
-    and counts as new. Raises `UploadRefused` also for a format that can't be read here.
+    and counts as new. Raises `UploadRefused` also for a format that can't be read here. `fields` are further ones of a
+    new document: its clean `tags` and `metadata`.
     """
     check_size(filename, file.size or 0)
     check_format(filename, file)
     digest, called = _digest(file), _called(filename, folder)
     there = knowledge_base.documents.filter(sha256=digest).first()
     if there is None:
-        document = Document(knowledge_base=knowledge_base, uploaded_by_id=user.pk, sha256=digest, **called)
+        document = Document(knowledge_base=knowledge_base, uploaded_by_id=user.pk, sha256=digest, **called, **fields)
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
@@ -282,8 +284,21 @@ def reingest_document(document: Document) -> bool:
 
     What it holds stays searchable until the new passages take its place.
     """
+    return reingest_documents([document.pk])
+
+
+def reingest_documents(pks: Iterable[int]) -> bool:
+    """Queue those of some documents anew that are finished and have a file; return whether there were any."""
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
-    return _queue_anew(Document.objects.filter(pk=document.pk, status__in=finished))
+    return _queue_anew(Document.objects.filter(pk__in=pks, status__in=finished))
+
+
+def label(document: Document, tags: Iterable[str], metadata: Mapping[str, Any]) -> None:
+    """Give a document tags and fields in place of those it had; raises `LabelError`."""
+    document.tags, document.metadata = clean_tags(tags), clean_metadata(metadata)
+    with transaction.atomic():
+        document.save(update_fields=["tags", "metadata", "updated_at"])
+        indexer().relabelled([document.knowledge_base_id])
 
 
 @transaction.atomic

@@ -22,7 +22,7 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
-from knowledge.models import Chunk, Document, KnowledgeBase, Picture
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
@@ -55,6 +55,7 @@ class World:
     link: ShareLink
     assistant: Assistant
     rehearsal: Rehearsal
+    job: BulkJob
 
 
 def make_world(owner: User, member: User) -> World:
@@ -81,9 +82,10 @@ def make_world(owner: User, member: User) -> World:
     owner.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
+    job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal,
+        assistant, rehearsal, job,
     )  # fmt: skip
 
 
@@ -110,6 +112,10 @@ def base(world: World) -> dict[str, Any]:
 
 def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
+
+
+def bulk_job(world: World) -> dict[str, Any]:
+    return {"pk": world.job.pk}
 
 
 def document(world: World) -> dict[str, Any]:
@@ -222,6 +228,9 @@ MATRIX: dict[str, Ids] = {
     "revoke-token": token,
     "knowledge-base": base,
     "knowledge-base-upload": base,
+    "knowledge-base-bulk": base,
+    "bulk-job": bulk_job,
+    "document-labels": document,
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
@@ -241,6 +250,8 @@ MATRIX: dict[str, Ids] = {
     "api-members": base,
     "api-member": member,
     "api-documents": base,
+    "api-documents-bulk": base,
+    "api-bulk-job": bulk_job,
     "api-document": document,
     "api-document-chunks": document,
     "api-document-file": document,
