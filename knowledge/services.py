@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
@@ -44,7 +45,7 @@ _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 class Refused(Exception):
     """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
 
-    Codes: name_taken, unknown_user, is_owner.
+    Codes: name_taken, unknown_user, unknown_group, is_owner.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -132,6 +133,23 @@ def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membe
         knowledge_base=knowledge_base, user_id=user.pk, defaults={"role": role}
     )
     return membership
+
+
+def set_group(knowledge_base: KnowledgeBase, name: str, role: str) -> Membership:
+    """Share with the group of this name, or change its role; raises `Refused("unknown_group")`."""
+    group = Group.objects.filter(name=name.strip()).first()
+    if group is None:
+        raise Refused("unknown_group", _("There is no group called “{name}”.").format(name=name.strip()))
+    membership, _created = Membership.objects.update_or_create(
+        knowledge_base=knowledge_base, group=group, defaults={"role": role}
+    )
+    return membership
+
+
+def remove_group(knowledge_base: KnowledgeBase, group_id: int) -> bool:
+    """Stop sharing with a group; return whether it was shared with it."""
+    deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, group_id=group_id).delete()
+    return bool(deleted)
 
 
 def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:

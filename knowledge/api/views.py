@@ -91,7 +91,8 @@ class MemberList(generics.ListCreateAPIView[Membership]):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members by name."""
-        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        people = queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        return people.filter(user__isnull=False)
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Share with a user by name, or change their role; permission is checked before the data."""

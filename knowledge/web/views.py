@@ -36,9 +36,12 @@ def knowledge(request: HttpRequest) -> HttpResponse:
             return redirect("knowledge-base", made.pk)
     bases = list(queries.knowledge_bases(request.user))
     mine = [base for base in bases if base.owner_id == request.user.pk]
-    shared = [base for base in bases if base.owner_id != request.user.pk]
+    shared = [base for base in bases if base.owner_id != request.user.pk and base.is_at_hand]
+    others = [base for base in bases if base.owner_id != request.user.pk and not base.is_at_hand]
     status = 422 if form.errors else 200
-    return render(request, "knowledge/list.html", {"mine": mine, "shared": shared, "form": form}, status=status)
+    return render(
+        request, "knowledge/list.html", {"mine": mine, "shared": shared, "others": others, "form": form}, status=status
+    )
 
 
 @login_required
@@ -174,4 +177,4 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
     role = queries.role_of(request.user, base)
-    return {"base": base, "role": role, "can_edit": role in ("owner", "editor"), "is_owner": role == "owner"}
+    return {"base": base, "role": role, "can_edit": role != "viewer", "is_owner": role in ("owner", "curator")}
