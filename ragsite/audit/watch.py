@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -95,10 +95,9 @@ def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any,
     if what is None or not has_request():
         return
     if pk_set is None:  # all go
-        field = next(
-            f for f in instance._meta.get_fields() if getattr(f, "related_model", None) is model and f.many_to_many
-        )
-        pk_set = getattr(instance, field.get_accessor_name() if reverse else field.name).values_list("pk", flat=True)
+        own = "permissions" if isinstance(instance, Group) else "user_permissions"
+        field = {Group: "groups", Permission: own}.get(model, "user_set")
+        pk_set = getattr(instance, field).values_list("pk", flat=True)
     names = sorted(str(each) for each in model._base_manager.filter(pk__in=list(pk_set)))
     if names:
         kind = "people" if model is User else "groups" if model is Group else "permissions"
