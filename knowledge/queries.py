@@ -115,7 +115,7 @@ def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
 def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
     """Return the groups and then the people with whom a base is shared, by name; of groups their active `people`."""
     within = User.groups.through.objects.filter(group=OuterRef("group_id"), user__is_active=True)
-    people = within.order_by().values("group").annotate(n=Count("*")).values("n")
+    people = within.order_by().values("group").annotate(n=Count("*")).values("n")  # type: ignore[misc]
     return (
         knowledge_base.memberships.select_related("user", "group")
         .annotate(people=Coalesce(Subquery(people, output_field=IntegerField()), 0))

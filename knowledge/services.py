@@ -14,7 +14,7 @@ from django.contrib.auth.models import Group
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_q.conf import Conf
@@ -28,6 +28,7 @@ from knowledge.ingestion import claims, passages
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.limits import use
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -55,7 +56,7 @@ class Refused(Exception):
 
 
 class UploadRefused(Refused):
-    """A file that is not taken in. Codes: too_large (413), unsupported and missing_tool (415), no_file."""
+    """A file that is not taken in. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +228,11 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
         is_attachment=True,
         **_called(name, mail.path),
     )
-    if not _insert(document, file):
+    try:
+        inserted = _insert(document, file)
+    except UploadRefused:
+        raise ParseError("too_large.storage") from None
+    if not inserted:
         return there.get()
     written.append(str(document.file.name))
     return document
@@ -423,14 +428,35 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
     document.file.save(document.original_filename, file, save=False)
     try:
         with transaction.atomic():
+            _take_room(document)
             document.save()
             wake_worker()
+    except UploadRefused:
+        default_storage.delete(str(document.file.name))
+        raise
     except IntegrityError as error:
         default_storage.delete(str(document.file.name))
         if "document_bytes_unique_per_base" not in str(error):
             raise
         return False
     return True
+
+
+def _take_room(document: Document) -> None:
+    """Raise `UploadRefused("storage_full")` where a new document is more than the base's owner may store."""
+    owner = document.knowledge_base.owner_id
+    limit = use.allowed(owner).storage
+    if limit is None:
+        return
+    use.hold_storage(owner)
+    taken = Document.objects.filter(knowledge_base__owner_id=owner).aggregate(size=Sum("size"))["size"] or 0
+    if taken + document.size > limit:
+        message = _(
+            "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
+            "are taken. Delete some, or ask an administrator of this site for more."
+        )
+        shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
+        raise UploadRefused("storage_full", message.format(name=document.original_filename, **shown))
 
 
 def _digest(file: "File[bytes]") -> str:

@@ -32,7 +32,7 @@ from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
 from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
-_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413, "storage_full": 413}
 _STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 
@@ -164,12 +164,14 @@ class DocumentList(generics.ListAPIView[Document]):
         for upload in uploads:
             _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
             _accept(lambda upload=upload: services.check_format(upload.name or "", upload))
-        added = [
-            services.add_document(
-                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
-            )
-            for upload in uploads
-        ]
+        added = _accept(
+            lambda: [
+                services.add_document(
+                    base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
+                )
+                for upload in uploads
+            ]
+        )
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
 

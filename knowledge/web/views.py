@@ -34,7 +34,7 @@ def knowledge(request: HttpRequest) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             return redirect("knowledge-base", made.pk)
-    bases = list(queries.knowledge_bases(request.user))
+    bases: list[Any] = list(queries.knowledge_bases(request.user))
     mine = [base for base in bases if base.owner_id == request.user.pk]
     shared = [base for base in bases if base.owner_id != request.user.pk and base.is_at_hand]
     others = [base for base in bases if base.owner_id != request.user.pk and not base.is_at_hand]
@@ -82,7 +82,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
-            code = 413 if refusal.code == "too_large" else 415
+            code = 413 if refusal.code in ("too_large", "storage_full") else 415
             rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})

@@ -101,4 +101,5 @@ def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any,
     names = sorted(str(each) for each in model._base_manager.filter(pk__in=list(pk_set)))
     if names:
         kind = "people" if model is User else "groups" if model is Group else "permissions"
-        record(Action.ACCOUNT if isinstance(instance, User) else Action.GROUP, instance, what=what, **{kind: names})
+        of = Action.ACCOUNT if isinstance(instance, User) else Action.GROUP
+        record(of, instance, what=what, kind=kind, names=told)

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from conversations.turn_store import TurnRefused
@@ -76,3 +77,12 @@ def test_sharing_is_recorded(owner: User, colleague: User, as_owner: Client) -> 
     as_owner.post(f"/knowledge/{base.pk}/members/{colleague.pk}/remove/")
     actions = list(AuditEntry.objects.filter(actor=owner).order_by("pk").values_list("action", flat=True))
     assert actions[-2:] == ["shared", "unshared"]
+
+
+def test_storage_of_the_owner_is_limited_by_the_api(owner: User, as_owner: Client) -> None:
+    base = factories.make_knowledge_base(owner)
+    Limit.objects.create(user=owner, storage_mb=1)
+    file = SimpleUploadedFile("big.txt", b"words " * 200_000)
+    response = as_owner.post(f"/api/knowledge-bases/{base.pk}/documents", {"file": file})
+    assert response.status_code == 413 and response.json()["code"] == "storage_full"
+    assert not base.documents.exists()
