@@ -32,7 +32,7 @@ def follow(get_response: Answer) -> Answer:
         async def answer_async(request: HttpRequest) -> HttpResponse:
             token = _request.set(request)
             try:
-                return await get_response(request)  # type: ignore[no-any-return,misc]
+                return await get_response(request)  # type: ignore[no-any-return]
             finally:
                 _request.reset(token)
 

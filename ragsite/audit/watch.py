@@ -102,4 +102,4 @@ def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any,
     if names:
         kind = "people" if model is User else "groups" if model is Group else "permissions"
         of = Action.ACCOUNT if isinstance(instance, User) else Action.GROUP
-        record(of, instance, what=what, kind=kind, names=told)
+        record(of, instance, what=what, kind=kind, names=names)

@@ -86,3 +86,11 @@ def test_storage_of_the_owner_is_limited_by_the_api(owner: User, as_owner: Clien
     response = as_owner.post(f"/api/knowledge-bases/{base.pk}/documents", {"file": file})
     assert response.status_code == 413 and response.json()["code"] == "storage_full"
     assert not base.documents.exists()
+
+
+def test_who_comes_into_a_group_in_the_administration_is_recorded(owner: User, as_staff: Client) -> None:
+    group = Group.objects.create(name="Readers")
+    data = {"username": "owner", "is_active": "on", "groups": [group.pk], "date_joined_0": "2026-01-01"}
+    as_staff.post(f"/admin/auth/user/{owner.pk}/change/", data | {"date_joined_1": "00:00:00"})
+    entry = AuditEntry.objects.get(actor__username="staff", details__kind="groups")
+    assert entry.object_name == "owner" and entry.details["names"] == ["Readers"]
