@@ -73,7 +73,7 @@ class KnowledgeBase(models.Model):
 
 
 class Membership(models.Model):
-    """A person with whom a knowledge base is shared."""
+    """A person or a group with whom a knowledge base is shared; who comes by several has the highest role of them."""
 
     class Role(models.TextChoices):
         """A viewer asks and reads; an editor also adds and removes documents."""
@@ -82,22 +82,43 @@ class Membership(models.Model):
         EDITOR = "editor", _("Editor")
 
     knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("person"),
+    )
+    group = models.ForeignKey(
+        "auth.Group",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("group"),
+    )
     role = models.CharField(_("role"), max_length=10, choices=Role.choices, default=Role.VIEWER)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """One role per person and base."""
+        """One role per person or group and base."""
 
         verbose_name = _("membership")
         verbose_name_plural = _("memberships")
         constraints = [
             models.UniqueConstraint(fields=["knowledge_base", "user"], name="one_membership_per_user"),
+            models.UniqueConstraint(fields=["knowledge_base", "group"], name="one_membership_per_group"),
+            models.CheckConstraint(
+                condition=Q(user__isnull=True) ^ Q(group__isnull=True),
+                name="membership_of_user_or_group",
+                violation_error_message=_("Name either a person or a group."),
+            ),
             models.CheckConstraint(condition=Q(role__in=["viewer", "editor"]), name="membership_role"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} · {self.knowledge_base} · {self.role}"
+        return f"{self.user or self.group} · {self.knowledge_base} · {self.role}"
 
 
 def document_path(document: "Document", filename: str) -> str:

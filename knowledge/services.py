@@ -10,10 +10,11 @@ from pathlib import PurePath
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_q.conf import Conf
@@ -28,6 +29,7 @@ from knowledge.labels import clean_metadata, clean_tags
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.limits import use
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -45,7 +47,7 @@ _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 class Refused(Exception):
     """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
 
-    Codes: name_taken, unknown_user, is_owner.
+    Codes: name_taken, unknown_user, unknown_group, is_owner.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -55,7 +57,7 @@ class Refused(Exception):
 
 
 class UploadRefused(Refused):
-    """A file that is not taken in. Codes: too_large (413), unsupported and missing_tool (415), no_file."""
+    """A file that is not taken in. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,23 @@ def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membe
     return membership
 
 
+def set_group(knowledge_base: KnowledgeBase, name: str, role: str) -> Membership:
+    """Share with the group of this name, or change its role; raises `Refused("unknown_group")`."""
+    group = Group.objects.filter(name=name.strip()).first()
+    if group is None:
+        raise Refused("unknown_group", _("There is no group called “{name}”.").format(name=name.strip()))
+    membership, _created = Membership.objects.update_or_create(
+        knowledge_base=knowledge_base, group=group, defaults={"role": role}
+    )
+    return membership
+
+
+def remove_group(knowledge_base: KnowledgeBase, group_id: int) -> bool:
+    """Stop sharing with a group; return whether it was shared with it."""
+    deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, group_id=group_id).delete()
+    return bool(deleted)
+
+
 def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
     """Stop sharing with a user; return whether it was shared with them."""
     deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, user_id=user_id).delete()
@@ -211,7 +230,11 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
         is_attachment=True,
         **_called(name, mail.path),
     )
-    if not _insert(document, file):
+    try:
+        inserted = _insert(document, file)
+    except UploadRefused:
+        raise ParseError("too_large.storage") from None
+    if not inserted:
         return there.get()
     written.append(str(document.file.name))
     return document
@@ -420,14 +443,35 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
     document.file.save(document.original_filename, file, save=False)
     try:
         with transaction.atomic():
+            _take_room(document)
             document.save()
             wake_worker()
+    except UploadRefused:
+        default_storage.delete(str(document.file.name))
+        raise
     except IntegrityError as error:
         default_storage.delete(str(document.file.name))
         if "document_bytes_unique_per_base" not in str(error):
             raise
         return False
     return True
+
+
+def _take_room(document: Document) -> None:
+    """Raise `UploadRefused("storage_full")` where a new document is more than the base's owner may store."""
+    owner = document.knowledge_base.owner_id
+    limit = use.allowed(owner).storage
+    if limit is None:
+        return
+    use.hold_storage(owner)
+    taken = Document.objects.filter(knowledge_base__owner_id=owner).aggregate(size=Sum("size"))["size"] or 0
+    if taken + document.size > limit:
+        message = _(
+            "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
+            "are taken. Delete some, or ask an administrator of this site for more."
+        )
+        shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
+        raise UploadRefused("storage_full", message.format(name=document.original_filename, **shown))
 
 
 def _digest(file: "File[bytes]") -> str:

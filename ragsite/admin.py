@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.admin_base import ModelAdmin, RecordAdmin
-from ragsite.models import ApiToken, SettingChange
+from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
@@ -70,3 +70,25 @@ class AuthenticatorAdmin(ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: a second factor is taken away, not edited."""
         return False
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(RecordAdmin):
+    """Who did what, when and from where."""
+
+    list_display = ["at", "actor_name", "action", "object_type", "object_name", "details", "address"]
+    list_filter = ["action", "at"]
+    date_hierarchy = "at"
+    search_fields = ["actor_name", "object_name", "address"]
+    fields = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
+    show_full_result_count = False
+
+
+@admin.register(Limit)
+class LimitAdmin(ModelAdmin):
+    """What people and groups may use."""
+
+    list_display = ["__str__", "user", "group", "questions_per_day", "tokens_per_month", "storage_mb"]
+    list_select_related = ["user", "group"]
+    search_fields = ["user__username", "group__name"]
+    autocomplete_fields = ["user", "group"]

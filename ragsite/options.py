@@ -184,6 +184,36 @@ OCR_MAX_PAGES = env.integer(
     live="site",
 )
 
+env.section(_("People"))
+QUESTIONS_PER_DAY = env.optional_integer(
+    "QUESTIONS_PER_DAY",
+    (1, None),
+    _("questions that a person may ask a day, where neither they nor their groups have a limit of their own"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+TOKENS_PER_MONTH = env.optional_integer(
+    "TOKENS_PER_MONTH",
+    (1, None),
+    _("tokens that models may read and write for a person a month; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+STORAGE_MB = env.optional_integer(
+    "STORAGE_MB",
+    (1, None),
+    _("MB of documents in the knowledge bases that a person owns; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+AUDIT_DAYS = env.integer(
+    "AUDIT_DAYS",
+    365,
+    (0, 36_500),
+    _("days for which the audit log is kept; `0` keeps it for good"),
+    live="site",
+)
+
 env.section(_("Language model"))
 LLM_BASE_URL = env.url(
     "LLM_BASE_URL", _HTTP, _("address of the endpoint, up to and including `/v1`; unset, answers are quoted")

@@ -39,7 +39,7 @@ from ragsite.api.base import ApiErrorSerializer, Conflict, Refused, validated
 from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
-_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413, "storage_full": 413}
 _STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 
@@ -98,7 +98,8 @@ class MemberList(generics.ListCreateAPIView[Membership]):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members by name."""
-        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        people = queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        return people.filter(user__isnull=False)
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Share with a user by name, or change their role; permission is checked before the data."""
@@ -177,12 +178,14 @@ class DocumentList(generics.ListAPIView[Document]):
         for upload in uploads:
             _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
             _accept(lambda upload=upload: services.check_format(upload.name or "", upload))
-        added = [
-            services.add_document(
-                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder, **labels
-            )
-            for upload in uploads
-        ]
+        added = _accept(
+            lambda: [
+                services.add_document(
+                    base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder, **labels
+                )
+                for upload in uploads
+            ]
+        )
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
 

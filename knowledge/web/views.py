@@ -64,11 +64,14 @@ def knowledge(request: HttpRequest) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             return redirect("knowledge-base", made.pk)
-    bases = list(queries.knowledge_bases(request.user))
+    bases: list[Any] = list(queries.knowledge_bases(request.user))
     mine = [base for base in bases if base.owner_id == request.user.pk]
-    shared = [base for base in bases if base.owner_id != request.user.pk]
+    shared = [base for base in bases if base.owner_id != request.user.pk and base.is_at_hand]
+    others = [base for base in bases if base.owner_id != request.user.pk and not base.is_at_hand]
     status = 422 if form.errors else 200
-    return render(request, "knowledge/list.html", {"mine": mine, "shared": shared, "form": form}, status=status)
+    return render(
+        request, "knowledge/list.html", {"mine": mine, "shared": shared, "others": others, "form": form}, status=status
+    )
 
 
 @login_required
@@ -200,7 +203,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
-            code = 413 if refusal.code == "too_large" else 415
+            code = 413 if refusal.code in ("too_large", "storage_full") else 415
             rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
@@ -295,4 +298,4 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
     role = queries.role_of(request.user, base)
-    return {"base": base, "role": role, "can_edit": role in ("owner", "editor"), "is_owner": role == "owner"}
+    return {"base": base, "role": role, "can_edit": role != "viewer", "is_owner": role in ("owner", "curator")}
