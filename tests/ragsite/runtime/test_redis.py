@@ -22,7 +22,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from ragsite.accounts import lockout
-from ragsite.runtime import channel_layer, redis_cache
+from ragsite.runtime.redis_backends import channel_layer, redis_cache
 from ragsite.runtime.redis_backends.channel_layer import RedisLayer
 from tests.redis_server import RedisServer
 from tests.site import ROOT
