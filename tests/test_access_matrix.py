@@ -234,6 +234,7 @@ MATRIX: dict[str, Ids] = {
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
+    "knowledge-base-group-remove": lambda world: {"pk": world.base.pk, "group_id": 1},
     "knowledge-base-delete": base,
     "document": document,
     "document-row": document,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import Group
 from django.utils.translation import gettext_lazy as _
 
 from knowledge import queries
@@ -50,4 +51,11 @@ class MemberForm(forms.Form):
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
+    role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)
+
+
+class GroupForm(forms.Form):
+    """Sharing a base with all people of a group."""
+
+    group = forms.ModelChoiceField(Group.objects.order_by("name"), label=_("Group"), to_field_name="name")
     role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)

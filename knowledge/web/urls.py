@@ -14,6 +14,7 @@ urlpatterns = [
     path("<int:pk>/settings/", views.knowledge_base_settings, name="knowledge-base-settings"),
     path("<int:pk>/members/", views.members, name="knowledge-base-members"),
     path("<int:pk>/members/<int:user_id>/remove/", views.remove_member, name="knowledge-base-member-remove"),
+    path("<int:pk>/groups/<int:group_id>/remove/", views.remove_group, name="knowledge-base-group-remove"),
     path("<int:pk>/delete/", views.delete_knowledge_base, name="knowledge-base-delete"),
     path("documents/<int:pk>/", document_views.document, name="document"),
     path("documents/<int:pk>/row/", document_views.row, name="document-row"),

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import Group
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
@@ -23,7 +24,7 @@ from knowledge.many import bulk
 from knowledge.many.table import KINDS, Totals, View
 from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
-from knowledge.web.forms import KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
+from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 
 PER_PAGE = 50
 _STATES = {
@@ -243,18 +244,26 @@ def knowledge_base_settings(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def members(request: HttpRequest, pk: int) -> HttpResponse:
-    """Share a base with people, or change their role."""
+    """Share a base with people and groups, or change their role."""
     base = access.get_owned_knowledge_base(request.user, pk)
-    form = MemberForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    to_group = "group" in request.POST
+    form = MemberForm(None if to_group else request.POST or None)
+    group_form = GroupForm(request.POST if to_group else None, auto_id="group_%s")
+    sent = group_form if to_group else form
+    if request.method == "POST" and sent.is_valid():
+        name, role = sent.cleaned_data["group" if to_group else "username"], sent.cleaned_data["role"]
         try:
-            services.set_member(base, form.cleaned_data["username"], form.cleaned_data["role"])
+            if to_group:
+                services.set_group(base, name.name, role)
+            else:
+                services.set_member(base, name, role)
         except services.Refused as refusal:
-            form.add_error("username", refusal.message)
+            sent.add_error("group" if to_group else "username", refusal.message)
         else:
             return redirect("knowledge-base-members", base.pk)
     context = _base_context(request, base) | {"form": form, "members": queries.members(base)}
-    return render(request, "knowledge/members.html", context, status=422 if form.errors else 200)
+    context["group_form"] = group_form if Group.objects.exists() else None
+    return render(request, "knowledge/members.html", context, status=422 if sent.errors else 200)
 
 
 @login_required
@@ -262,6 +271,14 @@ def members(request: HttpRequest, pk: int) -> HttpResponse:
 def remove_member(request: HttpRequest, pk: int, user_id: int) -> HttpResponse:
     """Stop sharing with someone."""
     services.remove_member(access.get_owned_knowledge_base(request.user, pk), user_id)
+    return redirect("knowledge-base-members", pk)
+
+
+@login_required
+@require_POST
+def remove_group(request: HttpRequest, pk: int, group_id: int) -> HttpResponse:
+    """Stop sharing with a group."""
+    services.remove_group(access.get_owned_knowledge_base(request.user, pk), group_id)
     return redirect("knowledge-base-members", pk)
 
 

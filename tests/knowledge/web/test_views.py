@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -168,6 +168,26 @@ def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBa
     assert "Nobody here is called “ghost”." in unknown.content.decode()
     as_owner.post(url("knowledge-base-member-remove", base.pk, stranger.pk))
     assert not base.memberships.filter(user=stranger).exists()
+
+
+def test_a_group_is_shared_with_by_its_people_and_removed(
+    as_owner: Client, as_stranger: Client, base: KnowledgeBase, stranger: User
+) -> None:
+    address = url("knowledge-base-members", base.pk)
+    assert "group_role" not in as_owner.get(address).content.decode()  # no groups, no form
+    group = Group.objects.create(name="Support")
+    stranger.groups.add(group)
+    assert as_owner.post(address, {"group": "Nobody", "role": "viewer"}).status_code == 422
+    assert as_stranger.get(url("knowledge-base", base.pk)).status_code == 404
+    assert as_owner.post(address, {"group": "Support", "role": "viewer"}).status_code == 302
+    assert "Support" in as_owner.get(address).content.decode()
+    assert as_stranger.get(url("knowledge-base", base.pk)).status_code == 200
+    as_owner.post(address, {"group": "Support", "role": "editor"})
+    assert base.memberships.get(group=group).role == "editor"
+    remove = url("knowledge-base-group-remove", base.pk, group.pk)
+    assert as_stranger.post(remove).status_code == 403
+    as_owner.post(remove)
+    assert as_stranger.get(url("knowledge-base", base.pk)).status_code == 404
 
 
 def test_deleting_a_base_asks_first(as_owner: Client, base: KnowledgeBase) -> None:
