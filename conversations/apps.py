@@ -19,9 +19,17 @@ class ConversationsConfig(AppConfig):
 
         from conversations import checks, schedules  # noqa: F401
         from conversations.assistants.choice import keep_default
+        from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
         from conversations.prompts.versions import keep_defaults
         from ragsite.accounts import stream_auth
-        from ragsite.models import ApiToken
+        from ragsite.audit import watch
+        from ragsite.models import ApiToken, AuditEntry
+
+        action = AuditEntry.Action
+        watch.model(PromptTemplate, action.PROMPT)
+        watch.model(ModelProfile, action.MODEL)
+        watch.model(Assistant, action.ASSISTANT)
+        watch.model(AssistantVersion, action.ASSISTANT)
 
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts.templates")
         post_migrate.connect(keep_default, sender=self, dispatch_uid="conversations.assistants")
@@ -29,4 +37,5 @@ class ConversationsConfig(AppConfig):
         user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
             changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")
+        post_save.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
         post_delete.connect(stream_auth.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")

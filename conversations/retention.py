@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conversations import turn_store
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from ragsite.audit import log
 from ragsite.site_settings.config import config, refresh
 
 # Turns or chats that are removed in one transaction.
@@ -31,6 +32,7 @@ class Removed:
     traces: int = 0
     logs: int = 0
     sign_ins: int = 0
+    audit: int = 0
 
 
 def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
@@ -70,6 +72,8 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
     removed.logs = logs.count() if dry_run else logs.update(stream_log=[], heartbeat_at=None)
     sign_ins = Session.objects.filter(expire_date__lt=now)
     removed.sign_ins = sign_ins.count() if dry_run else sign_ins.delete()[0]
+    entries = log.expired()
+    removed.audit = entries.count() if dry_run else entries.delete()[0]
     return removed
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Func, JSONField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,6 +20,7 @@ from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from conversations.turn_tree import TurnTree
 from knowledge.models import Chunk, Document
+from ragsite.limits import use
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.site_settings.config import config
 
@@ -32,10 +33,12 @@ FARTHEST_AHEAD = 10_000
 class TurnRefused(Exception):
     """A turn is not started. `code` is a stable slug; the message is for the person."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, wait: int | None = None) -> None:
+        """`wait` is in seconds, after which it can be asked; None where nobody knows."""
         super().__init__(message)
         self.code = code
         self.message = message
+        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +123,10 @@ def _open_turn(
     assistant_version_id: int | None,
 ) -> Started:
     """Open a turn. Turns of one owner are opened one at a time, so that two tabs can't pass the limit together."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [0x7261, session.owner_id % 2**31])
+    try:
+        use.begin_question(session.owner_id)
+    except use.LimitReached as reached:
+        raise TurnRefused(reached.code, reached.message, reached.wait) from None
     running = Message.objects.filter(
         turn__session__owner_id=session.owner_id,
         status=Message.Status.STREAMING,

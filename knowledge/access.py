@@ -1,5 +1,8 @@
 """Access to knowledge bases and documents: the one place that pages, API, WebSockets and commands use.
 
+A base is somebody's own, shared with them by name or with a group that they are in, or open to the site. Who curates
+(`ragsite.accounts.roles`) reads, edits, sets up, shares and deletes every base.
+
 A stranger gets `Http404`, whether the thing exists or not; a person who may read but not change gets
 `PermissionDenied`, since the thing is no secret to them.
 """
@@ -7,25 +10,34 @@ A stranger gets `Http404`, whether the thing exists or not; a person who may rea
 from collections.abc import Collection
 from typing import TypeVar
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Permission, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Membership, Picture
+from ragsite.accounts.roles import CURATE
 
 Actor = AbstractBaseUser | AnonymousUser
 M = TypeVar("M", bound=Model)
 
 
 def readable(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases that the user may read: own, shared with them, or open to the site."""
+    """Return the knowledge bases that the user may read: those at hand, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(
-        Q(owner_id=user.pk) | Q(visibility=KnowledgeBase.Visibility.SITE) | Exists(_memberships(user))
-    )
+    return KnowledgeBase.objects.filter(_at_hand(user) | Exists(_curating(user)))
+
+
+def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
+    """Return the knowledge bases that are meant where the user names none: own, shared with them, or open to the site.
+
+    Who curates reads others, too, but doesn't search other people's private bases unasked.
+    """
+    if not _is_person(user):
+        return KnowledgeBase.objects.none()
+    return KnowledgeBase.objects.filter(_at_hand(user))
 
 
 def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
@@ -48,15 +60,31 @@ def editable(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases whose documents the user may add and remove."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    editor = _memberships(user).filter(role=Membership.Role.EDITOR)
-    return KnowledgeBase.objects.filter(Q(owner_id=user.pk) | Exists(editor))
+    editor = memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
+    return KnowledgeBase.objects.filter(Q(owner_id=user.pk) | Q(pk__in=editor) | Exists(_curating(user)))
 
 
 def owned(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases that are the user's own: theirs to set up, share and delete."""
+    """Return the knowledge bases that the user may set up, share and delete: their own, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(owner_id=user.pk)
+    return KnowledgeBase.objects.filter(Q(owner_id=user.pk) | Exists(_curating(user)))
+
+
+def memberships(user: Actor) -> QuerySet[Membership]:
+    """Return what is shared with the user by name, or with a group that they are in."""
+    groups = User.groups.through.objects.filter(user_id=key(user)).values("group_id")
+    return Membership.objects.filter(Q(user_id=key(user)) | Q(group_id__in=groups))
+
+
+def curates(user: Actor) -> bool:
+    """Tell whether the user manages every knowledge base."""
+    return _is_person(user) and _curating(user).exists()
+
+
+def curators() -> QuerySet[User]:
+    """Return the people who manage every knowledge base: curators and administrators."""
+    return User.objects.filter(_curates(), is_active=True)
 
 
 def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
@@ -64,8 +92,14 @@ def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
     people = User.objects.filter(is_active=True)
     if knowledge_base.visibility == KnowledgeBase.Visibility.SITE:
         return people
-    members = knowledge_base.memberships.values("user_id")
-    return people.filter(Q(pk=knowledge_base.owner_id) | Q(pk__in=members))
+    shared = knowledge_base.memberships.all()
+    in_groups = User.groups.through.objects.filter(group_id__in=shared.values("group_id"))
+    return people.filter(
+        Q(pk=knowledge_base.owner_id)
+        | Q(pk__in=shared.filter(user__isnull=False).values("user_id"))
+        | Q(pk__in=in_groups.values("user_id"))
+        | _curates()
+    )
 
 
 def readable_documents(user: Actor) -> QuerySet[Document]:
@@ -96,9 +130,9 @@ def get_editable_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
 
 
 def get_owned_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
-    """Return a knowledge base of the user's own; `Http404`, or `PermissionDenied` for other readers."""
+    """Return a knowledge base that is the user's to set up; `Http404`, or `PermissionDenied` for other readers."""
     knowledge_base = get_knowledge_base(user, pk)
-    _require(knowledge_base.owner_id == user.pk, _("Only its owner can do this."))
+    _require(knowledge_base.owner_id == user.pk or curates(user), _("Only its owner can do this."))
     return knowledge_base
 
 
@@ -113,6 +147,11 @@ def get_editable_document(user: Actor, pk: int) -> Document:
     allowed = editable(user).filter(pk=document.knowledge_base_id).exists()
     _require(allowed, _("Only its owner and editors can change these documents."))
     return document
+
+
+def get_bulk_job(user: Actor, pk: int) -> BulkJob:
+    """Return a bulk job in a knowledge base that the user may read, or raise `Http404`."""
+    return _get(BulkJob.objects.filter(knowledge_base__in=readable(user)).defer("document_ids"), pk)
 
 
 def get_chunk(user: Actor, pk: int) -> Chunk:
@@ -134,8 +173,24 @@ def _is_person(user: Actor) -> bool:
     return user.is_authenticated and bool(getattr(user, "is_active", False))
 
 
-def _memberships(user: Actor) -> QuerySet[Membership]:
-    return Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=key(user))
+def _at_hand(user: Actor) -> Q:
+    shared = memberships(user).values("knowledge_base_id")
+    return Q(owner_id=user.pk) | Q(visibility=KnowledgeBase.Visibility.SITE) | Q(pk__in=shared)
+
+
+def _curating(user: Actor) -> QuerySet[User]:
+    return curators().filter(pk=key(user))
+
+
+def _curates() -> Q:
+    """Return the condition that a person curates: asked of the database, since flags may be older than the request."""
+    app, codename = CURATE.split(".")
+    permission = Permission.objects.filter(content_type__app_label=app, codename=codename)
+    return (
+        Q(is_superuser=True)
+        | Exists(permission.filter(user=OuterRef("pk")))
+        | Exists(permission.filter(group__user=OuterRef("pk")))
+    )
 
 
 def _get(queryset: QuerySet[M], pk: int) -> M:

@@ -35,7 +35,7 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
 
     model = Membership
     extra = 0
-    autocomplete_fields = ["user"]
+    autocomplete_fields = ["user", "group"]
 
 
 @admin.register(KnowledgeBase)
@@ -178,8 +178,8 @@ class PictureAdmin(ReadOnly):
 class MembershipAdmin(admin.ModelAdmin[Membership]):
     """Who may read or edit which base."""
 
-    list_display = ["knowledge_base", "user", "role", "created_at"]
+    list_display = ["knowledge_base", "user", "group", "role", "created_at"]
     list_filter = ["role"]
-    search_fields = ["knowledge_base__name", "user__username"]
-    autocomplete_fields = ["knowledge_base", "user"]
-    list_select_related = ["knowledge_base", "user"]
+    search_fields = ["knowledge_base__name", "user__username", "group__name"]
+    autocomplete_fields = ["knowledge_base", "user", "group"]
+    list_select_related = ["knowledge_base", "user", "group"]

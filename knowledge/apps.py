@@ -17,6 +17,13 @@ class KnowledgeConfig(AppConfig):
 
         from knowledge import checks, indexer  # noqa: F401
         from knowledge.ingestion import schedules
+        from knowledge.models import KnowledgeBase, Membership
+        from ragsite.audit import watch
+        from ragsite.models import AuditEntry
+
+        action = AuditEntry.Action
+        watch.model(Membership, action.SHARED, removed=action.UNSHARED)
+        watch.model(KnowledgeBase, action.VISIBILITY, only=("visibility",), added=False, removed=action.DELETED)
 
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.ingestion.schedules")
         post_spawn.connect(schedules.worker_started, dispatch_uid="knowledge.worker_started")

@@ -72,6 +72,7 @@ SENTENCES: dict[str, Promise] = {
     "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
     "too_large.picture": _("The picture has too many pixels to be opened."),
     "too_large.attachment": _("It is larger than the %(limit)s MB that this site takes."),
+    "too_large.storage": _("The owner of this knowledge base may store no more."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(

@@ -33,6 +33,18 @@ class Indexer(Protocol):
     def remove(self, document_ids: list[int]) -> None:
         """Remove documents whose chunks are about to be deleted; called inside the transaction that deletes them."""
 
+    def move(self, document_ids: list[int], knowledge_base_id: int) -> None:
+        """Have documents found in another base, without reading or embedding them anew.
+
+        Called inside the transaction that moves them, which holds their rows, once they are that base's.
+        """
+
+    def relabelled(self, knowledge_base_ids: list[int]) -> None:
+        """Note that tags or fields of documents changed, so that no kept result of a search stands for them."""
+
+    def passages(self, knowledge_base_id: int) -> int:
+        """Return how many passages of a base are found by their words, without counting them."""
+
 
 def indexer() -> Indexer:
     """Return the site's indexer; raises `ImportError` if there is none."""

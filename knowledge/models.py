@@ -5,12 +5,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.explanations import explain
+from knowledge.labels import LONGEST_TAG
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import check_name
 
@@ -71,7 +73,7 @@ class KnowledgeBase(models.Model):
 
 
 class Membership(models.Model):
-    """A person with whom a knowledge base is shared."""
+    """A person or a group with whom a knowledge base is shared; who comes by several has the highest role of them."""
 
     class Role(models.TextChoices):
         """A viewer asks and reads; an editor also adds and removes documents."""
@@ -80,22 +82,43 @@ class Membership(models.Model):
         EDITOR = "editor", _("Editor")
 
     knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("person"),
+    )
+    group = models.ForeignKey(
+        "auth.Group",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("group"),
+    )
     role = models.CharField(_("role"), max_length=10, choices=Role.choices, default=Role.VIEWER)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """One role per person and base."""
+        """One role per person or group and base."""
 
         verbose_name = _("membership")
         verbose_name_plural = _("memberships")
         constraints = [
             models.UniqueConstraint(fields=["knowledge_base", "user"], name="one_membership_per_user"),
+            models.UniqueConstraint(fields=["knowledge_base", "group"], name="one_membership_per_group"),
+            models.CheckConstraint(
+                condition=Q(user__isnull=True) ^ Q(group__isnull=True),
+                name="membership_of_user_or_group",
+                violation_error_message=_("Name either a person or a group."),
+            ),
             models.CheckConstraint(condition=Q(role__in=["viewer", "editor"]), name="membership_role"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} · {self.knowledge_base} · {self.role}"
+        return f"{self.user or self.group} · {self.knowledge_base} · {self.role}"
 
 
 def document_path(document: "Document", filename: str) -> str:
@@ -165,6 +188,9 @@ class Document(models.Model):
     reads_scans = models.BooleanField(default=False)
     language = models.CharField(_("language"), max_length=10, blank=True)
     source_url = models.URLField(_("source"), max_length=2000, blank=True)
+    # What people say of it, see `labels`: {"name": text, number or boolean} beside the tags.
+    tags = ArrayField(models.CharField(max_length=LONGEST_TAG), verbose_name=_("tags"), default=list, blank=True)
+    metadata = models.JSONField(_("fields"), default=dict, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -193,6 +219,8 @@ class Document(models.Model):
         indexes = [
             models.Index(fields=["knowledge_base", "-created_at", "-id"]),
             models.Index(fields=["status", "heartbeat_at"]),
+            GinIndex(fields=["tags"], name="document_tags", fastupdate=False),
+            GinIndex(fields=["metadata"], name="document_metadata", opclasses=["jsonb_path_ops"], fastupdate=False),
         ]
 
     def __str__(self) -> str:
@@ -359,3 +387,64 @@ class Chunk(models.Model):
         """What is indexed and embedded: headings, the lead and the content."""
         parts: list[Any] = [self.heading, self.lead, self.content]
         return "\n".join(part for part in parts if part)
+
+
+class BulkJob(models.Model):
+    """One thing done to many documents of a base, batch by batch: see `many.bulk`."""
+
+    class Action(models.TextChoices):
+        """What is done to each of them."""
+
+        RETRY = "retry", _("Retry")
+        REINGEST = "reingest", _("Read again")
+        DELETE = "delete", _("Delete")
+        MOVE = "move", _("Move")
+        TAG = "tag", _("Tag")
+        UNTAG = "untag", _("Untag")
+        DESCRIBE = "describe", _("Set fields")
+
+    class Status(models.TextChoices):
+        """`queued → running → done`, or failed where it could not go on."""
+
+        QUEUED = "queued", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    UNFINISHED = (Status.QUEUED, Status.RUNNING)
+
+    knowledge_base = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, related_name="bulk_jobs")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    action = models.CharField(_("action"), max_length=10, choices=Action.choices)
+    target = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, null=True, related_name="+")
+    tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    # Of the documents, as they were chosen; the first `done` of them are dealt with.
+    document_ids = ArrayField(models.BigIntegerField(), default=list)
+    total = models.PositiveIntegerField()
+    done = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    # {code: {"count": number, "names": the first of them}} of those that stay as they were, or that more is to tell of.
+    told = models.JSONField(default=dict, blank=True)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
+    error = models.TextField(_("error"), blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """The newest first."""
+
+        verbose_name = _("bulk job")
+        verbose_name_plural = _("bulk jobs")
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["status", "heartbeat_at"])]
+        constraints = [models.CheckConstraint(condition=Q(done__lte=F("total")), name="bulk_job_done_within_total")]
+
+    def __str__(self) -> str:
+        return f"{self.knowledge_base_id}: {self.action} {self.total}"
+
+    @property
+    def percent(self) -> int:
+        """How much of it is done."""
+        return 100 * self.done // self.total if self.total else 100

@@ -8,8 +8,22 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.db.models import Case, CharField, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -68,16 +82,19 @@ STAGES: dict[str, Promise] = {
 def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the readable bases by name, each with `document_count`, `unfinished_count`, `failed_count` and `role`.
 
-    `role` is "owner", "editor" or "viewer".
+    `role` is the highest that the user has: "owner", "curator", "editor" or "viewer". `is_at_hand` is false for those
+    that are a curator's to manage though nobody shared them with them.
     """
-    bases = access.readable(user)
-    membership = Membership.objects.filter(knowledge_base=OuterRef("pk"), user_id=access.key(user)).values("role")
-    return bases.annotate(
+    edited = access.memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
+    return access.readable(user).annotate(
         role=Case(
             When(owner_id=user.pk, then=Value("owner")),
-            default=Coalesce(Subquery(membership), Value("viewer")),
+            When(Exists(access.curators().filter(pk=access.key(user))), then=Value("curator")),
+            When(pk__in=edited, then=Value("editor")),
+            default=Value("viewer"),
             output_field=CharField(),
-        )
+        ),
+        is_at_hand=Exists(access.at_hand(user).filter(pk=OuterRef("pk")).order_by()),
     ).select_related("owner").annotate(
         document_count=count_of(Document.objects.all(), "knowledge_base"),
         unfinished_count=count_of(Document.objects.filter(status__in=Document.UNFINISHED), "knowledge_base"),
@@ -86,16 +103,24 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
 
 
 def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
-    """Return what a user who may read a base is to it: "owner", "editor" or "viewer"."""
+    """Return the highest that a user who may read a base is to it: "owner", "curator", "editor" or "viewer"."""
     if knowledge_base.owner_id == user.pk:
         return "owner"
-    editor = knowledge_base.memberships.filter(user_id=access.key(user), role=Membership.Role.EDITOR).exists()
-    return "editor" if editor else "viewer"
+    if access.curates(user):
+        return "curator"
+    editor = access.memberships(user).filter(knowledge_base=knowledge_base, role=Membership.Role.EDITOR)
+    return "editor" if editor.exists() else "viewer"
 
 
 def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
-    """Return the people with whom a base is shared, by name."""
-    return knowledge_base.memberships.select_related("user").order_by("user__username")
+    """Return the groups and then the people with whom a base is shared, by name; of groups their active `people`."""
+    within = User.groups.through.objects.filter(group=OuterRef("group_id"), user__is_active=True)
+    people = within.order_by().values("group").annotate(n=Count("*")).values("n")  # type: ignore[misc]
+    return (
+        knowledge_base.memberships.select_related("user", "group")
+        .annotate(people=Coalesce(Subquery(people, output_field=IntegerField()), 0))
+        .order_by("group__name", "user__username")
+    )
 
 
 def count_of(rows: QuerySet[Any], owner: str) -> Coalesce:
@@ -146,6 +171,9 @@ def status(document: Document) -> dict[str, Any]:
             for item in document.attachments.all()
         ],
         "attached_to": [item.mail_id for item in document.carried_by.all()],
+        "knowledge_base": document.knowledge_base_id,
+        "tags": document.tags,
+        "metadata": document.metadata,
         "url": reverse("api-document", args=[document.pk]),
     }
 

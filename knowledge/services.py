@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -10,10 +10,11 @@ from pathlib import PurePath
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_q.conf import Conf
@@ -24,9 +25,11 @@ from knowledge.access import Actor, key
 from knowledge.explanations import explain
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, passages
+from knowledge.labels import clean_metadata, clean_tags
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.limits import use
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -44,7 +47,7 @@ _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 class Refused(Exception):
     """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
 
-    Codes: name_taken, unknown_user, is_owner.
+    Codes: name_taken, unknown_user, unknown_group, is_owner.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -54,7 +57,7 @@ class Refused(Exception):
 
 
 class UploadRefused(Refused):
-    """A file that is not taken in. Codes: too_large (413), unsupported and missing_tool (415), no_file."""
+    """A file that is not taken in. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,23 @@ def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membe
     return membership
 
 
+def set_group(knowledge_base: KnowledgeBase, name: str, role: str) -> Membership:
+    """Share with the group of this name, or change its role; raises `Refused("unknown_group")`."""
+    group = Group.objects.filter(name=name.strip()).first()
+    if group is None:
+        raise Refused("unknown_group", _("There is no group called “{name}”.").format(name=name.strip()))
+    membership, _created = Membership.objects.update_or_create(
+        knowledge_base=knowledge_base, group=group, defaults={"role": role}
+    )
+    return membership
+
+
+def remove_group(knowledge_base: KnowledgeBase, group_id: int) -> bool:
+    """Stop sharing with a group; return whether it was shared with it."""
+    deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, group_id=group_id).delete()
+    return bool(deleted)
+
+
 def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
     """Stop sharing with a user; return whether it was shared with them."""
     deleted, _by_model = Membership.objects.filter(knowledge_base=knowledge_base, user_id=user_id).delete()
@@ -144,21 +164,22 @@ def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
 
 
 def add_document(
-    knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = ""
+    knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = "", **fields: Any
 ) -> AddedDocument:
     """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
 
     `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
     The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
     retried when it had failed or been cancelled. Under another name such a document is read as what it is called now,
-    and counts as new. Raises `UploadRefused` also for a format that can't be read here.
+    and counts as new. Raises `UploadRefused` also for a format that can't be read here. `fields` are further ones of a
+    new document: its clean `tags` and `metadata`.
     """
     check_size(filename, file.size or 0)
     check_format(filename, file)
     digest, called = _digest(file), _called(filename, folder)
     there = knowledge_base.documents.filter(sha256=digest).first()
     if there is None:
-        document = Document(knowledge_base=knowledge_base, uploaded_by_id=user.pk, sha256=digest, **called)
+        document = Document(knowledge_base=knowledge_base, uploaded_by_id=user.pk, sha256=digest, **called, **fields)
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
@@ -209,7 +230,11 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
         is_attachment=True,
         **_called(name, mail.path),
     )
-    if not _insert(document, file):
+    try:
+        inserted = _insert(document, file)
+    except UploadRefused:
+        raise ParseError("too_large.storage") from None
+    if not inserted:
         return there.get()
     written.append(str(document.file.name))
     return document
@@ -282,8 +307,21 @@ def reingest_document(document: Document) -> bool:
 
     What it holds stays searchable until the new passages take its place.
     """
+    return reingest_documents([document.pk])
+
+
+def reingest_documents(pks: Iterable[int]) -> bool:
+    """Queue those of some documents anew that are finished and have a file; return whether there were any."""
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
-    return _queue_anew(Document.objects.filter(pk=document.pk, status__in=finished))
+    return _queue_anew(Document.objects.filter(pk__in=pks, status__in=finished))
+
+
+def label(document: Document, tags: Iterable[str], metadata: Mapping[str, Any]) -> None:
+    """Give a document tags and fields in place of those it had; raises `LabelError`."""
+    document.tags, document.metadata = clean_tags(tags), clean_metadata(metadata)
+    with transaction.atomic():
+        document.save(update_fields=["tags", "metadata", "updated_at"])
+        indexer().relabelled([document.knowledge_base_id])
 
 
 @transaction.atomic
@@ -405,14 +443,35 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
     document.file.save(document.original_filename, file, save=False)
     try:
         with transaction.atomic():
+            _take_room(document)
             document.save()
             wake_worker()
+    except UploadRefused:
+        default_storage.delete(str(document.file.name))
+        raise
     except IntegrityError as error:
         default_storage.delete(str(document.file.name))
         if "document_bytes_unique_per_base" not in str(error):
             raise
         return False
     return True
+
+
+def _take_room(document: Document) -> None:
+    """Raise `UploadRefused("storage_full")` where a new document is more than the base's owner may store."""
+    owner = document.knowledge_base.owner_id
+    limit = use.allowed(owner).storage
+    if limit is None:
+        return
+    use.hold_storage(owner)
+    taken = Document.objects.filter(knowledge_base__owner_id=owner).aggregate(size=Sum("size"))["size"] or 0
+    if taken + document.size > limit:
+        message = _(
+            "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
+            "are taken. Delete some, or ask an administrator of this site for more."
+        )
+        shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
+        raise UploadRefused("storage_full", message.format(name=document.original_filename, **shown))
 
 
 def _digest(file: "File[bytes]") -> str:

@@ -2,18 +2,24 @@
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from ragsite.accounts.forms import AdminSignInForm
 from ragsite.admin_base import ModelAdmin, RecordAdmin
-from ragsite.models import ApiToken, SettingChange
+from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
 admin.site.index_title = _("Overview")
-admin.site.login_form = AdminSignInForm
+
+# What allauth keeps is looked after on its own pages; of secrets and sessions the admin shows nothing.
+for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, UserSession, Authenticator):
+    admin.site.unregister(model)
 
 
 @admin.register(ApiToken)
@@ -44,3 +50,45 @@ class SettingChangeAdmin(RecordAdmin):
     list_filter = ["changed_at"]
     search_fields = ["name", "username"]
     fields = ["changed_at", "name", "before", "after", "username"]
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(ModelAdmin):
+    """Second factors; deleting those of someone who has lost them lets them in by the password alone."""
+
+    list_display = ["user", "type", "created_at", "last_used_at"]
+    list_filter = ["type", "created_at"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+    fields = ["user", "type", "created_at", "last_used_at"]
+    readonly_fields = ["user", "type", "created_at", "last_used_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: people set up their own."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: a second factor is taken away, not edited."""
+        return False
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(RecordAdmin):
+    """Who did what, when and from where."""
+
+    list_display = ["at", "actor_name", "action", "object_type", "object_name", "details", "address"]
+    list_filter = ["action", "at"]
+    date_hierarchy = "at"
+    search_fields = ["actor_name", "object_name", "address"]
+    fields = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
+    show_full_result_count = False
+
+
+@admin.register(Limit)
+class LimitAdmin(ModelAdmin):
+    """What people and groups may use."""
+
+    list_display = ["__str__", "user", "group", "questions_per_day", "tokens_per_month", "storage_mb"]
+    list_select_related = ["user", "group"]
+    search_fields = ["user__username", "group__name"]
+    autocomplete_fields = ["user", "group"]

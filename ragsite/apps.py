@@ -9,5 +9,15 @@ class RagsiteConfig(AppConfig):
     name = "ragsite"
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks; hear of who comes through the provider; tell the audit log of what happens."""
+        from allauth.account.signals import user_logged_in
+
+        from ragsite.accounts.adapters import take_groups
+        from ragsite.audit import watch
+        from ragsite.models import ApiToken, AuditEntry, Limit
         from ragsite.runtime import checks  # noqa: F401
+
+        user_logged_in.connect(take_groups, dispatch_uid="ragsite.accounts.groups")
+        watch.people()
+        watch.model(Limit, AuditEntry.Action.LIMIT)
+        watch.model(ApiToken, AuditEntry.Action.TOKEN, ignored=("last_used_at",))

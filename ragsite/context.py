@@ -1,5 +1,6 @@
 """What every template may use."""
 
+from django.conf import settings
 from django.http import HttpRequest
 
 from ragsite.site_settings.config import config
@@ -9,4 +10,9 @@ SITE_NAME = "Ragsite"
 
 def site(request: HttpRequest) -> dict[str, object]:
     """Return the site's own variables."""
-    return {"site_name": SITE_NAME, "max_upload_mb": config.MAX_UPLOAD_MB}
+    return {
+        "site_name": SITE_NAME,
+        "max_upload_mb": config.MAX_UPLOAD_MB,
+        "mail_is_sent": bool(settings.EMAIL_HOST),
+        "sign_up_open": config.SIGN_UP == "open",
+    }

@@ -1,12 +1,14 @@
-"""API tokens: named, per user, revocable, and only their hash is kept; and what administrators set."""
+"""API tokens: named, per user, revocable, and only their hash is kept; and what administrators set and look at."""
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from ragsite.audit.models import AuditEntry
+from ragsite.limits.models import Limit, Usage
 from ragsite.site_settings.models import SettingChange, SiteSetting
 
-__all__ = ["ApiToken", "SettingChange", "SiteSetting"]
+__all__ = ["ApiToken", "AuditEntry", "Limit", "SettingChange", "SiteSetting", "Usage"]
 
 
 class ApiToken(models.Model):

@@ -19,6 +19,12 @@ env.section("The site", shown=False)
 DATA_DIR = env.path(
     "RAGSITE_DATA_DIR", BASE_DIR / ".data", "database, documents and secrets; the same as `--data-dir`", "`.data`"
 )
+STATIC_DIR = env.path(
+    "RAGSITE_STATIC_DIR",
+    DATA_DIR / "static",
+    "scripts and styles as served, made anew whenever they change",
+    "`static` in the data folder",
+)
 DEMO_PASSWORD = env.secret("RAGSITE_DEMO_PASSWORD", "password of `demo`, made on the first start", "generated")
 SECRET_KEY = env.secret(
     "RAGSITE_SECRET_KEY", "signs sessions, encrypts stored keys", "kept in the data folder"
@@ -85,6 +91,58 @@ DATABASE_THREADS = env.integer(
     "database threads of a web process, each with a connection; requests that are answered at once have up to 32 more",
 )
 
+env.section(
+    "People",
+    before=(
+        "Nobody makes an account by themselves unless `RAGSITE_SIGN_UP` is `open`; [operate.md](operate.md#people) "
+        "tells of mail and signing in through a provider."
+    ),
+    shown=False,
+)
+SIGN_UP = env.choice(
+    "RAGSITE_SIGN_UP",
+    "closed",
+    ("closed", "open"),
+    _("who may make an account: administrators alone, for others (`closed`), or everyone who comes (`open`)"),
+    live="site",
+)
+EMAIL_HOST = env.text(
+    "EMAIL_HOST",
+    "",
+    "server that mail is sent by; takes `RAGSITE_PUBLIC_URL` too, of which links in mail are made",
+    "none",
+)
+EMAIL_PORT = env.integer("EMAIL_PORT", 587, (1, 65_535), "its port")
+EMAIL_SECURITY = env.choice(
+    "EMAIL_SECURITY", "starttls", ("starttls", "tls", "none"), "`starttls`, `tls` (from the first byte on) or `none`"
+)
+EMAIL_HOST_USER = env.text("EMAIL_USER", "", "who signs in to it, and the password")
+EMAIL_HOST_PASSWORD = env.secret("EMAIL_PASSWORD")
+EMAIL_FROM = env.text("EMAIL_FROM", "", "who mail is from, as `Ragsite <ask@example.com>`", "`EMAIL_USER`")
+OIDC_SERVER_URL = env.url(
+    "OIDC_SERVER_URL", _HTTP, "the OpenID Connect provider, without `/.well-known/openid-configuration`"
+)
+OIDC_CLIENT_ID = env.text("OIDC_CLIENT_ID", "", "what the provider knows this site by, and the secret")
+OIDC_CLIENT_SECRET = env.secret("OIDC_CLIENT_SECRET")
+OIDC_NAME = env.text("OIDC_NAME", "", "what the provider is called on the page for signing in", "its host name")
+OIDC_SIGN_UP = env.boolean(
+    "OIDC_SIGN_UP",
+    False,
+    "whether everyone whom the provider knows gets an account; else only who has one or is invited",
+)
+OIDC_LINK_BY_EMAIL = env.boolean(
+    "OIDC_LINK_BY_EMAIL",
+    True,
+    "whether an account is found by its e-mail address, where the provider says that this is verified",
+)
+OIDC_GROUPS_CLAIM = env.text(
+    "OIDC_GROUPS_CLAIM",
+    "",
+    "the claim that names a person's groups, such as `groups`: with each sign-in their groups become those of them "
+    "that this site has",
+    "groups are kept by hand",
+)
+
 env.section(_("Documents"), shown=False)
 MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), _("largest file, in MB"), live="site")
 MAX_DOCUMENT_PAGES = env.integer(
@@ -123,6 +181,36 @@ OCR_MAX_PAGES = env.integer(
     400,
     (1, None),
     _("scanned pages of a document that are read; one with more keeps the rest unread"),
+    live="site",
+)
+
+env.section(_("People"))
+QUESTIONS_PER_DAY = env.optional_integer(
+    "QUESTIONS_PER_DAY",
+    (1, None),
+    _("questions that a person may ask a day, where neither they nor their groups have a limit of their own"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+TOKENS_PER_MONTH = env.optional_integer(
+    "TOKENS_PER_MONTH",
+    (1, None),
+    _("tokens that models may read and write for a person a month; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+STORAGE_MB = env.optional_integer(
+    "STORAGE_MB",
+    (1, None),
+    _("MB of documents in the knowledge bases that a person owns; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+AUDIT_DAYS = env.integer(
+    "AUDIT_DAYS",
+    365,
+    (0, 36_500),
+    _("days for which the audit log is kept; `0` keeps it for good"),
     live="site",
 )
 

@@ -5,6 +5,7 @@ other module knows an environment variable.
 """
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 import django_stubs_ext
@@ -41,6 +42,12 @@ INSTALLED_APPS = [
     "rest_framework",
     "servestatic",
     "template_partials",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "ragsite.apps.RagsiteConfig",
     "knowledge.apps.KnowledgeConfig",
     "retrieval.apps.RetrievalConfig",
@@ -59,9 +66,11 @@ MIDDLEWARE = [
     "ragsite.api.uploads.keep_names",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "ragsite.audit.log.follow",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 TEMPLATES = [
@@ -128,8 +137,15 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [options.BASE_DIR / "static"]
-# Files are served straight from the apps, so that nothing has to be collected before a start.
-SERVESTATIC_USE_FINDERS = True
+STATIC_ROOT = options.STATIC_DIR
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "ragsite.runtime.static_files.SiteStaticFilesStorage",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
+    },
+}
+SERVESTATIC_USE_FINDERS = options.DEBUG
 SERVESTATIC_MAX_AGE = 0 if options.DEBUG else 3600
 
 # Memberships of groups end with the sockets that hold them; the seconds are for those that were lost.
@@ -181,6 +197,68 @@ Q_CLUSTER = {
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if options.EMAIL_HOST else 'dummy'}.EmailBackend"
+EMAIL_USE_TLS, EMAIL_USE_SSL = options.EMAIL_SECURITY == "starttls", options.EMAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = options.EMAIL_FROM or options.EMAIL_HOST_USER
+if options.EMAIL_HOST and not (DEFAULT_FROM_EMAIL and options.PUBLIC_URL):
+    raise ImproperlyConfigured("EMAIL_HOST is set; it takes EMAIL_FROM (or EMAIL_USER) and RAGSITE_PUBLIC_URL too.")
+
+ACCOUNT_ADAPTER = "ragsite.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_FORMS = {"login": "ragsite.accounts.forms.SignInForm", "signup": "ragsite.accounts.forms.SignUpForm"}
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_CHANGE_EMAIL = True
+# Without mail nothing can be verified, and nobody is told by mail what a page may not say.
+ACCOUNT_EMAIL_VERIFICATION = "optional" if options.EMAIL_HOST else "none"
+ACCOUNT_PREVENT_ENUMERATION = bool(options.EMAIL_HOST)
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(options.EMAIL_HOST)
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+# Guesses at secrets meet the pauses of `ragsite.accounts.lockout`; what is left here bounds the mail that is sent.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reauthenticate": None, "change_password": None}
+
+MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "ragsite.accounts.forms.CodeForm",
+    "reauthenticate": "ragsite.accounts.forms.CodeAgainForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_TOLERANCE = 1
+# Browsers know passkeys on localhost, and else over TLS alone.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not options.BEHIND_TLS
+
+USERSESSIONS_ADAPTER = "ragsite.accounts.adapters.SessionsAdapter"
+
+SOCIALACCOUNT_ADAPTER = "ragsite.accounts.adapters.ProviderAdapter"
+# The address of a form may not lead elsewhere (see `form-action` below), so that a link has to.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if options.OIDC_SERVER_URL:
+    if not (options.OIDC_CLIENT_ID and options.OIDC_CLIENT_SECRET):
+        raise ImproperlyConfigured("OIDC_SERVER_URL is set; it takes OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too.")
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "provider",
+                "name": options.OIDC_NAME or urlsplit(options.OIDC_SERVER_URL).hostname,
+                "client_id": options.OIDC_CLIENT_ID,
+                "secret": options.OIDC_CLIENT_SECRET,
+                "settings": {
+                    "server_url": options.OIDC_SERVER_URL,
+                    "email_authentication": options.OIDC_LINK_BY_EMAIL,
+                },
+            }
+        ],
+    }
 
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [options.BASE_DIR / "locale"]
@@ -198,6 +276,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = options.BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "ragsite.views.csrf_failure"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if options.BEHIND_TLS else None
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -1,23 +1,12 @@
 """The site's addresses."""
 
-from typing import Any
-
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from ragsite import views
-from ragsite.accounts.forms import SignInForm, telling_pauses
-from ragsite.context import SITE_NAME
 from ragsite.runtime import health
-
-# Django's view would name the site after its host.
-_LOGIN: dict[str, Any] = {
-    "redirect_authenticated_user": True,
-    "extra_context": {"site_name": SITE_NAME},
-    "authentication_form": SignInForm,
-}
 
 handler400 = "ragsite.views.bad_request"
 handler404 = "ragsite.views.not_found"
@@ -26,15 +15,14 @@ handler500 = "ragsite.views.server_error"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("login/", telling_pauses(auth_views.LoginView.as_view(**_LOGIN)), name="login"),
-    path("logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("", include("ragsite.accounts.urls")),
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),
     path("account/theme/", views.set_theme, name="set-theme"),
     path("account/tokens/", views.add_token, name="add-token"),
     path("account/tokens/<int:pk>/revoke/", views.revoke_token, name="revoke-token"),
     path("i18n/", include("django.conf.urls.i18n")),
-    path("admin/login/", telling_pauses(admin.site.login)),
+    path("admin/login/", secure_admin_login(admin.site.login)),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.web.urls")),

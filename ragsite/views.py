@@ -1,7 +1,9 @@
 """Pages about the person who is signed in: password, tokens, look; and what is answered when something fails."""
 
 import sys
+from urllib.parse import quote
 
+from allauth.account.signals import password_changed
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -20,7 +22,8 @@ from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
-from ragsite.accounts.forms import ChangePasswordForm, telling_pauses
+from ragsite.accounts.forms import ChangePasswordForm
+from ragsite.accounts.pauses import telling_pauses
 from ragsite.accounts.tokens import create_token
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken
@@ -76,7 +79,9 @@ def change_password(request: HttpRequest) -> HttpResponse:
     form = ChangePasswordForm(request, request.POST)
     if not form.is_valid():
         return _page(request, password_form=form, status=422)
-    update_session_auth_hash(request, form.save())
+    user = form.save()
+    update_session_auth_hash(request, user)
+    password_changed.send(sender=User, request=request, user=user)
     messages.success(request, _("Your password is changed."))
     return redirect("account")
 
@@ -127,6 +132,16 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         body = {"detail": _("The request is larger than this site takes."), "code": "too_large"}
         return JsonResponse(body, status=413)
     return JsonResponse({"detail": _("The request can't be read."), "code": "bad_request"}, status=400)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer for a form that has expired: a page, a message where a part of one asked, or an error to programs."""
+    words = _("This page has expired. Load it again, then repeat what you did.")
+    if is_api(request.path):
+        return JsonResponse({"detail": words, "code": "csrf_failed"}, status=403)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
+    return HttpResponse(render_to_string("403_csrf.html", request=request), status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -44,7 +44,7 @@ class SearchView(APIView):
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         if (named := wanted.get("knowledge_bases")) is None:
-            bases = sorted(access.readable(request.user).values_list("pk", flat=True))
+            bases = sorted(access.at_hand(request.user).values_list("pk", flat=True))
         else:
             bases = access.readable_ids(request.user, named)
         documents = access.readable_document_ids(request.user, wanted.get("documents", []))

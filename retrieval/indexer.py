@@ -33,3 +33,21 @@ class Indexer:
         from retrieval.engine import index
 
         index.delete(document_ids)
+
+    def move(self, document_ids: list[int], knowledge_base_id: int) -> None:
+        """Give documents' entries and vectors to another base."""
+        from retrieval.engine import index
+
+        index.move(document_ids, knowledge_base_id)
+
+    def relabelled(self, knowledge_base_ids: list[int]) -> None:
+        """Change the state of the bases' index, which kept results are kept under."""
+        from retrieval.engine import index
+
+        index.touch(knowledge_base_ids)
+
+    def passages(self, knowledge_base_id: int) -> int:
+        """Return the N of BM25."""
+        from retrieval.models import CorpusSize
+
+        return CorpusSize.objects.filter(pk=knowledge_base_id).values_list("chunks", flat=True).first() or 0

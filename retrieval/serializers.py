@@ -5,6 +5,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from knowledge.api.fields import MetadataFilterField, TagsField
+from knowledge.labels import LabelFilter
 from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, TextField
 from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query
@@ -18,6 +20,8 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     query = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
     knowledge_bases = IdsField(required=False, help_text="All, when left out.")
     documents = IdsField(required=False, help_text="Of these, only what is in the knowledge bases. All, when left out.")
+    tags = TagsField(required=False, help_text="Only documents that have one of these tags.")
+    metadata = MetadataFilterField(required=False)
     k = IntegerField(min_value=1, max_value=100, required=False)
     mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
     vector_threshold = FloatField(
@@ -46,6 +50,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         wanted.pop("knowledge_bases", None)
         wanted["document_ids"] = document_ids
         wanted.pop("documents", None)
+        wanted["labels"] = LabelFilter.read(wanted.pop("tags", []), wanted.pop("metadata", None))
         k = wanted.pop("k", config.FUSED_K)
         options = RerankOptions.from_name(rerank, top_k=k) if rerank else RerankOptions.from_settings(top_k=k)
         given = {name: value for name, value in wanted.items() if value is not None}

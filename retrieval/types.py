@@ -6,6 +6,7 @@ from typing import Any, Literal
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.labels import LabelFilter
 from knowledge.models import Picture
 from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query, Ranking, Retriever, Source
@@ -39,8 +40,9 @@ class SearchOverloaded(SearchFailed):
 class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
-    `document_ids` narrow it to these of their documents; none means all. Thresholds are absolute: cosine similarity,
-    BM25 score; None is none. `vector_weight` is what vectors count beside words; None follows `reorder`.
+    `document_ids` narrow it to these of their documents, `labels` to those with some tags and fields; none means all.
+    Thresholds are absolute: cosine similarity, BM25 score; None is none. `vector_weight` is what vectors count
+    beside words; None follows `reorder`.
     `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
     in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
     rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so a request
@@ -61,6 +63,7 @@ class SearchRequest:
     rerank: RerankOptions | None = None
     merge_neighbours: bool = False
     document_ids: tuple[int, ...] = ()
+    labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     per_document: int | None = None
     ranking_query: str = ""
     fresh: bool = field(default=False, compare=False)

@@ -142,4 +142,7 @@ def _environment(added: dict[str, str]) -> dict[str, str]:
     ours = ("RAGSITE_", "LLM_", "EMBEDDING_", "DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     # Without a model at Ollama's usual port, whatever this machine runs.
-    return kept | {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"} | added
+    fixed = {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"}
+    if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
+        fixed["RAGSITE_STATIC_DIR"] = f"{folder}/static"  # collected once for all sites of a run
+    return kept | fixed | added

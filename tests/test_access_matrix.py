@@ -22,7 +22,7 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
-from knowledge.models import Chunk, Document, KnowledgeBase, Picture
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
@@ -55,6 +55,7 @@ class World:
     link: ShareLink
     assistant: Assistant
     rehearsal: Rehearsal
+    job: BulkJob
 
 
 def make_world(owner: User, member: User) -> World:
@@ -81,9 +82,10 @@ def make_world(owner: User, member: User) -> World:
     owner.user_permissions.add(Permission.objects.get(codename="change_assistant"))
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
+    job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal,
+        assistant, rehearsal, job,
     )  # fmt: skip
 
 
@@ -110,6 +112,10 @@ def base(world: World) -> dict[str, Any]:
 
 def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
+
+
+def bulk_job(world: World) -> dict[str, Any]:
+    return {"pk": world.job.pk}
 
 
 def document(world: World) -> dict[str, Any]:
@@ -200,7 +206,17 @@ def version(world: World) -> dict[str, Any]:
     return {"pk": world.assistant.pk, "number": 1}
 
 
+def nobodys_key(world: World) -> dict[str, Any]:
+    return {"pk": 1}
+
+
 MATRIX: dict[str, Ids] = {
+    "account_confirm_email": lambda world: {"key": "none"},
+    "account_reset_password_from_key": lambda world: {"uidb36": "1", "key": "none"},
+    "openid_connect_login": lambda world: {"provider_id": "none"},
+    "openid_connect_callback": lambda world: {"provider_id": "none"},
+    "mfa_remove_webauthn": nobodys_key,
+    "mfa_edit_webauthn": nobodys_key,
     "choose-assistant": session,
     "assistant": assistant,
     "rehearsal": rehearsal,
@@ -212,6 +228,9 @@ MATRIX: dict[str, Ids] = {
     "revoke-token": token,
     "knowledge-base": base,
     "knowledge-base-upload": base,
+    "knowledge-base-bulk": base,
+    "bulk-job": bulk_job,
+    "document-labels": document,
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
@@ -231,6 +250,8 @@ MATRIX: dict[str, Ids] = {
     "api-members": base,
     "api-member": member,
     "api-documents": base,
+    "api-documents-bulk": base,
+    "api-bulk-job": bulk_job,
     "api-document": document,
     "api-document-chunks": document,
     "api-document-file": document,
@@ -307,6 +328,12 @@ ELSEWHERE: dict[str, str] = {
 }
 # Routes that are there for strangers, with the reason.
 PUBLIC: dict[str, str] = {
+    "account_confirm_email": "whoever has the link; it is signed",
+    "account_reset_password_from_key": "whoever has the link; it is signed",
+    "openid_connect_login": "who isn't signed in yet",
+    "openid_connect_callback": "who isn't signed in yet",
+    "mfa_remove_webauthn": "the password is asked for first; see ragsite/accounts/test_sign_in.py",
+    "mfa_edit_webauthn": "likewise",
     "shared": "whoever has the link may read what was shared; see conversations/test_sharing.py for what that is",
 }
 SOCKETS: dict[str, Callable[[World], str]] = {

@@ -42,6 +42,8 @@ from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
 
 _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
+    "questions_used_up": status.HTTP_429_TOO_MANY_REQUESTS,
+    "tokens_used_up": status.HTTP_429_TOO_MANY_REQUESTS,
     "request_id_taken": status.HTTP_409_CONFLICT,
     "not_cut": status.HTTP_409_CONFLICT,
     "nothing_came": status.HTTP_409_CONFLICT,
@@ -60,7 +62,7 @@ class TurnNotBegun(Refused):
     def __init__(self, refusal: TurnRefused) -> None:
         super().__init__(refusal, _REFUSAL_STATUS)
         if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
-            self.wait = _WAIT_FOR_A_TURN  # sent as Retry-After
+            self.wait = refusal.wait or _WAIT_FOR_A_TURN  # sent as Retry-After
 
 
 _beginning: set[asyncio.Task[Started]] = set()

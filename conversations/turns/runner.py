@@ -23,6 +23,7 @@ from conversations.turns import broker, checkpoints, qa_log
 from conversations.turns.coalesce import Coalescer
 from conversations.turns.live_log import LiveLog
 from ragsite.db import is_away, retry_while_database_is_down
+from ragsite.limits import use
 from ragsite.runtime import logs
 
 logger = logging.getLogger(__name__)
@@ -264,3 +265,4 @@ class TurnRunner:
         new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
         turn_store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
         turn_store.finish(self.message_id, self.state.answer, new)
+        use.add_tokens(self.state.request.user_id, self.state.answer.usage)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.db import transaction
+
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.events import BlockEnd, DoneEvent, Event, FinalStatus
@@ -12,8 +14,10 @@ from conversations.history import PastTurn
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import Request, State
 from conversations.prompts import active
+from conversations.turn_store import TurnRefused
 from conversations.turns.lifecycle import pipeline, validated_question
 from ragsite.db import in_database
+from ragsite.limits import use
 
 
 async def answer(
@@ -66,6 +70,7 @@ async def answer(
         ms = round((time.perf_counter() - began) * 1000)
         answer_state = state.found.answer_state or None
         await send(DoneEvent(status=status, answer_state=answer_state, usage=told.usage, ms=ms, checks=told.checks))
+        await in_database(use.add_tokens, user.pk, told.usage)
         for work in state.later:
             await work()
     return state
@@ -74,6 +79,11 @@ async def answer(
 def _prepared(user: Any, request: Request, choices: Choices) -> tuple[str, Request]:
     """Return the name of the pipeline, and the request with what its assistant says; its setup is pinned."""
     chosen = choice.for_turn(user, None, choices)
+    try:
+        with transaction.atomic():
+            use.begin_question(user.pk)
+    except use.LimitReached as reached:
+        raise TurnRefused(reached.code, reached.message, reached.wait) from None
     return chosen.configuration.pipeline or "default", replace(
         request,
         knowledge_base_ids=chosen.configuration.knowledge_bases,

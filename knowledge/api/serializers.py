@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from knowledge import queries
-from knowledge.models import Attachment, Chunk, Document, KnowledgeBase, Membership
-from ragsite.api.fields import ModelSerializer, TextField
+from knowledge.api.fields import MetadataField, TagsField
+from knowledge.models import Attachment, BulkJob, Chunk, Document, KnowledgeBase, Membership
+from ragsite.api.fields import ChoiceField, IdsField, IntegerField, ModelSerializer, TextField
 
 
 class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
@@ -81,6 +83,9 @@ class DocumentSerializer(serializers.Serializer[Document]):
     chunks = serializers.IntegerField()
     attachments = AttachmentSerializer(many=True, help_text="The files that a mail carries, in its order.")
     attached_to = serializers.ListField(child=serializers.IntegerField(), help_text="The mails that carry it.")
+    knowledge_base = serializers.IntegerField()
+    tags = serializers.ListField(child=serializers.CharField())
+    metadata = MetadataField()
     url = serializers.CharField()
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
@@ -110,6 +115,51 @@ class UploadSerializer(serializers.Serializer[Any]):
     folder = serializers.CharField(
         required=False, allow_blank=True, help_text="Where the files lay whose names hold no path."
     )
+    tags = serializers.CharField(required=False, help_text="Of new documents, with commas between them.")
+    metadata = serializers.CharField(required=False, help_text="Fields of new documents, as a JSON object.")
+
+
+class LabelsSerializer(serializers.Serializer[Any]):
+    """What is to be said of a document; what is left out stays as it is."""
+
+    tags = TagsField(required=False, help_text="All of them, in place of those it has.")
+    metadata = MetadataField(required=False, help_text="All fields, in place of those it has.")
+
+
+class BulkSerializer(serializers.Serializer[Any]):
+    """What is to be done to which documents of a base: those named, or all that a filter finds."""
+
+    either = ("documents", "filter")
+
+    action = ChoiceField(choices=BulkJob.Action.choices)
+    documents = IdsField(required=False, max_length=10_000)
+    filter = serializers.DictField(
+        child=TextField(allow_blank=True, max_length=1000),
+        required=False,
+        help_text="As in the address of the page: `q`, `state`, `type`, `tag`, `folder`; {} is all.",
+    )
+    target = IntegerField(required=False, min_value=1, help_text="The knowledge base to move them to.")
+    tags = TagsField(required=False, help_text="To add, or to remove.")
+    metadata = serializers.DictField(required=False, help_text="Fields to set; null removes one.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse neither and both: a slip must not mean all of them."""
+        if ("documents" in attrs) == ("filter" in attrs):
+            raise serializers.ValidationError({"documents": [_("Name either documents or a filter.")]})
+        return attrs
+
+
+class BulkJobSerializer(serializers.ModelSerializer[BulkJob]):
+    """How far it is, and what came of it: how many were changed, and by a code those of which more is to tell."""
+
+    told = serializers.JSONField(read_only=True)
+
+    class Meta:
+        """What a program needs to wait for it."""
+
+        model = BulkJob
+        fields = ["id", "action", "status", "total", "done", "changed", "told", "error", "target", "created_at"]
+        read_only_fields = fields
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):

@@ -1,5 +1,6 @@
 """Knowledge bases, members and documents for programs."""
 
+import json
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,22 +18,28 @@ from rest_framework.views import APIView
 from knowledge import access, queries, services
 from knowledge.api.serializers import (
     AddedDocumentSerializer,
+    BulkJobSerializer,
+    BulkSerializer,
     ChunkSerializer,
     DocumentSerializer,
     FormatsSerializer,
     KnowledgeBaseSerializer,
+    LabelsSerializer,
     MembershipSerializer,
     UploadSerializer,
 )
 from knowledge.explanations import explain
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.labels import LabelError, clean_metadata, tags_in
+from knowledge.many import bulk
+from knowledge.many.table import View
+from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Membership
 from knowledge.parsing import registry
 from knowledge.web import files
-from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
+from ragsite.api.base import ApiErrorSerializer, Conflict, Refused, validated
 from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
-_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413}
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "too_large": 413, "storage_full": 413}
 _STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 
@@ -91,7 +98,8 @@ class MemberList(generics.ListCreateAPIView[Membership]):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members by name."""
-        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        people = queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
+        return people.filter(user__isnull=False)
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Share with a user by name, or change their role; permission is checked before the data."""
@@ -126,9 +134,10 @@ class DocumentList(generics.ListAPIView[Document]):
     parser_classes = [MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Document]:
-        """Newest first; `?q=` keeps those whose names hold the words, `?status=` those of a status."""
+        """Newest first, unless `?sort=` says otherwise; narrowed by the parameters of the page, or by a `?status=`."""
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
-        found = queries.search_documents(found, self.request.query_params.get("q", ""))
+        view = View.read(self.request.query_params.dict())
+        found = view.order(view.narrow(found))
         found = found.prefetch_related("attachments__document", "carried_by")
         wanted = self.request.query_params.get("status")
         if wanted is None:
@@ -141,6 +150,11 @@ class DocumentList(generics.ListAPIView[Document]):
         parameters=[
             OpenApiParameter("q", str, description="Words of titles, file names or folders."),
             OpenApiParameter("status", str, enum=_STATES),
+            OpenApiParameter("state", str, description="failed, working, cancelled or ready."),
+            OpenApiParameter("type", str, description="A format, such as pdf or word."),
+            OpenApiParameter("tag", str),
+            OpenApiParameter("folder", str, description="A folder, with those within it."),
+            OpenApiParameter("sort", str, description="added, name, size, pages or state; with - before, backwards."),
         ]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -158,19 +172,55 @@ class DocumentList(generics.ListAPIView[Document]):
         """
         base = access.get_editable_knowledge_base(request.user, pk)
         uploads, folder = request.FILES.getlist("file"), request.POST.get("folder", "")
+        labels = _labels(request)
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         for upload in uploads:
             _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
             _accept(lambda upload=upload: services.check_format(upload.name or "", upload))
-        added = [
-            services.add_document(
-                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder
-            )
-            for upload in uploads
-        ]
+        added = _accept(
+            lambda: [
+                services.add_document(
+                    base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder, **labels
+                )
+                for upload in uploads
+            ]
+        )
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class BulkJobs(APIView):
+    """One thing done to many documents."""
+
+    @extend_schema(request=BulkSerializer, responses={200: BulkJobSerializer, 202: BulkJobSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Do it, or queue it where they are many (202); ask for the job by its id until it is `done` or `failed`."""
+        base = access.get_editable_knowledge_base(request.user, pk)
+        given = validated(BulkSerializer(data=request.data))
+        target = access.get_editable_knowledge_base(request.user, given["target"]) if "target" in given else None
+        wanted = base.documents.all()
+        if "documents" in given:
+            wanted = wanted.filter(pk__in=given["documents"])
+        else:
+            wanted = View.read(given["filter"]).narrow(wanted)
+        ids = list(wanted.order_by().values_list("pk", flat=True))
+        asked = {name: given[name] for name in ("tags", "metadata") if name in given}
+        try:
+            job = _accept(lambda: bulk.start(request.user, base, given["action"], ids, target=target, **asked))
+        except LabelError as error:
+            raise ValidationError({"metadata": [str(error)]}) from None
+        unfinished = job.status in BulkJob.UNFINISHED
+        return Response(BulkJobSerializer(job).data, status=status.HTTP_202_ACCEPTED if unfinished else 200)
+
+
+class BulkJobDetail(APIView):
+    """How far a bulk job is."""
+
+    @extend_schema(responses=BulkJobSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Return it to who may read its knowledge base."""
+        return Response(BulkJobSerializer(access.get_bulk_job(request.user, pk)).data)
 
 
 class FormatList(APIView):
@@ -190,6 +240,14 @@ class DocumentDetail(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """Return status and progress."""
         return Response(queries.status(access.get_document(request.user, pk)))
+
+    @extend_schema(request=LabelsSerializer, responses=DocumentSerializer)
+    def patch(self, request: Request, pk: int) -> Response:
+        """Say something of it: tags and fields, by which a search can be narrowed."""
+        document = access.get_editable_document(request.user, pk)
+        given = validated(LabelsSerializer(data=request.data))
+        services.label(document, given.get("tags", document.tags), given.get("metadata", document.metadata))
+        return Response(queries.status(document))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
@@ -243,6 +301,16 @@ class Cancel(APIView):
         if not services.cancel_document(document):
             raise Conflict(_("This document is not being worked on."), code="not_running")
         return _state(document, status.HTTP_200_OK)
+
+
+def _labels(request: Request) -> dict[str, Any]:
+    """Return the tags and fields that a form gives new documents; raises `ValidationError`."""
+    try:
+        given = request.POST.get("metadata", "")
+        return {"tags": tags_in(request.POST.get("tags", "")), "metadata": clean_metadata(json.loads(given or "{}"))}
+    except ValueError as error:
+        message = str(error) if isinstance(error, LabelError) else _("The fields are no valid JSON.")
+        raise ValidationError({"metadata": [message]}) from None
 
 
 def _state(document: Document, code: int) -> Response:

@@ -8,6 +8,7 @@ from django_q.models import Schedule
 
 from knowledge import services
 from knowledge.ingestion import ingestion
+from knowledge.many import bulk
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ def worker_started(**kwargs: Any) -> None:
     """Look for stalled documents when a worker process starts, instead of waiting for the schedule."""
     try:
         services.tidy_queue()
+        bulk.resume_stalled()
         ingestion.requeue_stalled()
     except DatabaseError:
         logger.warning("Stalled documents could not be looked for; the schedule will", exc_info=True)

@@ -6,15 +6,23 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
 from knowledge.ingestion import ingestion
+from knowledge.labels import LabelError, kind_of, read_value, tags_in
 from knowledge.models import Document
 from knowledge.web import files
 from knowledge.web.highlights import Marks, ids_in
 from knowledge.web.views import confirm
+
+_FIELD_KINDS = [
+    ("text", gettext_lazy("Text")),
+    ("number", gettext_lazy("Number")),
+    ("date", gettext_lazy("Date")),
+    ("boolean", gettext_lazy("True or false")),
+]
 
 
 @login_required
@@ -90,6 +98,8 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "document": shown,
         "base": shown.knowledge_base,
         "can_edit": queries.role_of(request.user, shown.knowledge_base) != "viewer",
+        "fields": [(name, kind_of(value), _said(value)) for name, value in sorted(shown.metadata.items())],
+        "field_kinds": _FIELD_KINDS,
         "attachments": shown.attachments.select_related("document"),
         "window": window,
         "cited": cited,
@@ -101,6 +111,25 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
     }
     partial = "#viewer" if request.htmx and request.htmx.target == "page-viewer" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/document.html{partial}", context)
+
+
+@login_required
+@require_POST
+def labels(request: HttpRequest, pk: int) -> HttpResponse:
+    """Store a document's tags and fields."""
+    shown = access.get_editable_document(request.user, pk)
+    given = zip(*(request.POST.getlist(name) for name in ("field", "kind", "value")), strict=False)
+    try:
+        fields = [(name.strip(), kind, value) for name, kind, value in given if name.strip() or value.strip()]
+        if len({name for name, _kind, _value in fields}) < len(fields):
+            raise LabelError(_("A field's name is there twice."))
+        metadata = {name: read_value(name, value, kind) for name, kind, value in fields}
+        services.label(shown, tags_in(request.POST.get("tags", "")), metadata)
+    except LabelError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Saved."))
+    return redirect("document", pk)
 
 
 @login_required
@@ -160,6 +189,10 @@ def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
 def picture(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Return a picture out of a document."""
     return files.picture_response(request, access.get_picture(request.user, pk))
+
+
+def _said(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _row(request: HttpRequest, document: Document) -> HttpResponse:

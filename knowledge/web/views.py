@@ -1,25 +1,55 @@
 """Pages of knowledge bases: the list, a base with its documents, its settings and members."""
 
+from itertools import accumulate
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
 from knowledge.explanations import explain
 from knowledge.ingestion import ingestion
-from knowledge.models import Document, KnowledgeBase
+from knowledge.labels import LabelError, tags_in
+from knowledge.many import bulk
+from knowledge.many.table import KINDS, Totals, View
+from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
 from knowledge.web.forms import KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 
 PER_PAGE = 50
+_STATES = {
+    "failed": gettext_lazy("Failed"),
+    "working": gettext_lazy("In work"),
+    "cancelled": gettext_lazy("Cancelled"),
+    "ready": gettext_lazy("Ready"),
+}
+# Of the table: what each is called, what it is ordered by ("" for nothing), and its class.
+_COLUMNS = [
+    (gettext_lazy("Name"), "name", ""),
+    (gettext_lazy("State"), "state", "state-column"),
+    (gettext_lazy("Pages"), "pages", "number"),
+    (gettext_lazy("Passages"), "", "number"),
+    (gettext_lazy("Added"), "added", ""),
+]
+# What the page does to many documents, and how it says what came of it.
+_BULK: dict[str, Promise] = {
+    BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents are read again."),
+    BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents are read again."),
+    BulkJob.Action.DELETE: gettext_lazy("{count} of {total} documents were deleted."),
+    BulkJob.Action.MOVE: gettext_lazy("{count} of {total} documents were moved."),
+    BulkJob.Action.TAG: gettext_lazy("{count} of {total} documents were tagged."),
+    BulkJob.Action.UNTAG: gettext_lazy("Tags of {count} of {total} documents were removed."),
+    BulkJob.Action.DESCRIBE: gettext_lazy("{count} of {total} documents were changed."),
+}
 
 
 @login_required
@@ -34,11 +64,14 @@ def knowledge(request: HttpRequest) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             return redirect("knowledge-base", made.pk)
-    bases = list(queries.knowledge_bases(request.user))
+    bases: list[Any] = list(queries.knowledge_bases(request.user))
     mine = [base for base in bases if base.owner_id == request.user.pk]
-    shared = [base for base in bases if base.owner_id != request.user.pk]
+    shared = [base for base in bases if base.owner_id != request.user.pk and base.is_at_hand]
+    others = [base for base in bases if base.owner_id != request.user.pk and not base.is_at_hand]
     status = 422 if form.errors else 200
-    return render(request, "knowledge/list.html", {"mine": mine, "shared": shared, "form": form}, status=status)
+    return render(
+        request, "knowledge/list.html", {"mine": mine, "shared": shared, "others": others, "form": form}, status=status
+    )
 
 
 @login_required
@@ -47,11 +80,28 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a base's documents; as a partial for htmx, which filters and turns pages."""
     base = access.get_knowledge_base(request.user, pk)
     ingestion.requeue_stalled()
-    words = request.GET.get("q", "").strip()
-    found = queries.search_documents(queries.documents_of(base), words)
+    view, totals = View.read(request.GET.dict()), Totals.of(base)
+    # The page's documents are chosen by their ids, so that the passages of no others are counted.
+    numbers = view.order(view.narrow(base.documents.all())).values_list("pk", flat=True)
+    paginator = Paginator(numbers, PER_PAGE)
+    if not view.is_narrowed:
+        paginator.count = totals.documents  # counted already
+    page = paginator.get_page(request.GET.get("page"))
+    shown = queries.with_chunk_count(Document.objects.filter(pk__in=page.object_list))
+    page.object_list = list(view.order(shown))  # type: ignore[arg-type]
     context = _base_context(request, base) | {
-        "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
-        "words": words,
+        "page": page,
+        "words": view.words,
+        "view": view,
+        "totals": totals,
+        "states": [(state, _STATES[state], count) for state, count in totals.states.items() if count],
+        "kinds_here": [(kind, KINDS[kind][0], count) for kind, count in totals.kinds.items()],
+        "tags": sorted(totals.tags.items(), key=lambda item: (-item[1], item[0])),
+        "crumbs": [*accumulate(view.folder.split("/"), "{}/{}".format)] if view.folder else [],
+        "folders": totals.within(view.folder),
+        "columns": _COLUMNS,
+        "targets": access.editable(request.user).exclude(pk=base.pk).order_by("name"),
+        "job": base.bulk_jobs.filter(user_id=access.key(request.user), status__in=BulkJob.UNFINISHED).first(),
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
         # What the page's script refuses by its name, in words; `{kind}` is where the extension goes.
@@ -68,6 +118,80 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
+def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
+    """Do one thing to the documents that are ticked, or with `all` to those that the address narrows the table to."""
+    base = access.get_editable_knowledge_base(request.user, pk)
+    view = View.read(request.GET.dict())
+    wanted = base.documents.all()
+    if "all" in request.POST:
+        wanted = view.narrow(wanted)
+    else:
+        given = request.POST.getlist("document")[:PER_PAGE]
+        wanted = wanted.filter(pk__in=[int(value) for value in given if value.isdecimal() and len(value) < 18])
+    ids = list(wanted.order_by().values_list("pk", flat=True))
+    action, target = request.POST.get("action", ""), request.POST.get("target", "")
+    if action not in _BULK:
+        return HttpResponseBadRequest()
+    back = f"{reverse('knowledge-base', args=[base.pk])}?{urlencode(view.fields)}"
+    if action == BulkJob.Action.DELETE and ids and "confirmed" not in request.POST:
+        return _confirm_bulk(request, ids, "all" in request.POST, back)
+    other = access.get_editable_knowledge_base(request.user, int(target)) if target.isdecimal() else None
+    try:
+        tags = tags_in(request.POST.get("tags", ""))
+        job = bulk.start(request.user, base, action, ids, target=other, tags=tags)
+    except (services.Refused, LabelError) as refusal:
+        messages.error(request, str(refusal))
+    else:
+        if job.status not in BulkJob.UNFINISHED:
+            messages.info(request, " ".join([_outcome(job), *_told(job)]))
+    return redirect(back)
+
+
+@login_required
+@require_GET
+def bulk_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return how far a bulk job is; the page is loaded anew when it has ended."""
+    job = access.get_bulk_job(request.user, pk)
+    if job.status in BulkJob.UNFINISHED:
+        return render(request, "knowledge/bulk_job.html", {"job": job})
+    messages.info(request, " ".join(filter(None, [_outcome(job), *_told(job), job.error])))
+    return HttpResponse(headers={"HX-Refresh": "true"})
+
+
+def _confirm_bulk(request: HttpRequest, ids: list[int], everything: bool, back: str) -> HttpResponse:
+    count = len(ids)
+    title = ngettext("Delete {count} document?", "Delete {count} documents?", count).format(count=f"{count:,}")
+    context = {
+        "title": title,
+        "consequence": _(
+            "Their passages leave the search, and attachments go with their mails. Old answers keep the snippets that "
+            "they quoted. This can't be undone."
+        ),
+        "action": request.get_full_path(),
+        "back": back,
+        "fields": [("action", "delete"), ("confirmed", "1")]
+        + ([("all", "1")] if everything else [("document", pk) for pk in ids]),
+    }
+    return render(request, "knowledge/confirm.html", context)
+
+
+def _outcome(job: BulkJob) -> str:
+    """Say what came of a job."""
+    return str(_BULK[job.action]).format(count=f"{job.changed:,}", total=f"{job.total:,}")
+
+
+def _told(job: BulkJob) -> list[str]:
+    """Say of which documents more is to tell, with the first names."""
+    lines = []
+    for code, told in job.told.items():
+        names = ", ".join(told["names"])
+        rest = "…" if told["count"] > len(told["names"]) else ""
+        lines.append(f"{told['count']:,} {bulk.REASONS[code]}" + (f": {names}{rest}" if names else "") + ".")
+    return lines
+
+
+@login_required
+@require_POST
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Take in files, which lay in `folder`. The page's script sends one at a time and gets its row; without script it
     is a plain form.
@@ -79,7 +203,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
-            code = 413 if refusal.code == "too_large" else 415
+            code = 413 if refusal.code in ("too_large", "storage_full") else 415
             rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
@@ -174,4 +298,4 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
 
 def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
     role = queries.role_of(request.user, base)
-    return {"base": base, "role": role, "can_edit": role in ("owner", "editor"), "is_owner": role == "owner"}
+    return {"base": base, "role": role, "can_edit": role != "viewer", "is_owner": role in ("owner", "curator")}

@@ -1,66 +1,62 @@
-"""The forms that ask for a password, with growing pauses after wrong ones, and the messages of these pauses."""
+"""The forms that ask for a secret, with growing pauses after wrong ones."""
 
-from collections.abc import Callable
 from typing import Any
 
-from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from allauth.account.forms import LoginForm, SignupForm
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as _
 
-from ragsite.accounts.lockout import Guess, TooManyGuesses, address_of
-
-# The attribute of a request in which a form stores the seconds to wait, for its view.
-_WAIT = "guesses_wait"
+from ragsite.accounts.pauses import begun
 
 
-def pause_message(wait: int) -> str:
-    """Return the message that says after how many seconds to try again."""
-    minutes = round(wait / 60)
-    if minutes < 2:
-        text = ngettext(
-            "That was wrong too often. Please try again in %(count)d second.",
-            "That was wrong too often. Please try again in %(count)d seconds.",
-            wait,
-        )
-        return text % {"count": wait}
-    text = ngettext(
-        "That was wrong too often. Please try again in %(count)d minute.",
-        "That was wrong too often. Please try again in %(count)d minutes.",
-        minutes,
-    )
-    return text % {"count": minutes}
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """A user name or an e-mail address, and the password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("Username or e-mail")
+        self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
+        self.fields["password"].help_text = ""
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the name of a field in the page, by which password managers know it."""
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-def _begun(request: HttpRequest, username: str) -> Guess:
-    """Return a guess that may be made now; raises `ValidationError` during a pause."""
-    guess = Guess("password", username, address_of(request))
-    try:
-        guess.begin()
-    except TooManyGuesses as refusal:
-        setattr(request, _WAIT, refusal.wait)
-        raise ValidationError(pause_message(refusal.wait), code="too_many_guesses") from None
-    return guess
+class SignUpForm(SignupForm):  # type: ignore[misc]
+    """What an account begins with."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
 
 
-class SignInForm(AuthenticationForm):
-    """The form of a user name and a password."""
+class _Code:
+    """A code of the second factor, which is guessed no faster than a password."""
 
-    def clean(self) -> dict[str, Any]:
-        """Sign in, unless there were too many wrong attempts."""
-        if self.request is None or not {"username", "password"} <= set(self.cleaned_data):
-            return super().clean()
-        guess = _begun(self.request, self.cleaned_data["username"])
-        cleaned = super().clean()
+    user: User
+
+    def clean_code(self) -> str:
+        from allauth.core import context
+
+        guess = begun(context.request, self.user.get_username(), "code")
+        code = super().clean_code()  # type: ignore[misc]
         guess.succeeded()
-        return cleaned
+        return str(code)
 
 
-class AdminSignInForm(SignInForm, AdminAuthenticationForm):
-    """The same for staff."""
+class CodeForm(_Code, AuthenticateForm):  # type: ignore[misc]
+    """The code after the password."""
+
+
+class CodeAgainForm(_Code, ReauthenticateForm):  # type: ignore[misc]
+    """The code where it is asked for again."""
 
 
 class ChangePasswordForm(PasswordChangeForm):
@@ -75,20 +71,7 @@ class ChangePasswordForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         """Check the old password, unless there were too many wrong attempts."""
-        guess = _begun(self.request, self.user.get_username())
+        guess = begun(self.request, self.user.get_username())
         password = super().clean_old_password()
         guess.succeeded()
         return str(password)
-
-
-def telling_pauses(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorator of views: if the form refused a guess, respond with 429 and the seconds to wait as `Retry-After`."""
-
-    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = view(request, *args, **kwargs)
-        if wait := getattr(request, _WAIT, 0):
-            response.status_code = 429
-            response.headers["Retry-After"] = str(wait)
-        return response
-
-    return told

@@ -179,7 +179,24 @@ def _digest(session_key: str) -> str:
 def tell_signed_out(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
     """End the streams of a sign-in; a receiver of `user_logged_out`, which is sent before the session is deleted."""
     if key := request.session.session_key:
-        async_to_sync(get_channel_layer().group_send)(GROUP, {"type": "signed.out", "sign_in": _digest(key)})
+        end_streams(key)
+
+
+def end_streams(session_key: str) -> None:
+    """End the streams of a sign-in, in all processes."""
+    async_to_sync(get_channel_layer().group_send)(GROUP, {"type": "signed.out", "sign_in": _digest(session_key)})
+
+
+def end_sign_ins(sender: Any, instance: User, **kwargs: Any) -> None:
+    """End the sign-ins of someone who was deactivated, so that none comes back; a receiver of `post_save`.
+
+    Sessions tell whose they are in their data alone, so all that last are read.
+    """
+    if instance.is_active or kwargs.get("created"):
+        return
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        if session.get_decoded().get(auth.SESSION_KEY) == str(instance.pk):
+            session.delete()
 
 
 def tell_changed(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:

@@ -6,6 +6,7 @@ from typing import ParamSpec
 from django.conf import settings
 from django.db import connection, transaction
 
+from knowledge.labels import LabelFilter
 from ragsite.db import in_database
 from retrieval.engine import fulltext, spaces, vectors
 
@@ -14,16 +15,27 @@ Hits = list[tuple[int, float]]
 
 
 async def search_fulltext(
-    text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    text: str,
+    knowledge_base_ids: Sequence[int],
+    k: int,
+    document_ids: Sequence[int] = (),
+    labels: LabelFilter | None = None,
 ) -> Hits:
-    """Return the k best (chunk id, BM25 score), best first; with `document_ids`, only from these documents."""
-    return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k, document_ids)
+    """Return the k best (chunk id, BM25 score), best first; with `document_ids`, only from these documents.
+
+    With `labels`, only from documents with these tags and fields.
+    """
+    return await in_database(_in_time, fulltext.search, text, knowledge_base_ids, k, document_ids, labels)
 
 
 async def search_vectors(
-    text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    text: str,
+    knowledge_base_ids: Sequence[int],
+    k: int,
+    document_ids: Sequence[int] = (),
+    labels: LabelFilter | None = None,
 ) -> Hits:
-    """Return the k nearest (chunk id, cosine similarity), nearest first; `document_ids` as above.
+    """Return the k nearest (chunk id, cosine similarity), nearest first; `document_ids` and `labels` as above.
 
     No connection is held while the model works. If the space is replaced meanwhile, the new one is searched.
     """
@@ -31,7 +43,9 @@ async def search_vectors(
         space = await spaces.space_for_search()
         vector = await spaces.with_model(spaces.embed_query, space, text)
         try:
-            return await in_database(_in_time, vectors.search, space, vector, knowledge_base_ids, k, document_ids)
+            return await in_database(
+                _in_time, vectors.search, space, vector, knowledge_base_ids, k, document_ids, labels
+            )
         except vectors.SpaceChanged:
             if spaces.is_on_trial():
                 raise

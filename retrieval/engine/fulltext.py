@@ -14,6 +14,7 @@ from typing import Any
 from django.db import connection
 from pgvector import SparseVector
 
+from knowledge.labels import LabelFilter
 from retrieval.engine import bm25
 from retrieval.engine.analysis import border_pairs, pieces, term_id, terms
 from retrieval.models import TERM_DIMENSIONS
@@ -39,6 +40,9 @@ FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery {{only}}
 ORDER BY score DESC, chunk_id LIMIT %(k)s
 """
 _OF_DOCUMENTS = "AND document_id = ANY(%(documents)s)"
+_LABELLED = """AND document_id IN (
+    SELECT id FROM knowledge_document WHERE knowledge_base_id = ANY(%(bases)s) AND {where}
+)"""
 _TOP_WEIGHTS = f"""
 SELECT weights::text FROM retrieval_indexentry WHERE terms @@ %(query)s::tsquery
 ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %(k)s
@@ -82,14 +86,34 @@ class Term:
         return "(" + "|".join(f"'{lexeme}'" for lexeme in self.lexemes) + ")"
 
 
+@dataclass(frozen=True, slots=True)
+class _Only:
+    """What narrows a search within its bases: some documents, or tags and fields of documents."""
+
+    bases: Sequence[int]
+    documents: Sequence[int]
+    labels: LabelFilter
+
+    @property
+    def where(self) -> str:
+        """The further conditions of an index entry; empty where there are none."""
+        parts = [_OF_DOCUMENTS] if self.documents else []
+        parts += [_LABELLED.format(where=self.labels.where)] if self.labels else []
+        return " ".join(parts)
+
+
 def search(
-    text: str, knowledge_base_ids: Sequence[int], k: int, document_ids: Sequence[int] = ()
+    text: str,
+    knowledge_base_ids: Sequence[int],
+    k: int,
+    document_ids: Sequence[int] = (),
+    labels: LabelFilter | None = None,
 ) -> list[tuple[int, float]]:
     """Return the k best chunks of the knowledge bases as (chunk id, BM25 score), best first; ties by id.
 
-    N and the document frequencies are those of the searched bases together, even with `document_ids`: a word that is
-    frequent in one document may be rare in the others. If a Chinese word of the query is in no passage, other words
-    that can be read in the same characters are searched too.
+    N and the document frequencies are those of the searched bases together, even with `document_ids` or `labels`: a
+    word that is frequent in one document may be rare in the others. If a Chinese word of the query is in no passage,
+    other words that can be read in the same characters are searched too.
     """
     found = terms(text)
     if not found or not knowledge_base_ids:
@@ -103,21 +127,22 @@ def search(
     if not any(known.holding[term] for term in found):
         return []  # pairs alone don't find passages; they only rank them
     query_terms, weights = _query(found, known, pairs)
+    only = _Only(knowledge_base_ids, document_ids, labels or LabelFilter())
     if document_ids:
-        return _score(_any(query_terms), weights, k, document_ids)
+        return _score(_any(query_terms), weights, k, only)
     for count in range(_together(query_terms, known.size), 1, -1):
-        hits = _score("&".join(term.query for term in query_terms[:count]), weights, k)
+        hits = _score("&".join(term.query for term in query_terms[:count]), weights, k, only)
         if len(hits) == k:
             rest = query_terms
             break
     else:
         taken = _rarest(query_terms)
-        hits, rest = _score(_any(query_terms[:taken]), weights, k), query_terms[taken:]
+        hits, rest = _score(_any(query_terms[:taken]), weights, k, only), query_terms[taken:]
     # A passage that isn't scored yet may contain any of the terms in `rest`.
     needed = hits[-1][1] - ROUNDING if len(hits) == k else 0.0
     if sum(term.highest_score for term in rest) <= needed:
         return hits
-    more = _score(candidates_tsquery(rest, needed), weights, k)
+    more = _score(candidates_tsquery(rest, needed), weights, k, only)
     return sorted({*hits, *more}, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
@@ -240,8 +265,9 @@ def _any(terms: Iterable[Term]) -> str:
     return "|".join(term.query for term in terms)
 
 
-def _score(query: str, weights: str, k: int, document_ids: Sequence[int] = ()) -> list[tuple[int, float]]:
-    parameters: dict[str, Any] = {"query": query, "weights": weights, "k": k, "documents": list(document_ids)}
+def _score(query: str, weights: str, k: int, only: _Only) -> list[tuple[int, float]]:
+    parameters: dict[str, Any] = {"query": query, "weights": weights, "k": k, "documents": list(only.documents)}
+    parameters |= {"bases": list(only.bases)} | only.labels.parameters
     with connection.cursor() as cursor:
-        cursor.execute(_SCORE.format(only=_OF_DOCUMENTS if document_ids else ""), parameters)
+        cursor.execute(_SCORE.format(only=only.where), parameters)
         return [(chunk_id, float(score)) for chunk_id, score in cursor.fetchall()]

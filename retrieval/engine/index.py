@@ -71,6 +71,39 @@ ON CONFLICT (knowledge_base_id) DO UPDATE SET chunks = known.chunks + EXCLUDED.c
 
 _SHRINK = "UPDATE retrieval_corpussize SET chunks = chunks - %s WHERE knowledge_base_id = %s"
 
+# Each row's lexemes, as they were and as they become.
+_MOVE = """
+WITH before AS MATERIALIZED (
+    SELECT chunk_id, knowledge_base_id, terms FROM retrieval_indexentry
+    WHERE document_id = ANY(%(documents)s) AND knowledge_base_id <> %(base)s
+), moved AS (
+    UPDATE retrieval_indexentry AS entry
+    SET knowledge_base_id = %(base)s,
+        terms = array_to_tsvector(ARRAY(SELECT %(base)s || ':' || split_part(lexeme, ':', 2)
+                                        FROM unnest(tsvector_to_array(entry.terms)) AS lexeme))
+    FROM before WHERE entry.chunk_id = before.chunk_id
+)
+SELECT knowledge_base_id, split_part(lexeme, ':', 2)::bigint AS term, count(*)
+FROM before, unnest(tsvector_to_array(terms)) AS lexeme GROUP BY 1, 2
+UNION ALL
+SELECT knowledge_base_id, -1, count(*) FROM before GROUP BY 1
+"""
+
+# What an interrupted analysis anew had still to do in one of the bases is left to be done in the other.
+_OUTDATE = """
+UPDATE retrieval_corpussize AS known SET analysed_to = least(known.analysed_to, source.analysed_to)
+FROM (SELECT min(analysed_to) AS analysed_to FROM retrieval_corpussize
+      WHERE knowledge_base_id = ANY(%(sources)s)) AS source
+WHERE known.knowledge_base_id = %(base)s AND source.analysed_to IS NOT NULL
+"""
+
+_TOUCH = """
+WITH held AS (SELECT knowledge_base_id FROM retrieval_corpussize WHERE knowledge_base_id = ANY(%s)
+              ORDER BY knowledge_base_id FOR NO KEY UPDATE)
+UPDATE retrieval_corpussize AS known SET chunks = chunks FROM held
+WHERE known.knowledge_base_id = held.knowledge_base_id
+"""
+
 _OUTDATED = """
 SELECT chunk_id FROM retrieval_indexentry WHERE knowledge_base_id = %s AND chunk_id > %s ORDER BY chunk_id LIMIT %s
 """
@@ -169,6 +202,40 @@ def delete(document_ids: Sequence[int]) -> int:
             cursor.execute(_LOWER, [list(frequencies), list(frequencies.values()), knowledge_base_id])
             cursor.execute(_SHRINK, [chunks[knowledge_base_id], knowledge_base_id])
     return sum(chunks.values())
+
+
+def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:
+    """Give the entries and vectors of documents to another base, with the frequencies of their terms.
+
+    The documents stay locked until the caller's transaction ends.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
+        vectors.move(document_ids, knowledge_base_id)  # which locks the entries
+        cursor.execute(_MOVE, {"documents": list(document_ids), "base": knowledge_base_id})
+        gone: dict[int, Counter[int]] = defaultdict(Counter)
+        for base_id, term, count in cursor.fetchall():
+            gone[base_id][term] = count
+        if not gone:
+            return
+        added = Counter[int]()
+        for frequencies in gone.values():
+            added.update(frequencies)
+        for base_id in sorted([*gone, knowledge_base_id]):
+            frequencies = gone.get(base_id, added)
+            chunks = frequencies.pop(-1)
+            if base_id == knowledge_base_id:
+                _add(base_id, frequencies, chunks)
+            else:
+                cursor.execute(_LOWER, [list(frequencies), list(frequencies.values()), base_id])
+                cursor.execute(_SHRINK, [chunks, base_id])
+        cursor.execute(_OUTDATE, {"sources": list(gone), "base": knowledge_base_id})
+
+
+def touch(knowledge_base_ids: Sequence[int]) -> None:
+    """Change the state of some bases' index as a write to it does, though it holds what it held."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCH, [list(knowledge_base_ids)])
 
 
 def renew() -> int:

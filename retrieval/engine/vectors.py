@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import psycopg.errors
@@ -10,6 +11,7 @@ from django.db import ProgrammingError, connection, transaction
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
+from knowledge.labels import LabelFilter
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
 # Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.
@@ -49,6 +51,25 @@ WITH gone AS MATERIALIZED (
 )
 UPDATE retrieval_vectorcount AS known SET vectors = known.vectors - gone.vectors FROM gone WHERE known.id = gone.id
 """
+# The counts change in the order of bases, as all locks are taken.
+_MOVE = """
+WITH moving AS MATERIALIZED (
+    SELECT entry.chunk_id, vector.space_id, vector.knowledge_base_id
+    FROM retrieval_indexentry AS entry JOIN retrieval_vector AS vector USING (chunk_id)
+    WHERE entry.document_id = ANY(%(documents)s) AND vector.knowledge_base_id <> %(base)s
+), moved AS (
+    UPDATE retrieval_vector AS vector SET knowledge_base_id = %(base)s FROM moving
+    WHERE vector.chunk_id = moving.chunk_id AND vector.space_id = moving.space_id
+)
+SELECT space_id, knowledge_base_id, -count(*) FROM moving GROUP BY 1, 2
+UNION ALL SELECT space_id, %(base)s, count(*) FROM moving GROUP BY 1
+ORDER BY 2, 1
+"""
+_COUNT = """
+INSERT INTO retrieval_vectorcount AS known (space_id, knowledge_base_id, vectors) VALUES (%s, %s, %s)
+ON CONFLICT (space_id, knowledge_base_id) DO UPDATE SET vectors = known.vectors + EXCLUDED.vectors
+"""
+_LESS = "UPDATE retrieval_vectorcount SET vectors = vectors + %s WHERE space_id = %s AND knowledge_base_id = %s"
 _SIZES = """
 SELECT coalesce(sum(vectors) FILTER (WHERE knowledge_base_id = ANY(%s)), 0), coalesce(sum(vectors), 0)
 FROM retrieval_embeddingspace AS space LEFT JOIN retrieval_vectorcount AS known ON known.space_id = space.id
@@ -63,6 +84,27 @@ ORDER BY similarity DESC, chunk_id LIMIT %(k)s
 """
 _OF_DOCUMENTS = """
 AND chunk_id IN (SELECT chunk_id FROM retrieval_indexentry WHERE document_id = ANY(%(documents)s))
+"""
+_LABELLED = """
+AND chunk_id IN (
+    SELECT chunk_id FROM retrieval_indexentry WHERE document_id IN (
+        SELECT id FROM knowledge_document WHERE knowledge_base_id = ANY(%(bases)s) AND {where}
+    )
+)
+"""
+# Looked up for each row that is met in the graph: these are few, where many rows are labelled so.
+_IS_LABELLED = """
+AND (SELECT {where} FROM retrieval_indexentry AS entry
+     JOIN knowledge_document AS document ON document.id = entry.document_id
+     WHERE entry.chunk_id = {table}.chunk_id)
+"""
+# Of documents labelled so, whether they have more passages than are compared one by one.
+_MANY = """
+SELECT count(*) > {most} FROM (
+    SELECT 1 FROM retrieval_indexentry WHERE document_id IN (
+        SELECT id FROM knowledge_document WHERE knowledge_base_id = ANY(%(bases)s) AND {where}
+    ) LIMIT {most} + 1
+) AS labelled
 """
 _GRAPH = """
 SELECT chunk_id, 1 - distance FROM (
@@ -117,17 +159,31 @@ def decrement_counts(document_ids: Sequence[int]) -> None:
         cursor.execute(_UNCOUNT, [chunk_ids])
 
 
+def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:
+    """Give the vectors of documents to another base, in every space; the caller does the same to their entries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
+        cursor.execute(_MOVE, {"documents": list(document_ids), "base": knowledge_base_id})
+        for space_id, base_id, change in cursor.fetchall():
+            if change > 0:
+                cursor.execute(_COUNT, [space_id, base_id, change])
+            else:
+                cursor.execute(_LESS, [change, space_id, base_id])
+
+
 def search(
     space: EmbeddingSpace,
     vector: NDArray[np.float32],
     knowledge_base_ids: Sequence[int],
     k: int,
     document_ids: Sequence[int] = (),
+    labels: LabelFilter | None = None,
 ) -> list[tuple[int, float]]:
     """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
 
-    With `document_ids`, all vectors of these documents are compared, and no others. Raises `SpaceChanged` if the space
-    is gone.
+    With `document_ids`, all vectors of these documents are compared, and no others. With `labels` only documents with
+    these tags and fields are searched: compared likewise where they have few passages, else by the graph. Raises
+    `SpaceChanged` if the space is gone.
     """
     if not knowledge_base_ids:
         return []
@@ -141,10 +197,12 @@ def search(
             wanted, total = int(row[0]), int(row[1])
             if not wanted:
                 return []
-            asked = _Question(space, literal(vector), list(knowledge_base_ids), k, list(document_ids))
-            if document_ids or is_exact(wanted, total, k):
+            asked = _Question(
+                space, literal(vector), list(knowledge_base_ids), k, list(document_ids), labels or LabelFilter()
+            )
+            if document_ids or is_exact(wanted, total, k) or not asked.is_labelled_widely(wanted):
                 return asked.compare()
-            if wanted == total:
+            if wanted == total and not labels:
                 return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
             # If the bases' vectors are unlike the query, a graph search meets none of them for long. When it takes
             # twice as long as comparing all of them, it is abandoned for that.
@@ -173,11 +231,25 @@ class _Question:
     bases: list[int]
     k: int
     documents: list[int]
+    labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
+
+    def is_labelled_widely(self, wanted: int) -> bool:
+        """Whether so many rows are labelled as asked that comparing them takes long; true without labels."""
+        if not self.labels:
+            return True
+        if wanted <= EXACT_ROWS:
+            return False
+        with connection.cursor() as cursor:
+            parameters = {"bases": self.bases} | self.labels.parameters
+            cursor.execute(_MANY.format(most=EXACT_ROWS, where=self.labels.where), parameters)
+            return bool(cursor.fetchone()[0])
 
     def compare(self, *, after_a_walk: bool = False) -> list[tuple[int, float]]:
         """Compare all vectors of the bases, or of the documents."""
         options = dict.fromkeys(_PLANNING) if after_a_walk else {}
-        return self._ask(_EXACT, options, self.k, only=_OF_DOCUMENTS if self.documents else "")
+        only = _OF_DOCUMENTS if self.documents else ""
+        only += _LABELLED.format(where=self.labels.where) if self.labels else ""
+        return self._ask(_EXACT, options, self.k, only=only)
 
     def walk(self, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
         """Search the graph until `limit` hits are found, or about `most` vectors were visited."""
@@ -186,15 +258,17 @@ class _Question:
             "hnsw.ef_search": str(min(1000, max(settings.HNSW_EF_SEARCH, limit))),
             "hnsw.max_scan_tuples": str(max(1, most)),
         }
-        return self._ask(_GRAPH, options, limit, only=_ONLY if filtered else "")
+        only = _ONLY if filtered else ""
+        only += _IS_LABELLED.format(where=self.labels.where, table=self.space.table_name) if self.labels else ""
+        return self._ask(_GRAPH, options, limit, only=only)
 
     def _ask(
         self, statement: str, options: Mapping[str, str | None], limit: int, only: str = ""
     ) -> list[tuple[int, float]]:
         """Run a statement with server options set for this transaction; None resets one to its default."""
-        parameters: dict[str, str | int | list[int]] = {
+        parameters: dict[str, Any] = {
             "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit
-        }  # fmt: skip
+        } | self.labels.parameters  # fmt: skip
         with connection.cursor() as cursor:
             if options:
                 calls = ", ".join(["set_config(%s, %s, true)"] * len(options))

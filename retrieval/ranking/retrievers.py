@@ -110,7 +110,7 @@ async def _ask(
 ) -> Ranking:
     depth = max(request.retriever_top_k, request.k)
     started = time.perf_counter()
-    where = request.knowledge_base_ids, depth, request.document_ids
+    where = request.knowledge_base_ids, depth, request.document_ids, request.labels
     answer: Awaitable[Hits]
     if retriever == "bm25":
         answer = engine.search_fulltext(query.text, *where)

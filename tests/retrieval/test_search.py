@@ -10,11 +10,13 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.db.models import QuerySet
 
-from knowledge.models import Chunk, KnowledgeBase
+from knowledge import services
+from knowledge.labels import LabelFilter
+from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
 from retrieval import search as entrance
-from retrieval.engine import engine, indexing, spaces
+from retrieval.engine import engine, indexing, spaces, vectors
 from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.search import (
     Hit,
@@ -284,3 +286,31 @@ async def test_searches_wait_for_a_place_or_are_sent_away(
     assert isinstance(sent_away.exception(), SearchOverloaded)
     go_on.set()
     assert all(result.hits for result in await asyncio.gather(*others))
+
+
+@pytest.mark.parametrize("mode", ["fulltext", "vector", "hybrid"])
+@pytest.mark.parametrize("exact_rows", [20_000, 0])
+def test_a_search_is_narrowed_by_tags_and_fields(
+    owner: User, mode: str, exact_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_ROWS", exact_rows)
+    monkeypatch.setattr(vectors, "GRAPH_COST", 40 if exact_rows else 1e-9)
+    base = factories.make_knowledge_base(owner)
+    for number in range(12):
+        labels = {"tags": ["red"] if number % 3 == 0 else ["blue"], "metadata": {"year": 2020 + number}}
+        document = factories.make_document(base, f"{number}.txt", **labels)
+        factories.make_chunk(document, f"The harbour has {number} cranes.")
+        indexing.index_document(document.pk)
+
+    def found(tags: list[str], metadata: object) -> list[str]:
+        wanted = request(base, "cranes of the harbour", mode=mode, labels=LabelFilter.read(tags, metadata))
+        return sorted(hit.filename for hit in asyncio.run(search(wanted)).hits)
+
+    assert found(["red"], None) == ["0.txt", "3.txt", "6.txt", "9.txt"]
+    assert found(["red"], {"year": {"gt": 2023}}) == ["6.txt", "9.txt"]
+    assert found([], {"year": 2025}) == ["5.txt"]
+    assert found(["green"], None) == []
+    # What is kept of a search is of no use once a tag has changed.
+    services.label(Document.objects.get(original_filename="0.txt"), ["green"], {})
+    assert found(["green"], None) == ["0.txt"]
+    assert found(["red"], None) == ["3.txt", "6.txt", "9.txt"]

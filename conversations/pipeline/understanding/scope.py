@@ -63,13 +63,17 @@ def searchable(request: Request) -> Scope:
     No choice means everything readable.
     """
     user_id, session_id = request.user_id, request.session_id
-    bases = access.readable(User(pk=user_id)).filter(Exists(User.objects.filter(pk=user_id, is_active=True)))
+    person = User(pk=user_id)
+    bases = access.readable(person).filter(Exists(User.objects.filter(pk=user_id, is_active=True)))
+    at_hand = Q(pk__in=access.at_hand(person).order_by().values("pk"))  # what is meant where nothing is named
     if session_id is None:
         theirs = Document.objects.filter(pk__in=request.asked_document_ids)
         if request.asked_knowledge_base_ids:
             bases = bases.filter(pk__in=request.asked_knowledge_base_ids)
         if request.asked_document_ids:
             bases = bases.filter(pk__in=theirs.values("knowledge_base_id"))
+        if not request.asked_knowledge_base_ids and not request.asked_document_ids and not request.knowledge_base_ids:
+            bases = bases.filter(at_hand)
     else:
         chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
         documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
@@ -78,6 +82,8 @@ def searchable(request: Request) -> Scope:
             ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
             ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
         )
+        if not request.knowledge_base_ids:
+            bases = bases.filter(Exists(chosen) | Exists(documents) | at_hand)
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from ragsite.runtime import startup
@@ -33,10 +34,12 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         """Serve until stopped; if it can't start, print the reason and exit with code 1."""
-        from ragsite.runtime import http_server
+        from ragsite.runtime import http_server, static_files
 
         try:
             startup.check_settings()
+            if not settings.DEBUG:
+                static_files.prepare()
             with listener or startup.listen(host, port) as ours:
                 url = startup.address(host, ours)
                 http_server.serve(ours, wait_for_database or (lambda: self._get_ready(url, ours)))

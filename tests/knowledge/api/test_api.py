@@ -99,6 +99,9 @@ def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, bas
         "attached_to": [],
         "url": f"/api/documents/{good['id']}",
         "already_here": False,
+        "knowledge_base": base.pk,
+        "tags": [],
+        "metadata": {},
     }
     for document in (good, bad):
         ingestion.ingest(document["id"])

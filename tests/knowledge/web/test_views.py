@@ -95,8 +95,9 @@ def test_a_base_takes_the_same_queries_for_any_number(
 ) -> None:
     for number in range(12):
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
-    # session, user, base, two for the stalled, count, page; the model in use and the passages by language
-    with django_assert_num_queries(9):
+    # session, user, base, two for the stalled, totals, passages, page, other bases, bulk job; the model in use and the
+    # passages by language
+    with django_assert_num_queries(12):
         as_owner.get(url("knowledge-base", base.pk))
 
 

@@ -23,7 +23,7 @@ from ragsite.accounts.lockout import (
 from ragsite.accounts.tokens import create_token
 
 pytestmark = pytest.mark.django_db
-LOGINS = ["login", "admin:login"]
+LOGINS = ["login"]
 
 
 class Clock:

@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from random import Random
 
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.utils import timezone
@@ -22,7 +23,7 @@ from conversations.models import (
     TokenCalibration,
 )
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
-from ragsite.models import ApiToken, SettingChange
+from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from retrieval.embedding_models.models import RegisteredModel
 from retrieval.engine import bm25
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -48,6 +49,7 @@ def fill(messages: int) -> None:
     _tasks(min(_TASKS, messages))
     _models(max(3, min(30, messages // 10)), writer)
     _assistants(people, max(4, min(30, messages // 10)), writer)
+    Authenticator.objects.bulk_create(Authenticator(user=person, type="totp", data={}) for person in people)
 
 
 def analyse() -> None:
@@ -85,6 +87,10 @@ def _people(count: int) -> list[User]:
     Group.objects.bulk_create(Group(name=f"Group {first + number}") for number in range(max(4, count // 20)))
     ApiToken.objects.bulk_create(
         ApiToken(user=person, name=f"Token of {person.username}", digest=f"{person.pk:064x}") for person in people
+    )
+    Limit.objects.bulk_create(Limit(user=person, questions_per_day=50) for person in people)
+    AuditEntry.objects.bulk_create(
+        AuditEntry(actor=person, actor_name=person.username, action="signed_in") for person in people
     )
     MemorySwitch.objects.bulk_create(MemorySwitch(user=person, enabled=True) for person in people)
     MemoryFact.objects.bulk_create(

@@ -1,0 +1,120 @@
+"""What allauth asks the site about: who may come, how guesses are limited, where links lead, what is kept secret."""
+
+import logging
+from smtplib import SMTPException
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from ragsite.accounts import stream_auth
+from ragsite.accounts.lockout import address_of
+from ragsite.accounts.pauses import begun
+from ragsite.context import SITE_NAME
+from ragsite.llm import secrets
+from ragsite.public_url import absolute
+from ragsite.site_settings.config import config, refresh
+
+logger = logging.getLogger(__name__)
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Accounts of this site."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Whether everyone may make an account."""
+        refresh()
+        return bool(config.SIGN_UP == "open")
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        """Check a password, of a sign-in or asked again; raises `ValidationError` during a pause."""
+        typed = credentials.get("username") or credentials.get("email") or ""
+        meant = get_user_by_username(typed) or next(iter(filter_users_by_email(typed, for_login=True)), None)
+        guess = begun(request, meant.get_username() if meant else typed)
+        user = super().authenticate(request, **credentials)
+        if user is not None:
+            guess.succeeded()
+        return user
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address as the limits on guesses see it."""
+        return address_of(request) or "0.0.0.0"
+
+    def should_send_confirmation_mail(self, request: HttpRequest, email_address: Any, signup: bool) -> bool:
+        """Whether mail can be sent."""
+        return bool(settings.EMAIL_HOST)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail; where that fails, it is logged, and the page says so."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except (OSError, SMTPException):
+            logger.exception("Mail can't be sent")
+            messages.error(self.request, _("The mail could not be sent. Please tell your administrator."))
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link to a new password, on the site's public address."""
+        uidb36, _dash, token = key.partition("-")
+        path = reverse("account_reset_password_from_key", kwargs={"uidb36": uidb36, "key": token})
+        return absolute(self.request, path)
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """Return the link by which an e-mail address is confirmed, on the site's public address."""
+        return absolute(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Second factors, whose secrets are encrypted as the keys of endpoints are."""
+
+    def encrypt(self, text: str) -> str:
+        """Return a secret as it is stored."""
+        return secrets.encrypt(text).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return a stored secret."""
+        return secrets.decrypt(encrypted_text.encode())
+
+    def _get_site_name(self) -> str:
+        return SITE_NAME
+
+    def _get_user_identifier(self, user: Any) -> str:
+        return str(user.get_username())
+
+
+class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
+    """Sessions whose end closes their sockets and streams."""
+
+    def end_sessions(self, sessions: Any) -> None:
+        """End the sessions and what they opened."""
+        for session in sessions:
+            session.end()
+            stream_auth.end_streams(session.session_key)
+
+
+class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """People whom an OpenID Connect provider signs in."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        """Whether whom the provider knows gets an account."""
+        return bool(settings.OIDC_SIGN_UP or super().is_open_for_signup(request, sociallogin))
+
+
+def take_groups(sender: Any, user: User, **kwargs: Any) -> None:
+    """Give a person the groups that the provider names and the site has; a receiver of `user_logged_in`."""
+    sociallogin = kwargs.get("sociallogin")
+    if sociallogin is None or not settings.OIDC_GROUPS_CLAIM:
+        return
+    told = sociallogin.account.extra_data
+    claims = (told.get("id_token") or {}) | (told.get("userinfo") or {})
+    names = claims.get(settings.OIDC_GROUPS_CLAIM)
+    if isinstance(names, list):
+        user.groups.set(Group.objects.filter(name__in=[name for name in names if isinstance(name, str)]))

@@ -1,0 +1,56 @@
+"""Guesses in requests: begun where no pause is, and answered with 429 and words where there is one."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import ngettext
+
+from ragsite.accounts.lockout import Guess, TooManyGuesses, address_of
+
+# The attribute of a request in which the seconds to wait are stored, for its view.
+_WAIT = "guesses_wait"
+
+
+def pause_message(wait: int) -> str:
+    """Return the message that says after how many seconds to try again."""
+    minutes = round(wait / 60)
+    if minutes < 2:
+        text = ngettext(
+            "That was wrong too often. Please try again in %(count)d second.",
+            "That was wrong too often. Please try again in %(count)d seconds.",
+            wait,
+        )
+        return text % {"count": wait}
+    text = ngettext(
+        "That was wrong too often. Please try again in %(count)d minute.",
+        "That was wrong too often. Please try again in %(count)d minutes.",
+        minutes,
+    )
+    return text % {"count": minutes}
+
+
+def begun(request: HttpRequest, username: str, kind: str = "password") -> Guess:
+    """Return a guess that may be made now; raises `ValidationError` during a pause."""
+    guess = Guess(kind, username, address_of(request))
+    try:
+        guess.begin()
+    except TooManyGuesses as refusal:
+        setattr(request, _WAIT, refusal.wait)
+        raise ValidationError(pause_message(refusal.wait), code="too_many_guesses") from None
+    return guess
+
+
+def telling_pauses(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorator of views: if the form refused a guess, respond with 429 and the seconds to wait as `Retry-After`."""
+
+    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if wait := getattr(request, _WAIT, 0):
+            response.status_code = 429
+            response.headers["Retry-After"] = str(wait)
+        return response
+
+    return told

@@ -1,0 +1,90 @@
+"""Writes the audit log: `record` is called where things happen, in the transaction that does them.
+
+Who acts and from where is taken from the request that is being answered, on whatever thread.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from datetime import timedelta
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.contrib.auth.models import User
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.decorators import sync_and_async_middleware
+
+from ragsite.accounts.lockout import address_of
+from ragsite.audit.models import AuditEntry
+from ragsite.site_settings.config import config
+
+Action = AuditEntry.Action
+Answer = Callable[[HttpRequest], HttpResponse] | Callable[[HttpRequest], Awaitable[HttpResponse]]
+_request: ContextVar[HttpRequest | None] = ContextVar("audited_request", default=None)
+
+
+@sync_and_async_middleware
+def follow(get_response: Answer) -> Answer:
+    """Let what is recorded know by whose request it happens."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponse:
+            token = _request.set(request)
+            try:
+                return await get_response(request)  # type: ignore[no-any-return]
+            finally:
+                _request.reset(token)
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        token = _request.set(request)
+        try:
+            return get_response(request)  # type: ignore[return-value]
+        finally:
+            _request.reset(token)
+
+    return answer
+
+
+def has_request() -> bool:
+    """Whether something is done for someone's request, not by a command or a worker."""
+    return _request.get() is not None
+
+
+def record(
+    action: AuditEntry.Action,
+    about: Model | None = None,
+    *,
+    name: str = "",
+    actor: User | None = None,
+    request: HttpRequest | None = None,
+    **details: Any,
+) -> None:
+    """Note what was done to `about`, which is called by its words or by `name`; by the request's person, or `actor`."""
+    request = request or _request.get()
+    if actor is None and request is not None:
+        user = getattr(request, "user", None)
+        actor = user if user is not None and user.is_authenticated else None
+    AuditEntry.objects.create(
+        actor_id=actor.pk if actor is not None else None,
+        actor_name=actor.get_username() if actor is not None else "",
+        action=action,
+        object_type=about._meta.label_lower if about is not None else "",
+        object_id=str(about.pk or "") if about is not None else "",
+        object_name=_clean(name or (str(about) if about is not None else ""))[:300],
+        details={key: _clean(value) if isinstance(value, str) else value for key, value in details.items()},
+        address=address_of(request)[:64] if request is not None else "",
+    )
+
+
+def expired() -> QuerySet[AuditEntry]:
+    """Return the entries that have outlived `AUDIT_DAYS`."""
+    if not config.AUDIT_DAYS:
+        return AuditEntry.objects.none()
+    return AuditEntry.objects.filter(at__lt=timezone.now() - timedelta(days=config.AUDIT_DAYS))
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "")

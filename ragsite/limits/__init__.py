@@ -1,0 +1,1 @@
+"""What people may use of the site: questions a day, tokens a month, storage."""

@@ -1,0 +1,81 @@
+"""Limits of people and groups, and what was used."""
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+_MOST = MaxValueValidator(10**15)
+
+
+class Limit(models.Model):
+    """What a person or a group may use; what is empty is as the person's groups have it, else the site.
+
+    Of several groups the most generous counts for each of their people, who don't share it.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="limit",
+        verbose_name=_("person"),
+    )
+    group = models.OneToOneField(
+        "auth.Group", on_delete=models.CASCADE, null=True, blank=True, related_name="limit", verbose_name=_("group")
+    )
+    questions_per_day = models.PositiveBigIntegerField(
+        _("questions per day"), null=True, blank=True, validators=[_MOST], help_text=_("0 lets them ask nothing.")
+    )
+    tokens_per_month = models.PositiveBigIntegerField(
+        _("tokens per month"), null=True, blank=True, validators=[_MOST], help_text=_("What models read and write.")
+    )
+    storage_mb = models.PositiveBigIntegerField(
+        _("storage in MB"),
+        null=True,
+        blank=True,
+        validators=[_MOST],
+        help_text=_("Of the documents in the knowledge bases that they own."),
+    )
+
+    class Meta:
+        """Of one person or one group."""
+
+        verbose_name = _("limit")
+        verbose_name_plural = _("limits")
+        ordering = ["group__name", "user__username"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=True) ^ Q(group__isnull=True),
+                name="limit_of_user_or_group",
+                violation_error_message=_("Name either a person or a group."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.user or self.group or "")
+
+
+class Usage(models.Model):
+    """What a person asked and used on a day of the site's time zone; it stays when their chats are deleted."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="usage", verbose_name=_("person")
+    )
+    day = models.DateField(_("day"))
+    questions = models.PositiveBigIntegerField(_("questions"), default=0)
+    tokens = models.PositiveBigIntegerField(_("tokens"), default=0)
+
+    class Meta:
+        """Newest first."""
+
+        verbose_name = _("use of a day")
+        verbose_name_plural = _("use by day")
+        ordering = ["-day", "user_id"]
+        constraints = [models.UniqueConstraint(fields=["user", "day"], name="usage_of_a_day")]
+        indexes = [models.Index(fields=["-day", "user"], name="usage_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.day}"

@@ -1,0 +1,36 @@
+"""A passkey is set up and signs in, with an authenticator that Chromium plays."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PASSWORD, running_site, sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+def test_a_passkey_signs_in_without_a_password(page: Page) -> None:
+    with running_site() as site:
+        site.url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a name
+        protocol = page.context.new_cdp_session(page)
+        protocol.send("WebAuthn.enable")
+        protocol.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+        sign_in(page, site)
+        page.goto(f"{site.url}/account/2fa/keys/add/")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Confirm").click()
+        page.get_by_role("checkbox").check()
+        page.locator("#mfa_webauthn_add").click()
+        expect(page.get_by_role("heading", name="Recovery Codes")).to_be_visible()
+        page.context.clear_cookies()
+        page.goto(f"{site.url}/login/")
+        page.get_by_role("button", name="Use a passkey").click()
+        expect(page.get_by_label("Your question")).to_be_visible()
+        page.goto("about:blank")  # the site ends before the page does

@@ -1,0 +1,1 @@
+"""Many documents at once."""

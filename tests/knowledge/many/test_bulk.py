@@ -1,0 +1,192 @@
+"""One thing done to many documents: at once or by a worker, each as a whole, told what stays."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django_q.models import OrmQ
+
+from knowledge import access, services
+from knowledge.many import bulk
+from knowledge.models import Attachment, BulkJob, Document, KnowledgeBase
+from retrieval.engine import fulltext, indexing, spaces, vectors
+from retrieval.models import CorpusSize, IndexEntry, TermFrequency, Vector, VectorCount
+from tests import factories
+from tests.retrieval.counts import counted
+
+pytestmark = pytest.mark.django_db
+
+
+def make(base: KnowledgeBase, count: int, **fields: object) -> list[Document]:
+    return [factories.make_document(base, f"{number}.txt", **fields) for number in range(count)]
+
+
+def ids(documents: list[Document]) -> list[int]:
+    return [each.pk for each in documents]
+
+
+def test_many_are_tagged_by_a_worker_batch_by_batch(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = factories.make_knowledge_base(owner)
+    monkeypatch.setattr(bulk, "AT_ONCE", 3)
+    monkeypatch.setattr(bulk, "BATCH", 2)
+    documents = make(base, 5)
+    job = bulk.start(owner, base, "tag", ids(documents), tags=["red"])
+    assert (job.status, job.done, OrmQ.objects.count()) == ("queued", 0, 1)
+    assert bulk.run(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.done, job.changed) == ("done", 5, 5)
+    assert base.documents.filter(tags=["red"]).count() == 5
+    assert not bulk.run(job.pk)  # once
+
+
+def test_a_job_goes_on_where_its_worker_was_killed(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = factories.make_knowledge_base(owner)
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    monkeypatch.setattr(bulk, "BATCH", 2)
+    documents = make(base, 4)
+    job = bulk.start(owner, base, "delete", ids(documents))
+    assert bulk._batch(job.pk, job.document_ids)
+    BulkJob.objects.filter(pk=job.pk).update(status="running", heartbeat_at="2020-01-01T00:00Z")
+    assert base.documents.count() == 2
+    assert bulk.resume_stalled() == 1
+    assert bulk.run(job.pk)
+    job.refresh_from_db()
+    assert (job.done, job.changed, base.documents.count()) == (4, 4, 0)
+
+
+def test_who_lost_the_right_meanwhile_changes_nothing_more(owner: User, colleague: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    share = factories.share(base, colleague, "editor")
+    documents = make(base, 51)
+    job = bulk.start(colleague, base, "delete", ids(documents))
+    share.delete()
+    bulk.run(job.pk)
+    job.refresh_from_db()
+    assert job.status == "failed"
+    assert base.documents.count() == 51
+
+
+def test_only_what_failed_and_may_end_otherwise_is_retried(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    failed = factories.make_document(base, "a.txt", status="failed", error_code="worker_lost")
+    locked = factories.make_document(base, "b.pdf", status="failed", error_code="encrypted")
+    ready = factories.make_document(base, "c.txt")
+    job = bulk.start(owner, base, "retry", ids([failed, locked, ready]))
+    assert job.changed == 1
+    assert job.told == {
+        "not_retryable": {"count": 1, "names": ["b.pdf"]},
+        "not_failed": {"count": 1, "names": ["c.txt"]},
+    }
+    assert [each.status for each in base.documents.order_by("pk")] == ["queued", "failed", "ready"]
+
+
+def test_documents_of_another_base_are_left_alone(owner: User) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    [there] = make(other, 1)
+    job = bulk.start(owner, base, "delete", [there.pk])
+    assert (job.changed, job.told["gone"]["count"]) == (0, 1)
+    assert other.documents.count() == 1
+
+
+def test_moved_documents_are_found_in_the_other_base_as_if_indexed_there(owner: User) -> None:
+    base, other, plain = (factories.make_knowledge_base(owner) for _ in range(3))
+    texts = ["The harbour has three cranes.", "Cranes lift the barrels of oil.", "Whales pass in May."]
+    for home in (base, plain):
+        for number, text in enumerate(texts):
+            document = factories.make_document(home, f"{number}.txt", text.encode())
+            factories.make_chunk(document, text)
+            indexing.index_document(document.pk)
+    documents = list(base.documents.order_by("pk"))
+    chunks = set(IndexEntry.objects.filter(knowledge_base=base).values_list("chunk_id", flat=True))
+    job = bulk.start(owner, base, "move", ids(documents), target=other)
+    assert (job.status, job.changed, job.told) == ("done", 3, {})
+    assert counted(base) == (0, 0)
+    assert counted(other) == counted(plain) == (3, 3)
+    assert set(IndexEntry.objects.filter(knowledge_base=other).values_list("chunk_id", flat=True)) == chunks
+    assert not Vector.objects.filter(knowledge_base=base).exists()
+
+    def frequencies(home: KnowledgeBase) -> dict[int, int]:
+        rows = TermFrequency.objects.filter(knowledge_base=home, document_frequency__gt=0)
+        return dict(rows.values_list("term", "document_frequency"))
+
+    assert frequencies(base) == {}
+    assert frequencies(other) == frequencies(plain)
+    assert fulltext.search("cranes", [base.pk], 5) == []
+    scores = [[score for _pk, score in fulltext.search("cranes oil", [home.pk], 5)] for home in (other, plain)]
+    assert scores[0] == scores[1] != []
+    space = spaces.active_space()
+    vector = spaces.embed_query(space, "cranes")
+    assert [len(vectors.search(space, vector, [home.pk], 5)) for home in (base, other)] == [0, 3]
+    services.delete_knowledge_base(other)
+    assert not IndexEntry.objects.filter(pk__in=chunks).exists()
+    assert CorpusSize.objects.filter(chunks__lt=0).count() == VectorCount.objects.filter(vectors__lt=0).count() == 0
+
+
+def test_what_can_not_be_moved_is_told_and_stays(owner: User) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    same = factories.make_document(base, "same.txt", b"the same")
+    factories.make_document(other, "otherwise.txt", b"the same")
+    named = factories.make_document(base, "name.txt", b"one")
+    factories.make_document(other, "name.txt", b"two")
+    busy = factories.make_document(base, "busy.txt", status="parsing")
+    job = bulk.start(owner, base, "move", ids([same, named, busy]), target=other)
+    assert job.changed == 1
+    assert {code: told["names"] for code, told in job.told.items()} == {
+        "already_there": ["same.txt"],
+        "busy": ["busy.txt"],
+        "same_name": ["name.txt"],
+    }
+    assert set(base.documents.values_list("pk", flat=True)) == {same.pk, busy.pk}
+
+
+def test_a_mail_takes_its_attachments_along(owner: User) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    mail, second = factories.make_document(base, "a.eml"), factories.make_document(base, "b.eml")
+    own = factories.make_document(base, "own.txt", is_attachment=True)
+    common = factories.make_document(base, "common.txt", is_attachment=True)
+    for carrier, document in ((mail, own), (mail, common), (second, common)):
+        Attachment.objects.create(mail=carrier, document=document, name=document.original_filename, size=1)
+    bulk.start(owner, base, "move", [mail.pk], target=other)
+    assert set(other.documents.values_list("pk", flat=True)) == {mail.pk, own.pk}
+    assert [item.document for item in mail.attachments.all()] == [own, None]
+    assert base.documents.filter(pk=common.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "code"),
+    [("move", {}, "no_target"), ("tag", {}, "nothing"), ("describe", {}, "nothing")],
+)
+def test_what_says_too_little_is_refused(owner: User, action: str, fields: dict[str, object], code: str) -> None:
+    base = factories.make_knowledge_base(owner)
+    with pytest.raises(services.Refused) as refused:
+        bulk.start(owner, base, action, ids(make(base, 1)), **fields)  # type: ignore[arg-type]
+    assert refused.value.code == code
+
+
+def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: User) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    factories.share(base, colleague)
+    documents = make(base, 3, folder="guide/admin")
+    address = f"/api/knowledge-bases/{base.pk}/documents/bulk"
+
+    def post(client: Client, body: dict[str, object]) -> tuple[int, dict[str, object]]:
+        response = client.post(address, body, content_type="application/json")
+        return response.status_code, response.json()
+
+    code, job = post(as_owner, {"action": "tag", "filter": {"folder": "guide"}, "tags": ["red"]})
+    assert (code, job["status"], job["changed"]) == (200, "done", 3)
+    assert as_owner.get(f"/api/bulk-jobs/{job['id']}").json() == job
+    assert post(as_colleague, {"action": "delete", "filter": {}})[0] == 403
+    assert post(as_owner, {"action": "delete"})[0] == 400
+    assert post(as_owner, {"action": "move", "documents": [documents[0].pk], "target": other.pk})[1]["changed"] == 1
+    fields = {"action": "describe", "filter": {"tag": "red"}, "metadata": {"year": 2026}}
+    assert post(as_owner, fields)[1]["changed"] == 2
+    listed = as_owner.get(f"/api/knowledge-bases/{base.pk}/documents", {"tag": "red", "sort": "name"}).json()
+    assert [(each["filename"], each["metadata"]) for each in listed["results"]] == [
+        ("1.txt", {"year": 2026}),
+        ("2.txt", {"year": 2026}),
+    ]
+    patched = as_owner.patch(
+        f"/api/documents/{documents[1].pk}", {"tags": ["blue"], "metadata": {}}, content_type="application/json"
+    )
+    assert (patched.json()["tags"], patched.json()["metadata"]) == (["blue"], {})
+    assert not access.editable(colleague).filter(pk=base.pk).exists()

@@ -1,0 +1,160 @@
+"""Signing in by name, address, second factor and link; and what ends it."""
+
+import re
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+
+pytestmark = pytest.mark.django_db
+SECRET = "JBSWY3DPEHPK3PXP"
+
+
+def sign_in(client: Client, username: str, password: str = "password") -> Any:
+    return client.post(reverse("login"), {"username": username, "password": password})
+
+
+def code() -> str:
+    return format_hotp_value(hotp_value(SECRET, next(iter(yield_hotp_counters_from_time()))))
+
+
+def test_by_name_and_by_address(owner: User) -> None:
+    owner.email = "owner@example.org"
+    owner.save()
+    for name in ("owner", "owner@example.org"):
+        assert sign_in(Client(), name)["Location"] == "/", name
+
+
+def test_both_ways_of_naming_an_account_share_its_pauses(owner: User) -> None:
+    owner.email = "owner@example.org"
+    owner.save()
+    names = ["owner", "owner@example.org"] * 5
+    statuses = [sign_in(Client(), name, "wrong").status_code for name in names]
+    assert statuses == [200] * 6 + [429] * 4
+
+
+def test_nobody_makes_an_account_unless_the_site_is_open(anonymous: Client, settings: Any) -> None:
+    form = {"username": "newcomer", "password1": "a long one 17", "password2": "a long one 17"}
+    anonymous.post(reverse("account_signup"), form)
+    assert not User.objects.filter(username="newcomer").exists()
+    settings.SIGN_UP = "open"
+    assert anonymous.post(reverse("account_signup"), form).status_code == 302
+    assert User.objects.filter(username="newcomer").exists()
+
+
+def test_the_second_factor_is_asked_for_and_the_admin_is_no_way_around_it(staff: User, anonymous: Client) -> None:
+    TOTP.activate(staff, SECRET)
+    assert "second" not in Authenticator.objects.get().data.get("secret", "") and SECRET not in str(
+        Authenticator.objects.get().data
+    )
+    assert anonymous.post("/admin/login/", {"username": "staff", "password": "password"})["Location"].startswith(
+        "/login/"
+    )
+    assert sign_in(anonymous, "staff")["Location"].startswith(reverse("mfa_authenticate"))
+    assert anonymous.get("/admin/").status_code == 302
+    statuses = [anonymous.post(reverse("mfa_authenticate"), {"code": "000000"}).status_code for _ in range(8)]
+    assert statuses == [200] * 6 + [429] * 2
+
+
+def test_a_code_or_a_recovery_code_lets_in(staff: User) -> None:
+    TOTP.activate(staff, SECRET)
+    spare = RecoveryCodes.activate(staff).get_unused_codes()[0]
+    for given in (code(), spare):
+        client = Client()
+        sign_in(client, "staff")
+        assert client.post(reverse("mfa_authenticate"), {"code": given})["Location"] == "/"
+        assert client.get("/admin/").status_code == 200
+
+
+def test_other_people_s_keys_are_nowhere(owner: User, stranger: User, anonymous: Client) -> None:
+    key = Authenticator.objects.create(user=owner, type="webauthn", data={"name": "Laptop"})
+    sign_in(anonymous, "stranger")
+    assert anonymous.post(reverse("account_reauthenticate"), {"password": "password"}).status_code == 302
+    for name in ("mfa_remove_webauthn", "mfa_edit_webauthn"):
+        assert anonymous.get(reverse(name, args=[key.pk])).status_code == 404
+
+
+def test_signing_others_out(owner: User) -> None:
+    here, there = Client(), Client()
+    for client in (here, there):
+        sign_in(client, "owner")
+    assert here.get(reverse("usersessions_list")).content.decode().count("127.0.0.1") == 2
+    here.post(reverse("usersessions_list"))
+    assert here.get("/account/").status_code == 200 and there.get("/account/").status_code == 302
+    assert UserSession.objects.count() == 1
+
+
+def test_a_deactivated_account_stays_signed_out_when_it_comes_back(owner: User, colleague: User) -> None:
+    client, other = Client(), Client()
+    sign_in(client, "owner")
+    sign_in(other, "colleague")
+    owner.is_active = False
+    owner.save()
+    assert Session.objects.count() == 1
+    owner.is_active = True
+    owner.save()
+    assert client.get("/account/").status_code == 302 and other.get("/account/").status_code == 200
+
+
+def test_changing_the_password_keeps_this_session_listed(owner: User) -> None:
+    client = Client()
+    sign_in(client, "owner")
+    form = {"old_password": "password", "new_password1": "b1 long and new", "new_password2": "b1 long and new"}
+    client.post(reverse("change-password"), form)
+    assert client.get(reverse("usersessions_list")).content.decode().count("127.0.0.1") == 1
+
+
+def test_an_administrator_makes_a_link_to_a_new_password(owner: User, staff: User, as_staff: Client) -> None:
+    page = as_staff.post(reverse("admin:auth_user_password_link", args=[owner.pk])).content.decode()
+    link = re.search(r"http://testserver(/account/password/reset/\S+?/)<", page)
+    assert link
+    client = Client()
+    form = client.get(link[1])["Location"]
+    passwords = {"password1": "b1 long and new", "password2": "b1 long and new"}
+    client.post(form, passwords)
+    assert sign_in(Client(), "owner", "b1 long and new")["Location"] == "/"
+    assert "Location" not in Client().get(link[1]), "it works once"
+
+
+def test_staff_make_no_link_to_an_administrator_s_password(owner: User, staff: User, as_owner: Client) -> None:
+    from django.contrib.auth.models import Permission
+
+    owner.is_staff = True
+    owner.save()
+    owner.user_permissions.add(*Permission.objects.filter(codename__in=("change_user", "view_user")))
+    assert as_owner.post(reverse("admin:auth_user_password_link", args=[staff.pk])).status_code == 403
+
+
+def test_without_mail_no_link_is_said_to_be_sent(owner: User, anonymous: Client) -> None:
+    address = reverse("account_reset_password")
+    assert "sends no mail" in anonymous.get(address).content.decode()
+    assert anonymous.post(address, {"email": "owner@example.org"})["Location"] == address
+    assert mail.outbox == []
+
+
+def test_with_mail_the_link_leads_to_the_public_address(owner: User, anonymous: Client, settings: Any) -> None:
+    settings.EMAIL_HOST, settings.PUBLIC_URL = "mail.example.org", "https://ask.example.org"
+    settings.DEFAULT_FROM_EMAIL = "ask@example.org"
+    owner.email = "owner@example.org"
+    owner.save()
+    anonymous.post(reverse("account_reset_password"), {"email": "owner@example.org"})
+    assert "https://ask.example.org/account/password/reset/" in mail.outbox[0].body
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_an_expired_form_is_answered_in_words(owner: User, language: str) -> None:
+    client = Client(enforce_csrf_checks=True, headers={"accept-language": language})
+    client.force_login(owner)
+    page = client.post("/account/theme/", {"theme": "dark"})
+    assert page.status_code == 403 and ('class="gate"' in page.content.decode())
+    part = client.post("/account/theme/", headers={"HX-Request": "true"})
+    assert part.status_code == 403 and part["X-Message"]
+    assert client.post("/api/knowledge-bases", {}).json()["code"]

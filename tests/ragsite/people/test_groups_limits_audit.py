@@ -1,0 +1,96 @@
+"""Groups share bases, limits end what is asked, and the audit log tells who did what."""
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from conversations.turn_store import TurnRefused
+from knowledge import access
+from knowledge.models import Membership
+from ragsite.accounts.roles import Role, assign
+from ragsite.db import in_database
+from ragsite.limits import use
+from ragsite.models import AuditEntry, Limit, Usage
+from tests import factories
+from tests.conversations.conftest import run_turn
+from tests.conversations.records import make_session
+
+
+def test_a_group_reads_and_edits_by_its_highest_role(owner: User, colleague: User, stranger: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    readers, editors = Group.objects.create(name="Readers"), Group.objects.create(name="Editors")
+    Membership.objects.create(knowledge_base=base, group=readers)
+    Membership.objects.create(knowledge_base=base, group=editors, role=Membership.Role.EDITOR)
+    colleague.groups.add(readers)
+    assert base in access.readable(colleague) and base not in access.editable(colleague)
+    assert set(access.readers(base)) == {owner, colleague}
+    colleague.groups.add(editors)
+    assert base in access.editable(colleague) and base not in access.owned(colleague)
+    colleague.groups.clear()
+    assert base not in access.readable(colleague) and base not in access.readable(stranger)
+
+
+def test_a_curator_manages_every_base_but_has_only_shared_ones_at_hand(owner: User, colleague: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    assign(colleague, Role.CURATOR)
+    for reach in (access.readable, access.editable, access.owned):
+        assert base in reach(colleague)
+    assert base not in access.at_hand(colleague) and colleague in access.readers(base)
+    assign(colleague, Role.MEMBER)
+    assert base not in access.readable(colleague)
+
+
+def test_a_persons_own_limit_comes_before_the_most_generous_group_and_the_site(owner: User) -> None:
+    assert use.allowed(owner.pk) == use.Allowed()
+    for name, questions in (("Few", 3), ("Many", 30)):
+        group = Group.objects.create(name=name)
+        Limit.objects.create(group=group, questions_per_day=questions)
+        owner.groups.add(group)
+    assert use.allowed(owner.pk).questions == 30
+    Limit.objects.create(user=owner, questions_per_day=2)
+    assert use.allowed(owner.pk).questions == 2
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_questions_over_the_limit_are_refused_and_deleted_chats_give_none_back(owner: User) -> None:
+    session = await in_database(make_session, owner)
+    await Limit.objects.acreate(user=owner, questions_per_day=1)
+    await run_turn(owner, session, "Which port?")
+    await session.turns.all().adelete()
+    with pytest.raises(TurnRefused) as refused:
+        await run_turn(owner, session, "Which port?")
+    assert refused.value.code == "questions_used_up" and refused.value.wait and refused.value.wait <= 86_400
+    assert (await Usage.objects.aget(user=owner)).questions == 1
+
+
+def test_sign_ins_are_recorded_without_what_was_typed(owner: User, anonymous: Client) -> None:
+    anonymous.post("/login/", {"username": "my secret", "password": "wrong"})
+    anonymous.post("/login/", {"username": "owner", "password": "password"})
+    found = list(AuditEntry.objects.order_by("pk").values_list("action", "actor_name", "object_name"))
+    assert found == [("sign_in_failed", "", ""), ("signed_in", "owner", "")]
+
+
+def test_sharing_is_recorded(owner: User, colleague: User, as_owner: Client) -> None:
+    base = factories.make_knowledge_base(owner)
+    as_owner.post(f"/knowledge/{base.pk}/members/", {"username": "colleague", "role": "viewer"})
+    as_owner.post(f"/knowledge/{base.pk}/members/{colleague.pk}/remove/")
+    actions = list(AuditEntry.objects.filter(actor=owner).order_by("pk").values_list("action", flat=True))
+    assert actions[-2:] == ["shared", "unshared"]
+
+
+def test_storage_of_the_owner_is_limited_by_the_api(owner: User, as_owner: Client) -> None:
+    base = factories.make_knowledge_base(owner)
+    Limit.objects.create(user=owner, storage_mb=1)
+    file = SimpleUploadedFile("big.txt", b"words " * 200_000)
+    response = as_owner.post(f"/api/knowledge-bases/{base.pk}/documents", {"file": file})
+    assert response.status_code == 413 and response.json()["code"] == "storage_full"
+    assert not base.documents.exists()
+
+
+def test_who_comes_into_a_group_in_the_administration_is_recorded(owner: User, as_staff: Client) -> None:
+    group = Group.objects.create(name="Readers")
+    data = {"username": "owner", "is_active": "on", "groups": [group.pk], "date_joined_0": "2026-01-01"}
+    as_staff.post(f"/admin/auth/user/{owner.pk}/change/", data | {"date_joined_1": "00:00:00"})
+    entry = AuditEntry.objects.get(actor__username="staff", details__kind="groups")
+    assert entry.object_name == "owner" and entry.details["names"] == ["Readers"]
