@@ -98,8 +98,9 @@ def open_turn(
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
-    With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the session's
-    newest turn, if there is one: of two simultaneous questions, one follows the other. With `continues`, the answer continues that of the parent, which was cut off. The same
+    With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the
+    session's newest turn, if there is one: of two simultaneous questions, one follows the other. With `continues`, the
+    answer continues that of the parent, which was cut off. The same
     `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
