@@ -152,14 +152,17 @@ SERVESTATIC_MAX_AGE = 0 if options.DEBUG else 3600
 _LAYER = {"capacity": 1000, "group_expiry": 30 * 86400}
 CHANNEL_LAYERS = {
     "default": (
-        {"BACKEND": "ragsite.runtime.channel_layer.RedisLayer", "CONFIG": _LAYER | {"url": options.REDIS_URL}}
+        {
+            "BACKEND": "ragsite.runtime.redis_backends.channel_layer.RedisLayer",
+            "CONFIG": _LAYER | {"url": options.REDIS_URL},
+        }
         if options.REDIS_URL
         else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": _LAYER}
     )
 }
 CACHES = {
     "default": (
-        {"BACKEND": "ragsite.runtime.redis_cache.RedisOrLocalCache", "LOCATION": options.REDIS_URL}
+        {"BACKEND": "ragsite.runtime.redis_backends.redis_cache.RedisOrLocalCache", "LOCATION": options.REDIS_URL}
         if options.REDIS_URL
         # Roomy enough that counts of wrong passwords aren't pushed out by trying many names.
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}

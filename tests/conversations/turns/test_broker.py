@@ -21,7 +21,7 @@ from conversations.turns.live_log import LiveLog
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
-from ragsite.runtime.channel_layer import PREFIX, RedisLayer
+from ragsite.runtime.redis_backends.channel_layer import PREFIX, RedisLayer
 from tests.fakes.llm import FakeLLM
 from tests.redis_server import RedisServer
 

@@ -22,8 +22,8 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from ragsite.accounts import lockout
-from ragsite.runtime import channel_layer, redis_cache
-from ragsite.runtime.channel_layer import RedisLayer
+from ragsite.runtime.redis_backends import channel_layer, redis_cache
+from ragsite.runtime.redis_backends.channel_layer import RedisLayer
 from tests.redis_server import RedisServer
 from tests.site import ROOT
 
@@ -206,7 +206,7 @@ async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> N
 
 @pytest.fixture
 def shared_cache(redis_server: RedisServer, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = {"BACKEND": "ragsite.runtime.redis_cache.RedisOrLocalCache", "LOCATION": redis_server.url}
+    cache = {"BACKEND": "ragsite.runtime.redis_backends.redis_cache.RedisOrLocalCache", "LOCATION": redis_server.url}
     settings.CACHES = settings.CACHES | {"default": cache}
     monkeypatch.setattr(redis_cache, "REST", 0.0)
 

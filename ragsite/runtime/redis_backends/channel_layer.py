@@ -18,7 +18,7 @@ from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from ragsite.runtime.redis_cache import REDIS_UNAVAILABLE, TIMEOUTS
+from ragsite.runtime.redis_backends.redis_cache import REDIS_UNAVAILABLE, TIMEOUTS
 
 logger = logging.getLogger(__name__)
 

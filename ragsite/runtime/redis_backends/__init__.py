@@ -1,0 +1,1 @@
+"""The cache and the channel layer of sites with Redis."""
