@@ -1,4 +1,8 @@
-"""The names of the channel layer's groups."""
+"""The channel layer's groups: their names, and what the pages of a session are told."""
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
 
 
 def session_group(session_id: int) -> str:
@@ -9,3 +13,12 @@ def session_group(session_id: int) -> str:
 def message_group(message_id: int) -> str:
     """Return the group of the processes that follow an answer."""
     return f"message.{message_id}"
+
+
+def tell_pages(session_id: int, news: str) -> None:
+    """Tell the open pages of a session, once what was written is committed.
+
+    `news` is `session.changed` (its title, or its place in the list), `session.deleted` or `session.restored`.
+    """
+    told = session_group(session_id), {"type": news}
+    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(*told), robust=True)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
+from conversations.groups import tell_pages
 from conversations.models import ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 
@@ -53,6 +54,7 @@ def rename_session(session: ChatSession, title: str) -> ChatSession:
     if title:
         session.title, session.title_is_automatic = title, False
         session.save(update_fields=["title", "title_is_automatic"])
+        tell_pages(session.pk, "session.changed")
     return session
 
 
@@ -60,6 +62,7 @@ def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
     """Pin the session to the top of the list, or let it go."""
     session.pinned = pinned
     session.save(update_fields=["pinned"])
+    tell_pages(session.pk, "session.changed")
     return session
 
 
@@ -91,6 +94,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
+    tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
     if access.sessions(session.owner).exists():
         return None
@@ -102,6 +106,7 @@ def restore_session(user: Any, pk: int) -> ChatSession | None:
     deleted = ChatSession.objects.filter(pk=pk, owner=user, status=ChatSession.Status.DELETED)
     if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
         return None
+    tell_pages(pk, "session.restored")
     return ChatSession.objects.get(pk=pk)
 
 

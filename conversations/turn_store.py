@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
 from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
+from conversations.turn_tree import TurnTree
 from knowledge.models import Chunk, Document
 from ragsite.limits import use
 from ragsite.llm.passage_tokens import count_tokens
@@ -97,8 +98,9 @@ def open_turn(
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
-    With `from_newest`, the parent is the session's newest turn, if there is one: of two simultaneous questions, one
-    follows the other. With `continues`, the answer continues that of the parent, which was cut off. The same
+    With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the
+    session's newest turn, if there is one: of two simultaneous questions, one follows the other. With `continues`, the
+    answer continues that of the parent, which was cut off. The same
     `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
@@ -139,7 +141,7 @@ def _open_turn(
     turn = Turn.objects.create(
         session_id=session.pk,
         request_id=request_id,
-        parent_turn_id=default_parent(session.pk) if from_newest else parent_turn_id,
+        parent_turn_id=newest_after(session.pk, parent_turn_id) if from_newest else parent_turn_id,
         continues=continues,
         assistant_version_id=assistant_version_id,
     )
@@ -167,6 +169,15 @@ def default_parent(session_id: int) -> int | None:
     return (
         Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )
+
+
+def newest_after(session_id: int, turn_id: int | None) -> int | None:
+    """Return the newest turn of the branch through a turn, which may be itself; without one, the session's newest."""
+    if turn_id is None:
+        return default_parent(session_id)
+    later = Turn.objects.filter(session_id=session_id, pk__gt=turn_id).order_by("created_at", "id")
+    pairs = list(later.values_list("pk", "parent_turn_id"))
+    return TurnTree([(turn_id, None), *pairs]).branch(turn_id)[-1] if pairs else turn_id
 
 
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:

@@ -29,7 +29,7 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.groups import message_group
+from conversations.groups import message_group, session_group
 from conversations.models import Message
 from conversations.turns.live_log import LiveLog, with_silences
 from ragsite.db import DATABASE_UNAVAILABLE, in_database
@@ -54,6 +54,15 @@ class Log:
 
 # Logs of the turns that run in this process, by message id.
 running: dict[int, LiveLog] = {}
+
+
+async def announce(started: turn_store.Started) -> None:
+    """Tell the open pages of a session that a question was asked in it."""
+    news = {"type": "session.asked", "turn_id": started.turn_id, "parent_turn_id": started.parent_turn_id}
+    try:
+        await get_channel_layer().group_send(session_group(started.session_id), news)
+    except Exception:  # each layer has its own; the pages find the turn when they connect again
+        logger.warning("Turn %d could not be announced", started.turn_id, exc_info=True)
 
 
 async def relay(message_id: int, log: LiveLog) -> None:

@@ -38,6 +38,7 @@ INVISIBLE = (
 class Ask:
     """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
 
+    `from_newest`: where the parent was gone on from meanwhile, it goes on from the newest turn of that branch.
     The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
     `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
     is set.
@@ -49,6 +50,7 @@ class Ask:
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
     language: str = "en"
     as_root: bool = False
+    from_newest: bool = False
     use_filter: bool | None = None
     top_n: int | None = None
     choices: Choices = field(default_factory=Choices)
@@ -228,7 +230,7 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         session_id=session.pk,
         question=validated_question(ask.question),
         parent_turn_id=parent,
-        from_newest=ask.parent_turn_id is None and not ask.as_root,
+        from_newest=ask.from_newest or (ask.parent_turn_id is None and not ask.as_root),
         request_id=ask.request_id,
         language=ask.language,
         use_filter=ask.use_filter,

@@ -157,12 +157,16 @@ class TurnRunner:
                 return
             # The stream begins now, since the turn has ids.
             broker.running[self.message_id] = self._log
-            self._relay = asyncio.create_task(broker.relay(self.message_id, self._log))
+            self._relay = asyncio.create_task(self._tell_others(self.state.started))
             self._send(self.state.started.event())
             self.started.set_result(self.state.started)
             for early in self._early:
                 self._send(early)
         self._send(event)
+
+    async def _tell_others(self, started: turn_store.Started) -> None:
+        await broker.announce(started)
+        await broker.relay(started.assistant_message_id, self._log)
 
     def _close(self) -> None:
         """End the stream; later listeners read what is stored."""

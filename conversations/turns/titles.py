@@ -43,7 +43,7 @@ async def improve(state: State) -> None:
     if not title:
         return
     if await in_database(session.update, title=title):
-        await get_channel_layer().group_send(session_group(started.session_id), {"type": "session.titled"})
+        await get_channel_layer().group_send(session_group(started.session_id), {"type": "session.changed"})
 
 
 def cleaned(reply: str) -> str:

@@ -21,6 +21,8 @@ from conversations import access, queries
 from conversations.assistants.choice import Choices
 from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
 from conversations.groups import session_group
+from conversations.models import ChatSession
+from conversations.turn_tree import TurnTree
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.web import contexts
@@ -45,6 +47,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Serve the connection, and leave no listening task behind however it ends."""
         self._listeners: dict[int, asyncio.Task[None]] = {}
         self._shown: set[int] = set()  # turns that this connection put on the page
+        self._leaf: int | None = None  # where the branch ends that the page shows
+        self._newest: int | None = None  # the session's newest turn that the page knows of; None until it has told
         self._group = ""
         self._grant: stream_auth.Grant | None = None
         try:
@@ -100,10 +104,27 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         news = self.channel_layer.send(self.channel_name, {"type": "signed.out"})
         self._ending = asyncio.ensure_future(news)  # kept, so that it isn't collected before it ends
 
-    async def session_titled(self, message: dict[str, Any]) -> None:
-        """Show the title that the session has got since."""
+    async def session_changed(self, message: dict[str, Any]) -> None:
+        """Show the title that the session has got since, and its place in the list."""
         with override(self.language):
             await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+
+    async def session_deleted(self, message: dict[str, Any]) -> None:
+        """Say that the session is gone; its text stays on the page, which may hold what was not kept elsewhere."""
+        with override(self.language):
+            await self._notice("deleted")
+
+    async def session_restored(self, message: dict[str, Any]) -> None:
+        """Take that back."""
+        with override(self.language):
+            await self._notice()
+            await self.session_changed(message)
+
+    async def session_asked(self, message: dict[str, Any]) -> None:
+        """Show a question that was asked on another page or by a program, or say that there is one."""
+        if self._newest is not None and message["turn_id"] not in self._shown:
+            with override(self.language), suppress(Http404, *DATABASE_UNAVAILABLE):
+                await self._catch_up()
 
     async def session_summarised(self, message: dict[str, Any]) -> None:
         """Let the page fetch the new summary of the branch that it shows."""
@@ -152,8 +173,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 edited = lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id)
                 await self._branch(await edited)
             case "resume":
-                # Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`.
+                # Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`; and
+                # show what was asked since: `{"leaf": its last turn, "newest": the newest of the session it knows of}`.
                 await self._stop_listening()
+                if "leaf" in form:
+                    self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
+                if form.get("again"):  # it was away, and the list may have changed
+                    await self._send(await in_database(contexts.list_of, self.user, self.session_id))
                 for item in str(form.get("seen", "")).split()[:20]:
                     message_id, seq = (int(number) for number in item.split(":"))
                     message = await in_database(access.get_message, self.user, message_id)
@@ -161,6 +187,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     if page.answer.last_seq != seq:
                         await self._send(_replacing(answer_html(page)))
                     await self._attend(page)
+                if "leaf" in form:
+                    await self._catch_up()
 
     async def _ask(self, form: dict[str, Any]) -> None:
         request_id = _uuid(form.get("request_id")) or uuid.uuid4()
@@ -169,6 +197,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             session_id=self.session_id,
             question=str(form["question"]),
             parent_turn_id=shown,
+            from_newest=True,
             request_id=request_id,
             language=self.language,
             use_filter=_flag(form.get("use_insert_block")),
@@ -184,8 +213,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         )
         started = await lifecycle.start_turn(self.user, ask)
         if started.parent_turn_id != shown:
-            # The page showed no turn, but meanwhile another tab has asked.
+            # Meanwhile another page has asked: what the page lacks appears above the question.
             await self._branch(started)
+            await self._notice("went_on")
             return
         if started.turn_id in self._shown:
             return
@@ -199,6 +229,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             html = _replacing(html, f"pending-{request_id}")
         else:
             html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', contexts.safe(html))
+        self._leaf = self._newest = page.turn_id
         # As one: a page that has gone to another branch meanwhile takes none of it.
         await self._send(html + contexts.parent_html(page.turn_id) + self._said(_("Answering")))
         await self._attend(page)
@@ -221,10 +252,46 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         html = await in_database(contexts.turns_of, self.user, self.session_id, started.turn_id)
         page = await self._page(started.turn_id, started.assistant_message_id)
         self._shown.add(started.turn_id)
+        self._leaf = self._newest = started.turn_id
         await self._stop_listening()
         await self._send(_replacing(html) + contexts.parent_html(started.turn_id) + self._said(_("Answering")))
         await self._send(_replacing(answer_html(page)))
         await self._attend(page)
+
+    async def _catch_up(self) -> None:
+        """Show what was asked after the branch that the page shows, and say what was asked beside it."""
+        session, turns = await in_database(self._turns)
+        known, self._newest = self._newest or 0, max(turns.parent, default=0)
+        if self._leaf is not None and self._leaf not in turns.parent:
+            return  # its turns have expired
+        path = turns.branch(self._leaf) if self._leaf is not None or self._newest > known else []
+        missing = path[path.index(self._leaf) + 1 :] if self._leaf is not None else path
+        if missing:
+            await self._append(session, turns, missing)
+        if self._newest > known and self._newest not in path:
+            await self._notice("elsewhere", turn_id=self._newest)
+
+    async def _append(self, session: ChatSession, turns: TurnTree, missing: list[int]) -> None:
+        """Show turns after the page's last one, and follow their answers."""
+        place = f"afterend:#turn-{self._leaf}" if self._leaf is not None else "beforeend:#turns"
+        self._leaf = missing[-1]
+        self._shown.update(missing)
+        pages = await in_database(_pages, session, turns, missing)
+        pages = [await self._page(page.turn_id, page.message_id) if page.streaming else page for page in pages]
+        html = "".join([await in_database(turn_html, page) for page in pages])
+        # As one: a page that has gone to another branch meanwhile takes none of it.
+        said = _("Asked on another page: %(question)s") % {"question": pages[-1].asked} if pages else ""
+        appended = format_html('<div hx-swap-oob="{}">{}</div>', place, contexts.safe(html))
+        await self._send(appended + contexts.parent_html(missing[-1]) + self._said(said))
+        for page in pages:
+            if page.streaming:
+                await self._attend(page)
+        if pages and not pages[-1].streaming:
+            await self._after(pages[-1])
+
+    def _turns(self) -> tuple[ChatSession, TurnTree]:
+        session = access.get_session(self.user, self.session_id)
+        return session, queries.tree(session)
 
     async def _attend(self, page: AnswerPage) -> None:
         """Follow an answer; where it ended before it could be, bring along what its end changes."""
@@ -289,6 +356,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._send(render_to_string("conversations/_refused.html", {"request_id": refused}))
         await self._toast(message)
 
+    async def _notice(self, kind: str = "", **context: Any) -> None:
+        """Say above the composer what happened elsewhere (`elsewhere`, `went_on`, `deleted`), or nothing any more."""
+        context |= {"kind": kind, "session_id": self.session_id}
+        await self._send(render_to_string("conversations/_notice.html", context))
+
     async def _toast(self, message: str) -> None:
         await self._send(toast_html(message))
 
@@ -297,6 +369,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _said(self, text: str) -> str:
         return format_html('<div hx-swap-oob="innerHTML:#announcer">{}</div>', text)
+
+
+def _pages(session: ChatSession, turns: TurnTree, wanted: list[int]) -> list[AnswerPage]:
+    return [AnswerPage.of(view) for view in queries.views(session, turns, wanted)]
 
 
 def _replacing(html: str, target: str = "") -> str:

@@ -95,6 +95,7 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
         "hidden_turns": hidden,
         "summary": summaries.entry_of(session.pk, path),
         "last_turn_id": path[-1] if path else None,
+        "newest_turn_id": max(turns.parent, default=0),
         "streaming": any(page.streaming for page in answers),
     }
 

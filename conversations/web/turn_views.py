@@ -37,6 +37,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponse:
         session_id=pk,
         question=request.POST.get("question", ""),
         parent_turn_id=number(request, "parent_turn_id"),
+        from_newest=True,
         language=_language(),
     )
     return await _begin(request, lifecycle.start_turn(await request.auser(), question), pk)

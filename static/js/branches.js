@@ -25,7 +25,8 @@ chat.addEventListener("htmx:wsAfterMessage", nameBranch);
 chat.addEventListener("htmx:beforeRequest", (event) => {
   const link = event.target.closest("[data-step]");
   if (!link) return;
-  step = { to: link.dataset.step, turn: link.dataset.turn, top: link.closest(".turn").getBoundingClientRect().top };
+  const top = link.closest(".turn")?.getBoundingClientRect().top;
+  step = { to: link.dataset.step, turn: link.dataset.turn, top };
 });
 
 document.addEventListener("htmx:afterSettle", () => {
@@ -34,6 +35,13 @@ document.addEventListener("htmx:afterSettle", () => {
   const { to, top } = step;
   step = null;
   chat.dispatchEvent(new CustomEvent("chat:stepped"));
+  if (to === "elsewhere") {
+    document.getElementById("notice").replaceChildren();
+    turn.tabIndex = -1;
+    turn.focus({ preventScroll: true });
+    turn.scrollIntoView({ block: "start" });
+    return nameBranch();
+  }
   view.scrollTop += turn.getBoundingClientRect().top - top;
   const links = turn.querySelector(".siblings");
   (links.querySelector(`a[data-step="${to}"]`) ?? links.querySelector("a")).focus({ preventScroll: true });

@@ -8,16 +8,24 @@ const resume = document.getElementById("resume");
 const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
 const SIGNED_OUT = 4401;
 
+const GONE = 4404;
+
 let showing = 0;
+let opened = false;
 let leaving = false;
 
 window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** tries) * (0.75 + Math.random() / 2);
 
 const unfinished = () => [...chat.querySelectorAll('[data-status="streaming"]')];
 
-// Tells the server which answers the page shows and how far; it follows these and no others.
-export function catchUp() {
+// Tells the server which answers the page shows and how far, and where the shown branch ends: the server follows these
+// answers and no others, and sends what was asked since.
+export function catchUp(again = "") {
   const marks = unfinished();
+  const { leaf, newest } = resume.elements;
+  leaf.value = document.getElementById("parent-turn").value;
+  newest.value = Math.max(newest.value, leaf.value);
+  resume.elements.again.value = again;
   resume.elements.seen.value = marks.map((mark) => `${mark.dataset.message}:${mark.dataset.seq}`).join(" ");
   window.htmx.trigger(resume, "resume");
 }
@@ -25,7 +33,8 @@ export function catchUp() {
 chat.addEventListener("htmx:wsOpen", (event) => {
   clearTimeout(showing);
   bar.hidden = true;
-  if (unfinished().length > 0) catchUp();
+  catchUp(opened ? "1" : "");
+  opened = true;
   // Sent but never answered: asked again under the same id, which the server answers only once.
   if (event.detail.socketWrapper.queue.length > 0) return;
   for (const message of pendingMessages()) event.detail.socketWrapper.send(JSON.stringify(message));
@@ -41,6 +50,7 @@ chat.addEventListener("htmx:wsClose", (event) => {
     setTimeout(() => location.reload(), 500);
     return;
   }
+  if (code === GONE) return location.reload();
   clearTimeout(showing);
   showing = setTimeout(() => (bar.hidden = false), 300);
   if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;
@@ -48,7 +58,11 @@ chat.addEventListener("htmx:wsClose", (event) => {
 });
 
 // On another branch, other answers are shown.
-chat.addEventListener("chat:stepped", catchUp);
+chat.addEventListener("chat:stepped", () => catchUp());
+
+chat.addEventListener("click", (event) => {
+  if (event.target.closest("[data-notice-close]")) document.getElementById("notice").replaceChildren();
+});
 
 // What was sent for a place that the page no longer shows goes past it.
 chat.addEventListener("htmx:wsBeforeMessage", (event) => {

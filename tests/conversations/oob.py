@@ -85,6 +85,8 @@ class Page:
                 target.extend(inside)
             case "beforeend":
                 target.extend(inside)
+            case "afterend":
+                target.insert_after(*inside)
             case "beforebegin":
                 target.insert_before(*inside)
             case "delete":

@@ -63,7 +63,7 @@ async def test_a_question_goes_on_from_the_branch_that_is_shown(
         assert newest.parent_turn_id == first.pk and leaf(here) == str(newest.pk)
 
 
-async def test_each_of_two_tabs_goes_on_with_what_it_shows(
+async def test_a_question_of_a_stale_tab_follows_the_newest_turn_of_its_branch(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -73,10 +73,13 @@ async def test_each_of_two_tabs_goes_on_with_what_it_shows(
         await left.until(lambda page: len(page.soup.select(".turn")) == 2)
         await left.until_ended()
         await right.ask(WARRANTY, parent_turn_id=first.pk)
-        await right.until(lambda page: len(page.soup.select(".turn")) == 2)
+        await right.until(lambda page: len(page.soup.select(".turn")) == 3)
         await right.until_ended()
-        assert (bubbles(left), bubbles(right)) == ([RESET, PORTS], [RESET, WARRANTY])
-        assert text(right.page, ".siblings") == "2/2"
+        assert bubbles(right) == [RESET, PORTS, WARRANTY]
+        assert text(right.page, "#notice").startswith("This chat had gone on elsewhere.")
+        await left.until(lambda page: len(page.soup.select(".turn")) == 3)
+        assert bubbles(left) == [RESET, PORTS, WARRANTY]
+    assert await Turn.objects.filter(parent_turn=first).acount() == 1
 
 
 async def test_a_tab_that_was_empty_shows_what_another_has_asked(

@@ -1,0 +1,57 @@
+"""Two windows on one chat: what is asked in one appears in the other, which never forks unseen."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, new_chat, sign_in
+from tests.fakes.provider import FakeProvider
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+    provider.reset()
+    sign_in(page, site_with_model)
+    new_chat(page)
+    other = page.context.new_page()
+    complaints: list[str] = []
+    other.on("pageerror", lambda error: complaints.append(str(error)))
+    other.goto(page.url)
+    other.wait_for_load_state("load")
+
+    provider.reply("Slowly " + "more " * 40 + "[1].", delay=0.05)
+    ask(page, "How long does a firmware update take?")
+    expect(other.locator(".prose")).to_contain_text("Slowly more")
+    expect(other.get_by_role("button", name="Stop")).to_be_visible()
+    expect(other.locator(".turn .outcome")).to_have_count(1)
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+    expect(other).to_have_url(re.compile(r"\?turn=\d+$"))
+
+    # What is asked in the other window stands in the first, too.
+    provider.reply("Two kilograms [1].")
+    ask(other, "How heavy is the LS-2448P?")
+    expect(page.locator(".turn .outcome")).to_have_count(2)
+    expect(page.locator(".prose").last).to_contain_text("Two kilograms")
+
+    # A version of it moves nothing here, until it is asked for.
+    provider.reply("Another wording [1].")
+    other.get_by_role("button", name="Answer again").last.click()
+    expect(page.locator("#notice")).to_contain_text("A newer answer was asked elsewhere.")
+    expect(page.locator(".prose").last).to_contain_text("Two kilograms")
+    page.locator("#notice").get_by_role("link", name="Show").click()
+    expect(page.locator(".prose").last).to_contain_text("Another wording")
+    expect(page.locator("#notice")).to_have_text("")
+    expect(page.locator(".turn .outcome")).to_have_count(2)
+
+    # Asleep meanwhile, it shows what was asked as soon as it is back.
+    page.context.set_offline(True)
+    page.evaluate("document.getElementById('chat')['htmx-internal-data'].webSocket.close()")
+    page.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_hidden()
+    provider.reply("Nine ports [1].")
+    ask(other, "How many ports does it have?")
+    expect(page.locator(".turn .outcome")).to_have_count(3)
+    assert complaints == []

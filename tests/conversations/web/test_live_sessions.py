@@ -1,0 +1,161 @@
+"""Every open page of a session is live: what is asked elsewhere appears, and a page that was asleep catches up."""
+
+import asyncio
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from conversations import services
+from conversations.models import ChatSession, Message, Turn
+from conversations.turns import lifecycle
+from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from ragsite.llm.types import TextPiece
+from tests.conversations.conftest import run_turn
+from tests.conversations.web.test_consumers import Tab, reloaded, statuses, tab, text
+from tests.fakes.llm import FakeLLM
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESET = "How do I restore the factory settings of the switch?"
+PORTS = "How many ports has the TL-SE2109?"
+WARRANTY = "How long is the warranty of the rack mounting kit?"
+
+
+def bubbles(here: Tab) -> list[str]:
+    return [bubble.get_text(strip=True) for bubble in here.page.soup.select(".bubble")]
+
+
+async def arrive(here: Tab, *, again: str = "") -> None:
+    """Tell what the page shows, as it does whenever its socket opens."""
+    turns = here.page.soup.select(".turn")
+    leaf = str(turns[-1]["id"]).removeprefix("turn-") if turns else ""
+    await here.send(action="resume", seen="", leaf=leaf, newest=leaf, again=again)
+
+
+async def test_a_question_asked_on_another_page_streams_here_too(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
+) -> None:
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("Ten "), go_on, TextPiece("seconds [1].")])
+    async with tab(owner, session) as here, tab(owner, session) as elsewhere:
+        await arrive(elsewhere)
+        await here.ask(RESET)
+        await elsewhere.until(lambda page: "Ten" in text(page, ".prose"))
+        assert statuses(elsewhere.page) == ["streaming"]
+        assert text(elsewhere.page, "#announcer") == f"Asked on another page: {RESET}"
+        go_on.set()
+        await here.until_ended()
+        await elsewhere.until_ended()
+        await elsewhere.until(lambda page: "factory" in text(page, "#session-title"))
+        assert elsewhere.page.html("#turns") == here.page.html("#turns") == await reloaded(session)
+        # The next question goes on from it, whoever asks.
+        newest = await Turn.objects.aget()
+        assert elsewhere.page.soup.select("#parent-turn")[0]["value"] == str(newest.pk)
+
+
+async def test_a_question_asked_by_a_program_appears(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, RESET)
+    async with tab(owner, session) as here:
+        await arrive(here)
+        await run_turn(owner, session, PORTS)
+        await here.until(lambda page: len(page.soup.select(".turn")) == 2)
+        await here.until_ended()
+        assert bubbles(here) == [RESET, PORTS]
+        assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_stop_on_one_page_ends_what_was_asked_on_another(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue([TextPiece("The first half"), 60.0])
+    async with tab(owner, session) as here, tab(owner, session) as elsewhere:
+        await arrive(elsewhere)
+        await here.ask(RESET)
+        await elsewhere.until(lambda page: "first half" in text(page, ".prose"))
+        await elsewhere.send(action="stop")
+        await here.until_ended()
+        assert statuses(here.page) == ["stopped"]
+
+
+@pytest.mark.parametrize("action", ["regenerate", "edit"])
+async def test_a_version_made_elsewhere_is_announced_and_moves_nothing(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, action: str
+) -> None:
+    await run_turn(owner, session, RESET)
+    message = await Message.objects.aget(role="assistant")
+    async with tab(owner, session) as here, tab(owner, session) as elsewhere:
+        await arrive(elsewhere)
+        before = elsewhere.page.html("#turns")
+        await here.send(action=action, message_id=message.pk, turn_id=message.turn_id, question=PORTS)
+        await elsewhere.until(lambda page: bool(text(page, "#notice")))
+        version = await Turn.objects.alatest("id")
+        assert text(elsewhere.page, "#notice").startswith("A newer answer was asked elsewhere. Show")
+        assert elsewhere.page.soup.select("#notice a")[0]["data-turn"] == str(version.pk)
+        assert elsewhere.page.html("#turns") == before
+        assert elsewhere.page.soup.select("#parent-turn")[0].attrs.get("value") is None
+        await here.until_ended()
+
+
+async def test_a_page_that_was_asleep_catches_up(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    await run_turn(owner, session, RESET)
+    here = Tab(owner, session)
+    await here.load()
+    await run_turn(owner, session, PORTS)
+    await run_turn(owner, session, WARRANTY)
+    await in_database(services.rename_session, session, "Named meanwhile")
+    await here.connect()
+    await arrive(here, again="1")
+    await here.until(lambda page: len(page.soup.select(".turn")) == 3)
+    await here.until(lambda page: text(page, "#session-title") == "Named meanwhile")
+    assert bubbles(here) == [RESET, PORTS, WARRANTY]
+    assert here.page.html("#turns") == await reloaded(session)
+    await here.leave()
+
+
+async def test_a_page_that_lacks_nothing_is_sent_nothing(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, RESET)
+    async with tab(owner, session) as here:
+        await arrive(here)
+        assert await here.socket.receive_nothing(0.3)
+
+
+async def test_another_branch_that_was_known_is_not_announced(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, RESET)
+    first = await Turn.objects.aget()
+    await lifecycle.edit(owner, first.pk, PORTS)
+    await lifecycle.wait_for_all()
+    newest = await Turn.objects.alatest("id")
+    async with tab(owner, session) as here:
+        await here.send(action="resume", seen="", leaf=str(first.pk), newest=str(newest.pk))
+        assert await here.socket.receive_nothing(0.3)
+
+
+async def test_renaming_and_deleting_reach_the_open_pages(owner: User, session: ChatSession, as_owner: Client) -> None:
+    async with tab(owner, session) as here:
+        await in_database(as_owner.post, reverse("rename-session", args=[session.pk]), {"title": "Lights"})
+        await here.until(lambda page: text(page, "#session-title") == "Lights")
+        await in_database(as_owner.post, reverse("delete-session", args=[session.pk]))
+        await here.until(lambda page: text(page, "#notice").startswith("This chat was deleted elsewhere."))
+        await in_database(as_owner.post, reverse("restore-session", args=[session.pk]))
+        await here.until(lambda page: text(page, "#notice") == "")
+
+
+async def test_two_stale_pages_that_ask_at_once_make_one_line(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await run_turn(owner, session, RESET)
+    first = await Turn.objects.aget()
+    asked = (lifecycle.Ask(session.pk, text, parent_turn_id=first.pk, from_newest=True) for text in (PORTS, WARRANTY))
+    await asyncio.gather(*(lifecycle.start_turn(owner, ask) for ask in asked))
+    await lifecycle.wait_for_all()
+    assert await Turn.objects.filter(parent_turn=first).acount() == 1
+    assert await Turn.objects.filter(children=None).acount() == 1
