@@ -8,9 +8,11 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.models import Permission, User
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -20,12 +22,17 @@ from django.views.decorators.http import require_POST
 
 from knowledge import services
 from knowledge.models import Document
+from ragsite.accounts.roles import CURATE, Role, assign, is_last_administrator, role_of
 from ragsite.public_url import absolute
 
 if TYPE_CHECKING:
     BaseUserAdmin = DjangoUserAdmin[User]
+    BaseUserForm = UserChangeForm[User]
 else:
-    BaseUserAdmin = DjangoUserAdmin
+    BaseUserAdmin, BaseUserForm = DjangoUserAdmin, UserChangeForm
+
+
+_EXPERT = ("is_staff", "is_superuser", "user_permissions")
 
 
 class BasesForm(forms.Form):
@@ -60,12 +67,87 @@ class BasesForm(forms.Form):
         return data
 
 
+class PersonForm(BaseUserForm):
+    """A person with their role on the site; the last administrator keeps theirs."""
+
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=[
+            (Role.MEMBER, gettext_lazy("Member: asks, and has knowledge bases of their own")),
+            (Role.CURATOR, gettext_lazy("Curator: also manages all knowledge bases and the assistants")),
+            (Role.ADMINISTRATOR, gettext_lazy("Administrator: also manages people, models and settings")),
+        ],
+        widget=forms.RadioSelect,
+        required=False,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].initial = role_of(self.instance)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse to leave the site without an administrator."""
+        data = super().clean() or self.cleaned_data
+        stays = data.get("is_active", self.instance.is_active) and (
+            data["role"] == Role.ADMINISTRATOR
+            if "role" in self.changed_data and data.get("role")
+            else data.get("is_superuser", self.instance.is_superuser)
+        )
+        if not stays and is_last_administrator(User.objects.get(pk=self.instance.pk)):
+            raise ValidationError(_("This is the last administrator. Make someone else one first."))
+        return data
+
+
 admin.site.unregister(User)
 
 
 @admin.register(User)
 class UserAdmin(BaseUserAdmin):
     """Users are deleted one at a time, since of each it is asked what becomes of their knowledge bases."""
+
+    form = PersonForm
+    fieldsets = [
+        (None, {"fields": ["username", "password"]}),
+        (gettext_lazy("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
+        (gettext_lazy("What they may do"), {"fields": ["is_active", "role", "groups"]}),
+        (gettext_lazy("Expert"), {"classes": ["collapse"], "fields": [*_EXPERT]}),
+        (gettext_lazy("Important dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
+    list_display = ["username", "email", "role", "is_active", "last_login"]
+    list_filter = ["is_active", "is_superuser", "is_staff", "groups"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Note of each user whether a permission of their own makes them a curator."""
+        app, codename = CURATE.split(".")
+        own = Permission.objects.filter(user=OuterRef("pk"), content_type__app_label=app, codename=codename)
+        return super().get_queryset(request).annotate(curates=Exists(own))
+
+    @admin.display(description=gettext_lazy("Role"))
+    def role(self, obj: Any) -> str:
+        """Name the role of a user in the list."""
+        role = Role.ADMINISTRATOR if obj.is_superuser else Role.CURATOR if obj.curates else Role.MEMBER
+        return str(role.label)
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Leave out the role for those who may not give it."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or request.user.is_superuser:
+            return fieldsets
+        return [
+            (name, options | {"fields": [field for field in options["fields"] if field != "role"]})
+            for name, options in fieldsets
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Let only administrators give what makes an administrator."""
+        readonly = [*super().get_readonly_fields(request, obj)]
+        return readonly if request.user.is_superuser else [*readonly, *_EXPERT, "groups"]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Give the chosen role, once the permissions are stored that may be its own."""
+        super().save_related(request, form, formsets, change)
+        if change and request.user.is_superuser and "role" in form.changed_data and form.cleaned_data["role"]:
+            assign(form.instance, Role(form.cleaned_data["role"]))
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Leave out the deletion of many at once."""
@@ -93,6 +175,9 @@ class UserAdmin(BaseUserAdmin):
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Ask what becomes of the bases, then delete."""
         user = self.get_object(request, unquote(object_id))
+        if user is not None and is_last_administrator(user):
+            messages.error(request, _("This is the last administrator. Make someone else one first."))
+            return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
         if user is None or not self.has_delete_permission(request, user) or not user.knowledge_bases.exists():
             return super().delete_view(request, object_id, extra_context)
         form = self._form(request, user)

@@ -35,6 +35,12 @@ def role_of(user: User) -> Role:
     return Role.CURATOR if user.has_perm(CURATE) else Role.MEMBER
 
 
+def is_last_administrator(user: User) -> bool:
+    """Return whether the site would have no active administrator without this person."""
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    return user.is_superuser and user.is_active and not others.exists()
+
+
 @transaction.atomic
 def assign(user: User, role: Role) -> None:
     """Give a person a role and take the other ones away; permissions of no role are left."""

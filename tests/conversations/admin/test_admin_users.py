@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from conversations.models import ChatSession
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.accounts.roles import Role, assign, role_of
 from retrieval.models import IndexEntry
 from tests import factories
 from tests.conversations.conftest import index_document
@@ -96,3 +97,47 @@ def test_many_are_not_deleted_at_once(as_staff: Client, owner: User, base: Knowl
     chosen = {"action": "delete_selected", "_selected_action": [owner.pk], "post": "yes"}
     as_staff.post(reverse("admin:auth_user_changelist"), chosen)
     assert User.objects.filter(pk=owner.pk).exists()
+
+
+def person(user: User, **changed: Any) -> dict[str, Any]:
+    """Return the form of a person as it is sent, with changes."""
+    joined = user.date_joined
+    form = {"username": user.username, "is_active": "on", "role": role_of(user).value}
+    form |= {"date_joined_0": f"{joined:%Y-%m-%d}", "date_joined_1": f"{joined:%H:%M:%S}"}
+    if user.is_superuser:
+        form |= {"is_staff": "on", "is_superuser": "on"}
+    return {name: value for name, value in (form | changed).items() if value is not None}
+
+
+@pytest.mark.parametrize("role", [Role.CURATOR, Role.ADMINISTRATOR])
+def test_a_role_is_given_and_listed(admin_client: Client, role: Role) -> None:
+    user = User.objects.create_user("mei")
+    address = reverse("admin:auth_user_change", args=[user.pk])
+    assert admin_client.post(address, person(user, role=role.value)).status_code == 302
+    assert role_of(User.objects.get(pk=user.pk)) == role
+    assert str(role.label) in admin_client.get(reverse("admin:auth_user_changelist")).content.decode()
+
+
+@pytest.mark.parametrize("changed", [{"role": "member"}, {"is_active": None}, {"is_superuser": None}])
+def test_the_last_administrator_stays(admin_client: Client, admin_user: User, changed: dict[str, Any]) -> None:
+    address = reverse("admin:auth_user_change", args=[admin_user.pk])
+    response = admin_client.post(address, person(admin_user, **changed))
+    assert response.status_code == 200 and "last administrator" in response.content.decode()
+    admin_client.post(reverse("admin:auth_user_delete", args=[admin_user.pk]), {"post": "yes"})
+    admin_user.refresh_from_db()
+    assert admin_user.is_superuser and admin_user.is_active
+
+    assign(User.objects.create_user("jin"), Role.ADMINISTRATOR)
+    assert admin_client.post(address, person(admin_user, **changed)).status_code == 302
+
+
+def test_staff_make_nobody_an_administrator(client: Client) -> None:
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    clerk.user_permissions.add(*Permission.objects.filter(content_type__model="user"))
+    client.force_login(clerk)
+    user = User.objects.create_user("mei")
+    address = reverse("admin:auth_user_change", args=[user.pk])
+    sent = person(user, role="administrator", is_superuser="on", is_staff="on", first_name="Mei")
+    assert client.post(address, sent).status_code == 302
+    user.refresh_from_db()
+    assert user.first_name == "Mei" and not user.is_superuser and not user.is_staff
