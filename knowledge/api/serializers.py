@@ -115,8 +115,10 @@ class UploadSerializer(serializers.Serializer[Any]):
     folder = serializers.CharField(
         required=False, allow_blank=True, help_text="Where the files lay whose names hold no path."
     )
-    tags = serializers.CharField(required=False, help_text="Of new documents, with commas between them.")
-    metadata = serializers.CharField(required=False, help_text="Fields of new documents, as a JSON object.")
+    tags = serializers.CharField(required=False, allow_blank=True, help_text="Of new documents, with commas between them.")
+    metadata = serializers.CharField(
+        required=False, allow_blank=True, help_text="Fields of new documents, as a JSON object."
+    )
 
 
 class LabelsSerializer(serializers.Serializer[Any]):
@@ -127,7 +129,7 @@ class LabelsSerializer(serializers.Serializer[Any]):
 
 
 class BulkSerializer(serializers.Serializer[Any]):
-    """What is to be done to which documents of a base: those named, or all that a filter finds."""
+    """What is to be done to which documents of a base: those named, all that a filter finds, or of those named what it finds."""
 
     either = ("documents", "filter")
 
@@ -143,8 +145,8 @@ class BulkSerializer(serializers.Serializer[Any]):
     metadata = serializers.DictField(required=False, help_text="Fields to set; null removes one.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse neither and both: a slip must not mean all of them."""
-        if ("documents" in attrs) == ("filter" in attrs):
+        """Refuse neither: a slip must not mean all of them."""
+        if "documents" not in attrs and "filter" not in attrs:
             raise serializers.ValidationError({"documents": [_("Name either documents or a filter.")]})
         return attrs
 

@@ -202,7 +202,7 @@ class BulkJobs(APIView):
         wanted = base.documents.all()
         if "documents" in given:
             wanted = wanted.filter(pk__in=given["documents"])
-        else:
+        if "filter" in given:
             wanted = View.read(given["filter"]).narrow(wanted)
         ids = list(wanted.order_by().values_list("pk", flat=True))
         asked = {name: given[name] for name in ("tags", "metadata") if name in given}

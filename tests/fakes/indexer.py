@@ -22,6 +22,10 @@ class FakeIndexer:
                 with ingestion.fail_document_on_error(held):
                     ingestion.finish_indexing(held)
 
+    def passages(self, knowledge_base_id: int) -> int:
+        """Have none."""
+        return 0
+
     def remove(self, document_ids: list[int]) -> None:
         """Remember what was to be removed."""
         self.removed.append(document_ids)

@@ -58,7 +58,9 @@ def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
                     case "--json":
                         given = {"data": words.pop(0), "content_type": "application/json"}
                     case "-F":
-                        given = {"data": {"file": SimpleUploadedFile(words.pop(0).split("@")[1], b"%PDF-1.4\n%%EOF")}}
+                        name, _, value = words.pop(0).partition("=")
+                        file = SimpleUploadedFile(value[1:], b"%PDF-1.4\n%%EOF") if value.startswith("@") else value
+                        given = {"data": given.get("data", {}) | {name: file}}
                     case "-N":
                         pass
                     case word:
