@@ -140,7 +140,7 @@ class LabelFilter:
         Of a field either its value, or bounds: `{"year": 2026, "signed": {"gte": "2026-01-01", "lt": "2026-04-01"}}`.
         """
         conditions: list[Condition] = []
-        if not isinstance(metadata or {}, Mapping):
+        if metadata is not None and not isinstance(metadata, Mapping):
             raise LabelError(_("Fields are names with a value each."))
         for given, wanted in (metadata or {}).items():
             name = _field_name(given)

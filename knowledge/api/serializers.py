@@ -115,7 +115,9 @@ class UploadSerializer(serializers.Serializer[Any]):
     folder = serializers.CharField(
         required=False, allow_blank=True, help_text="Where the files lay whose names hold no path."
     )
-    tags = serializers.CharField(required=False, allow_blank=True, help_text="Of new documents, with commas between them.")
+    tags = serializers.CharField(
+        required=False, allow_blank=True, help_text="Of new documents, with commas between them."
+    )
     metadata = serializers.CharField(
         required=False, allow_blank=True, help_text="Fields of new documents, as a JSON object."
     )
@@ -129,7 +131,7 @@ class LabelsSerializer(serializers.Serializer[Any]):
 
 
 class BulkSerializer(serializers.Serializer[Any]):
-    """What is to be done to which documents of a base: those named, all that a filter finds, or of those named what it finds."""
+    """What is to be done to which documents of a base: those named, those a filter finds, or those of both."""
 
     either = ("documents", "filter")
 

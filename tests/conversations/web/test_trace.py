@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -98,10 +98,17 @@ async def test_a_passage_that_is_out_of_reach_now_is_left_out(
 
 
 async def test_staff_see_only_passages_that_they_may_read(
-    owner: User, as_staff: Client, shared: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+    owner: User, client: Client, shared: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
+    def reader_of_traces() -> None:
+        reader = factories.make_user("support", is_staff=True)
+        names = ("view_turn", "view_message", "view_tracestep")
+        reader.user_permissions.set(Permission.objects.filter(codename__in=names))
+        client.force_login(reader)
+
     turn = await asked(owner, session, fake_llm)
-    assert SECRET not in await page(as_staff, turn)
+    await in_database(reader_of_traces)
+    assert SECRET not in await page(client, turn)
 
 
 async def test_a_document_can_not_break_out_of_its_place_in_the_trace(
