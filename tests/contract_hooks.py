@@ -20,3 +20,5 @@ def before_call(context: Any, case: schemathesis.Case, kwargs: dict[str, Any]) -
         case.body["file"] = b'{"question": "How many ports?", "relevant": ["manual.pdf"]}'
     if case.body.get("questions"):  # Their `_id`s differ.
         case.body["questions"] = case.body["questions"][:1]
+    if case.operation.path.endswith("/documents/bulk"):  # Each action needs something of its own.
+        case.body |= {"target": 1, "tags": ["new"], "metadata": {"year": 2026}}

@@ -136,7 +136,7 @@ class BulkSerializer(serializers.Serializer[Any]):
     either = ("documents", "filter")
 
     action = ChoiceField(choices=BulkJob.Action.choices)
-    documents = IdsField(required=False, max_length=10_000)
+    documents = IdsField(required=False, min_length=1, max_length=10_000)
     filter = serializers.DictField(
         child=TextField(allow_blank=True, max_length=1000),
         required=False,

@@ -60,11 +60,9 @@ def start(
     """Do something to documents of a base that the user may change, or queue it where they are many.
 
     `action` is one of `BulkJob.Action`: "move" needs a `target` that the user may change too, "tag" and "untag" need
-    `tags`, and "describe" `metadata`: fields to set, or to remove where the value is None. Raises `Refused` (nothing,
-    too_many, no_target, same_base), `LabelError`.
+    `tags`, and "describe" `metadata`: fields to set, or to remove where the value is None. Without documents the job is
+    done. Raises `Refused` (nothing, too_many, no_target, same_base), `LabelError`.
     """
-    if not document_ids:
-        raise services.Refused("nothing", _("No documents are chosen."))
     if len(document_ids) > MOST:
         raise services.Refused("too_many", _("At most {most} documents are taken at once.").format(most=f"{MOST:,}"))
     if action == Action.MOVE:

@@ -134,7 +134,10 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
     if action not in _BULK:
         return HttpResponseBadRequest()
     back = f"{reverse('knowledge-base', args=[base.pk])}?{urlencode(view.fields)}"
-    if action == BulkJob.Action.DELETE and ids and "confirmed" not in request.POST:
+    if not ids:
+        messages.error(request, _("No documents are chosen."))
+        return redirect(back)
+    if action == BulkJob.Action.DELETE and "confirmed" not in request.POST:
         return _confirm_bulk(request, ids, "all" in request.POST, back)
     other = access.get_editable_knowledge_base(request.user, int(target)) if target.isdecimal() else None
     try:

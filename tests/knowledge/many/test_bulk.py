@@ -162,6 +162,11 @@ def test_what_says_too_little_is_refused(owner: User, action: str, fields: dict[
     assert refused.value.code == code
 
 
+def test_without_documents_the_job_is_done(owner: User) -> None:
+    job = bulk.start(owner, factories.make_knowledge_base(owner), "retry", [])
+    assert (job.status, job.total, job.changed) == ("done", 0, 0)
+
+
 def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: User) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     factories.share(base, colleague)
