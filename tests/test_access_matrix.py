@@ -114,6 +114,10 @@ def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
 
 
+def shared_group(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk, "group_id": 1}
+
+
 def bulk_job(world: World) -> dict[str, Any]:
     return {"pk": world.job.pk}
 
@@ -249,7 +253,9 @@ MATRIX: dict[str, Ids] = {
     "passage": chunk,
     "api-knowledge-base": base,
     "api-members": base,
+    "api-shared-groups": base,
     "api-member": member,
+    "api-shared-group": shared_group,
     "api-documents": base,
     "api-documents-bulk": base,
     "api-bulk-job": bulk_job,

@@ -51,6 +51,21 @@ class MembershipSerializer(ModelSerializer[Membership]):
         read_only_fields = ["created_at"]
 
 
+class SharedGroupSerializer(ModelSerializer[Membership]):
+    """A group with which a base is shared."""
+
+    group = TextField(source="group.name", max_length=150)
+    group_id = serializers.IntegerField(read_only=True)
+    people = serializers.IntegerField(read_only=True, help_text="How many are in it.")
+
+    class Meta:
+        """By name in, by id and name out."""
+
+        model = Membership
+        fields = ["group_id", "group", "people", "role", "created_at"]
+        read_only_fields = ["created_at"]
+
+
 class ErrorSerializer(serializers.Serializer[dict[str, str]]):
     """Why an ingestion failed."""
 

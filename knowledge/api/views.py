@@ -26,6 +26,7 @@ from knowledge.api.serializers import (
     KnowledgeBaseSerializer,
     LabelsSerializer,
     MembershipSerializer,
+    SharedGroupSerializer,
     UploadSerializer,
 )
 from knowledge.explanations import explain
@@ -123,6 +124,42 @@ class MemberDetail(APIView):
         base = access.get_owned_knowledge_base(request.user, pk)
         if not services.remove_member(base, user_id):
             raise NotFound(_("It is not shared with this user."))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SharedGroupList(generics.ListCreateAPIView[Membership]):
+    """The groups with which a base is shared."""
+
+    serializer_class = SharedGroupSerializer
+    queryset = Membership.objects.none()
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return them by name."""
+        return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"])).filter(user=None)
+
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Share with a group by name, or change its role; permission is checked before the data."""
+        access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
+        return super().post(request, *args, **kwargs)
+
+    def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
+        """Store the share."""
+        base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
+        data = serializer.validated_data
+        role = data.get("role", Membership.Role.VIEWER)
+        shared = _accept(lambda: services.set_group(base, data["group"]["name"], role))
+        serializer.instance = queries.members(base).get(pk=shared.pk)
+
+
+class SharedGroupDetail(APIView):
+    """One group's share."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, group_id: int) -> Response:
+        """Stop sharing with it; who is also a member by name stays one."""
+        base = access.get_owned_knowledge_base(request.user, pk)
+        if not services.remove_group(base, group_id):
+            raise NotFound(_("It is not shared with this group."))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -63,6 +63,24 @@ def test_what_is_refused_says_why(as_owner: Client, base: KnowledgeBase) -> None
         assert answer.json()["code"]
     overlap = as_owner.patch(f"{BASES}/{base.pk}", {"chunk_overlap": 200}, "application/json")
     assert "shorter than the chunk size" in overlap.json()["detail"]
+
+
+def test_groups_are_added_and_removed(
+    as_owner: Client, as_stranger: Client, base: KnowledgeBase, stranger: User
+) -> None:
+    stranger.groups.add(group := Group.objects.create(name="Support"))
+    address = f"{BASES}/{base.pk}/groups"
+    assert as_stranger.get(address).status_code == 404
+    made = as_owner.post(address, {"group": "Support"}, "application/json")
+    assert made.status_code == 201
+    told = {"group_id": group.pk, "group": "Support", "people": 1, "role": "viewer"}
+    assert made.json().items() >= told.items() and as_owner.get(address).json()["results"][0].items() >= told.items()
+    assert "Support" not in as_owner.get(f"{BASES}/{base.pk}/members").content.decode()
+    assert as_stranger.post(address, {"group": "Support", "role": "editor"}, "application/json").status_code == 403
+    assert as_owner.post(address, {"group": "Sales"}, "application/json").json()["code"] == "unknown_group"
+    assert as_owner.delete(f"{address}/{group.pk}").status_code == 204
+    assert as_owner.delete(f"{address}/{group.pk}").status_code == 404
+    assert as_stranger.get(address).status_code == 404
 
 
 def test_members_are_added_and_removed(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
