@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from conversations.citations import labels
 from conversations.citations.supporting_sentences import quoted_lines
-from conversations.events import Answer, fold
+from conversations.events import Answer, fold, plain_text
 from conversations.models import Message
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from conversations.prompts import truncation
@@ -87,6 +87,8 @@ class AnswerPage:
     siblings: Sequence[int] = ()
     position: int = 1
     feedback: int | None = None
+    reason: str = ""
+    comment: str = ""
     _made: tuple[list[dict[str, Any]], list[Card]] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -105,7 +107,9 @@ class AnswerPage:
             action=view.turn.action,
             siblings=tuple(view.siblings),
             position=view.position,
-            feedback=view.feedback,
+            feedback=view.feedback.value if view.feedback else None,
+            reason=view.feedback.reason if view.feedback else "",
+            comment=view.feedback.comment if view.feedback else "",
         )
 
     @classmethod
@@ -136,6 +140,17 @@ class AnswerPage:
     def streaming(self) -> bool:
         """Whether more is to come."""
         return self.answer.status == Message.Status.STREAMING
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything came of the answer, which can be rated then."""
+        return bool(plain_text(self.answer.blocks))
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether the answer was cut after it had begun, see `Message.can_continue`."""
+        cut = self.answer.status in (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Status.FAILED)
+        return self.says_something and (cut or self.answer.finish_reason == "length")
 
     @property
     def line(self) -> str:
@@ -332,6 +347,7 @@ def stored_answer(view: TurnView) -> Answer:
         usage=message.usage,
         ms=message.duration_ms,
         checks=message.checks,
+        finish_reason=message.finish_reason,
     )
 
 
