@@ -23,7 +23,6 @@ from conversations.web.rendering.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
-from knowledge.queries import has_page_pictures
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
 from retrieval.web.question_views import offer, render_offer
@@ -128,7 +127,6 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "page": page,
         "card": card,
         "passage": address,
-        "wide": best is not None and has_page_pictures(best.document),
         "others": page.cards,
     }
     return _aside(request, "citation", context)
