@@ -1,5 +1,7 @@
 """Reading an answer: going on with one that was cut, and saying what one thinks of it."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -69,3 +71,52 @@ def test_a_thumb_with_a_comment_is_given_changed_and_withdrawn(
     answer.get_by_role("button", name="Not helpful").click()
     expect(answer.get_by_role("button", name="Not helpful")).to_have_attribute("aria-pressed", "false")
     expect(edit).to_have_count(0)
+
+
+def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    ask(page, "加班费怎么算？年假有多少天？")
+    answer = page.locator("section.answer").last
+    expect(answer.locator(".outcome")).to_be_visible()
+    chips = answer.get_by_role("list", name="Sources").get_by_role("link")
+    expect(chips).to_have_count(1)
+    expect(chips).to_have_accessible_name(re.compile(r"^1\W+2 .*手册"))
+    chips.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    card = page.get_by_role("tooltip")
+    expect(card.locator("strong:visible")).to_have_count(1)
+    expect(card.locator(".card-number")).to_have_text(["1", "2"])
+    expect(card.locator("mark", has_text="当年未休完的年假最多可以结转五天到次年")).to_be_visible()
+    expect(card.locator("mark", has_text="多少")).to_have_count(0)
+    expect(chips).to_have_accessible_description(re.compile("当年未休完"))
+    page.keyboard.press("Enter")
+    expect(card).to_be_hidden()
+    expect(page.locator("#drawer .cited")).to_be_visible()
+
+    page.reload()
+    expect(chips).to_have_count(1)
+    expect(answer.locator(".cards mark").first).to_be_attached()
+
+
+def test_the_side_bar_can_be_had_while_a_source_is_open(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    ask(page, "How long does a firmware update take?")
+    answer = page.locator("section.answer").last
+    bar = page.get_by_role("complementary", name="Navigation")
+    expect(bar).to_be_visible()
+    expect(answer.locator(".outcome")).to_be_visible()
+    answer.locator(".prose a[data-citation]").first.click()
+    drawer = page.locator("#drawer")
+    expect(drawer.locator(".cited")).to_be_visible()
+    expect(bar).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    expect(bar).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+    expect(drawer.locator(".cited")).to_be_visible()
+    drawer.get_by_role("button", name="Close").click()
+    expect(bar).to_be_visible()
+    expect(page.get_by_role("button", name="Menu")).to_be_hidden()

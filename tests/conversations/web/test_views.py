@@ -303,7 +303,8 @@ def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn
     address = reverse("citation", args=[answer_of(turn).pk, 1])
     drawer = html(as_owner.get(address, headers=HTMX))
     assert 'id="drawer" data-open' in drawer
-    assert f'hx-get="{reverse("passage", args=[chunk.pk])}"' in drawer
+    said = f"?said={chunk.pk}.0#said-{chunk.pk}-0"
+    assert f'hx-get="{reverse("passage", args=[chunk.pk])}{said}"' in drawer
     assert "found by words" in drawer
     chunk.document.delete()
     page = html(as_owner.get(address))
