@@ -120,3 +120,87 @@ def test_the_side_bar_can_be_had_while_a_source_is_open(page: Page, site: Site) 
     drawer.get_by_role("button", name="Close").click()
     expect(bar).to_be_visible()
     expect(page.get_by_role("button", name="Menu")).to_be_hidden()
+
+
+def test_an_open_source_is_made_wider_and_leaves_the_answer_its_room(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    ask(page, "How long does a firmware update take?")
+    answer = page.locator("section.answer").last
+    expect(answer.locator(".outcome")).to_be_visible()
+    link = answer.locator(".prose a[data-citation]").first
+    link.click()
+    edge = page.get_by_role("separator", name="Width of the source")
+    expect(edge).to_have_attribute("aria-valuenow", "50")
+    expect(link).to_have_attribute("aria-current", "true")
+
+    def lies_beside() -> bool:
+        read, source = answer.bounding_box(), page.locator("#drawer").bounding_box()
+        return read is not None and source is not None and read["x"] + read["width"] <= source["x"]
+
+    assert lies_beside()
+    edge.focus()
+    page.keyboard.press("ArrowRight")
+    expect(edge).to_have_attribute("aria-valuenow", "46")
+    page.keyboard.press("End")
+    expect(edge).to_have_attribute("aria-valuenow", edge.get_attribute("aria-valuemax") or "")
+    assert lies_beside()
+    box = edge.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, 400)
+    page.mouse.down()
+    page.mouse.move(614, 400, steps=4)
+    page.mouse.up()
+    expect(edge).to_have_attribute("aria-valuenow", "40")
+
+    page.reload()
+    page.wait_for_load_state("load")
+    link.click()
+    expect(edge).to_have_attribute("aria-valuenow", "40")
+    edge.dblclick()
+    expect(edge).to_have_attribute("aria-valuenow", "50")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(edge).to_be_hidden()
+
+
+def test_the_open_source_follows_the_answer_that_is_read(
+    page: Page, site_with_model: Site, provider: FakeProvider
+) -> None:
+    provider.reset()
+    sign_in(page, site_with_model)
+    new_chat(page)
+    answers = page.locator("section.answer")
+    long = "It takes about four minutes. " * 120
+    for number, reply in enumerate([f"First [2]. {long}", long, f"Last [1]. {long}"], 1):
+        provider.reply(reply)
+        ask(page, QUESTION)
+        expect(page.locator(".outcome")).to_have_count(number)
+    first, none, last = (answers.nth(at) for at in range(3))
+    link = last.locator(".prose a[data-citation]")
+    link.click()
+    drawer = page.locator("#drawer")
+    tab = drawer.locator(".source-tabs [aria-current]")
+    expect(tab).to_have_text("1")
+    expect(drawer.locator("[data-drawer-title]")).to_be_focused()
+    drawer.locator(".source-tabs a", has_text="3").click()
+    expect(tab).to_have_text("3")
+
+    first.locator(".outcome").scroll_into_view_if_needed()
+    first.locator(".outcome").evaluate("element => element.scrollIntoView()")
+    expect(tab).to_have_text("2")
+    expect(first.locator(".prose a[data-citation]")).to_have_attribute("aria-current", "true")
+    expect(link).not_to_have_attribute("aria-current", "true")
+    none.locator(".outcome").evaluate("element => element.scrollIntoView()")
+    expect(drawer).to_contain_text("The answer beside names no source.")
+    expect(drawer.get_by_role("separator")).to_have_attribute("aria-valuenow", "50")
+    last.locator(".outcome").evaluate("element => element.scrollIntoView()")
+    expect(tab).to_have_text("3")
+
+    # What is asked now is read next; while it is written, the source stays.
+    provider.reply("Another [2].")
+    ask(page, QUESTION)
+    expect(page.locator(".outcome")).to_have_count(4)
+    expect(page.get_by_label("Your question")).to_be_focused()
+    drawer.get_by_role("button", name="Close").click()
+    expect(drawer).to_be_hidden()
