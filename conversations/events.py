@@ -167,6 +167,8 @@ class ErrorEvent(Event):
 class DoneEvent(Event):
     """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
 
+    `finish_reason` is why the model ended before its answer was whole: `length` or `content_filter`; else None.
+
     `answer_state` is `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and what never got
     so far. `checks` has the verdict on each sentence that carries markers, and on those that should; see
     `citations.verdict.Verdict.to_dict`.
@@ -178,6 +180,7 @@ class DoneEvent(Event):
     usage: dict[str, int] = field(default_factory=dict)
     ms: int = 0
     checks: list[dict[str, Any]] = field(default_factory=list)
+    finish_reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as other events; `answer_state` is there also where it is None, which says something."""
@@ -198,8 +201,8 @@ class Answer:
     """What the events of a message fold to: exactly what is stored.
 
     `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
-    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended. `answer_state` is
-    empty where none was told.
+    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended. `answer_state` and
+    `finish_reason` are empty where none was told.
     """
 
     last_seq: int = 0
@@ -215,6 +218,7 @@ class Answer:
     usage: dict[str, int] = field(default_factory=dict)
     ms: int | None = None
     checks: list[dict[str, Any]] = field(default_factory=list)
+    finish_reason: str = ""
 
     def apply(self, event: Event) -> None:
         """Take one event; those at or below `last_seq` (already applied) change nothing."""
@@ -260,6 +264,7 @@ class Answer:
             case DoneEvent():
                 self.status, self.usage, self.ms, self.checks = event.status, event.usage, event.ms, event.checks
                 self.answer_state = event.answer_state or self.answer_state
+                self.finish_reason = event.finish_reason or ""
                 self.open.clear()
 
     def block(self, block_id: str) -> dict[str, Any] | None:

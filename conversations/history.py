@@ -9,6 +9,9 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from conversations.events import NUMBER, in_brackets
 from conversations.models import ContextEntry, Message, Turn
@@ -25,6 +28,11 @@ _CHANGING = ("id", "status", "last_seq")
 # What `grouped` takes of each message.
 TOLD = ("turn_id", "role", "told", "status", "turn__continues", "turn__parent_turn_id")
 _WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
+# What stands below an answer whose end is missing, by the `finish_reason` that the model gave.
+ENDINGS: dict[str, Promise] = {
+    "length": gettext_lazy("**The answer reached the length that it is allowed, and ends here.**"),
+    "content_filter": gettext_lazy("**The provider's content filter ended the answer here.**"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[
     for row in sorted(rows, key=lambda row: int(row["turn_id"])):
         told = by_turn.setdefault(row["turn_id"], {})
         if row["role"] == Message.Role.USER or row["status"] in _WORTH:
-            told[row["role"]] = strip_thinking(row["told"])
+            told[row["role"]] = without_ending(strip_thinking(row["told"]))
         parent = row["turn__parent_turn_id"]
         begun[row["turn_id"]] = begun.get(parent, row["turn_id"]) if row["turn__continues"] else row["turn_id"]
     last: dict[int, PastTurn] = {}
@@ -122,6 +130,15 @@ def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[
 def joined(begun: str, rest: str) -> str:
     """Return a cut answer with what went on with it, which is the whole where it was begun anew."""
     return rest if rest.startswith(begun) else f"{begun}\n{rest}"
+
+
+def without_ending(text: str) -> str:
+    """Return an answer without the note that its end is missing, in whichever language it stands; models wrote none."""
+    for ending in ENDINGS.values():
+        for language, _name in settings.LANGUAGES:
+            with translation.override(language):
+                text = text.replace(str(ending), "")
+    return text.strip()
 
 
 def strip_markers(text: str) -> str:

@@ -170,6 +170,8 @@ class Message(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.COMPLETED)
     # Of an answer; empty for small talk, clarifying questions, and what never got so far.
     answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
+    # Why the model ended before the answer was whole: `length`, `content_filter`; else empty.
+    finish_reason = models.CharField(_("cut by"), max_length=40, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
     last_seq = models.PositiveIntegerField(default=0)
@@ -212,6 +214,12 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether it is an answer that began and was cut: by a stop, an interruption, a failure or its length."""
+        cut = self.status in (self.Status.STOPPED, self.Status.INTERRUPTED, self.Status.FAILED)
+        return self.role == self.Role.ASSISTANT and bool(self.content) and (cut or self.finish_reason == "length")
 
 
 class ContextEntry(models.Model):
@@ -329,7 +337,9 @@ class TraceStep(models.Model):
 
 
 class Feedback(models.Model):
-    """A thumb on an answer."""
+    """A thumb on an answer, with what its giver says of it."""
+
+    COMMENT_CHARACTERS = 4000
 
     class Value(models.IntegerChoices):
         """Up or down."""
@@ -337,12 +347,20 @@ class Feedback(models.Model):
         UP = 1, _("Helpful")
         DOWN = -1, _("Not helpful")
 
+    class Reason(models.TextChoices):
+        """What may be wrong with an answer, as the page asks; programs may give reasons of their own."""
+
+        WRONG = "wrong", _("Not correct")
+        UNSUPPORTED = "unsupported", _("Not in the sources")
+        INCOMPLETE = "incomplete", _("Incomplete")
+        OFF_TOPIC = "off-topic", _("Off the point")
+
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="feedback", verbose_name=_("message"))
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", verbose_name=_("user")
     )
     value = models.SmallIntegerField(_("value"), choices=Value.choices)
-    reason = models.CharField(_("reason"), max_length=40, blank=True)
+    reason = models.CharField(_("reason"), max_length=40, blank=True, choices=Reason.choices)
     comment = models.TextField(_("comment"), blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

@@ -25,7 +25,7 @@ class TurnView:
     citations: list[Citation] = field(default_factory=list)
     siblings: list[int] = field(default_factory=list)
     position: int = 1
-    feedback: int | None = None
+    feedback: Feedback | None = None
 
     @property
     def previous_sibling(self) -> int | None:
@@ -120,11 +120,8 @@ def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[
         turn_store.interrupt_stale(session_id=session.pk)
         messages = _messages(wanted)
     citations = _grouped(Citation.objects.filter(message__turn_id__in=wanted).order_by("index"), "message_id")
-    feedback = dict(
-        Feedback.objects.filter(message__turn_id__in=wanted, user_id=session.owner_id).values_list(
-            "message_id", "value"
-        )
-    )
+    given = Feedback.objects.filter(message__turn_id__in=wanted, user_id=session.owner_id)
+    feedback = {thumb.message_id: thumb for thumb in given}
     found = []
     for turn_id in wanted:
         by_role = {message.role: message for message in messages[turn_id]}

@@ -111,13 +111,23 @@ def restore_session(user: Any, pk: int) -> ChatSession | None:
 
 
 def give_feedback(user: Any, message: Message, value: int, reason: str = "", comment: str = "") -> Feedback:
-    """Store the user's thumb on an answer, replacing an earlier one; raises `ValueError` for another value."""
+    """Store the user's thumb on an answer, replacing an earlier one with what was said.
+
+    Of a comment, `Feedback.COMMENT_CHARACTERS` are kept. Raises `ValueError` for another value, for a question and for
+    an answer that says nothing.
+    """
     if value not in Feedback.Value.values or message.role != Message.Role.ASSISTANT:
         raise ValueError(_("Feedback is 1 (helpful) or -1 (not helpful), on an answer."))
+    if not message.content:
+        raise ValueError(_("This answer says nothing; there is nothing to rate."))
     feedback, _created = Feedback.objects.update_or_create(
         message=message,
         user=user,
-        defaults={"value": value, "reason": _cleaned(reason)[:40], "comment": _cleaned(comment)[:4000]},
+        defaults={
+            "value": value,
+            "reason": _cleaned(reason)[:40],
+            "comment": _cleaned(comment)[: Feedback.COMMENT_CHARACTERS],
+        },
     )
     return feedback
 

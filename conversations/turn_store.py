@@ -210,6 +210,7 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
         usage=answer.usage,
         duration_ms=answer.ms,
         checks=answer.checks,
+        finish_reason=answer.finish_reason,
         error_code=(answer.error or {}).get("code", ""),
         error_message=(answer.error or {}).get("message", ""),
     )

@@ -125,7 +125,7 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
 class FeedbackAdmin(WordSearch, RecordAdmin):
     """Thumbs, with the answers they are about."""
 
-    list_display = ["created_at", "value", "reason", "said", "user"]
+    list_display = ["created_at", "value", "reason", "remark", "said", "user"]
     list_filter = ["value", "reason", "created_at"]
     list_select_related = ["user", "message"]
     search_fields = ["comment", "reason", "user__username", "message__content"]
@@ -137,6 +137,11 @@ class FeedbackAdmin(WordSearch, RecordAdmin):
         """By what was said, who said it, or the text of the answer."""
         own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
         return own | Q(message__in=messages_found(word))
+
+    @admin.display(description=gettext_lazy("comment"), ordering="comment")
+    def remark(self, feedback: Feedback) -> str:
+        """Show how the comment begins."""
+        return shortened(feedback.comment)
 
     @admin.display(description=gettext_lazy("answer"))
     def said(self, feedback: Feedback) -> str:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy
 
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
@@ -27,14 +27,27 @@ class TurnInline(RecordInline):
     model = Turn
     verbose_name_plural = gettext_lazy("newest turns")
     ordering = ("-id",)
-    fields = readonly_fields = ("request_id", "parent_turn", "action", "model", "token_count", "created_at")
+    fields = readonly_fields = (
+        "request_id", "parent_turn", "action", "model", "token_count", "feedback", "created_at",
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Leave out the older ones: a session may have thousands."""
         turns: QuerySet[Turn] = super().get_queryset(request).select_related("parent_turn")
         session_id = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
         newest = Turn.objects.filter(session_id=session_id).order_by("-id")[:NEWEST_TURNS]
-        return turns.filter(pk__in=newest.values("pk"))
+        thumbs = Feedback.objects.select_related("message").order_by("pk")
+        return turns.filter(pk__in=newest.values("pk")).prefetch_related(
+            Prefetch("messages", Message.objects.only("turn_id")), Prefetch("messages__feedback", thumbs)
+        )
+
+    @admin.display(description=gettext_lazy("feedback"))
+    def feedback(self, turn: Turn) -> SafeString:
+        """Show the thumbs on its answer with what was said, each leading to its page."""
+        thumbs = [thumb for message in turn.messages.all() for thumb in message.feedback.all()]
+        told = [(thumb, filter(None, (thumb.get_reason_display(), shortened(thumb.comment)))) for thumb in thumbs]
+        links = ((link_to(thumb), ": ".join(words)) for thumb, words in told)
+        return format_html_join(mark_safe("<br>"), "{} {}", links)
 
 
 class MessageInline(RecordInline):
@@ -76,7 +89,7 @@ class FeedbackInline(RecordInline):
 class ChatSessionAdmin(WordSearch, RecordAdmin):
     """Sessions can be deleted, with all that is in them."""
 
-    list_display = ["title", "owner", "status", "pinned", "turns", "last_activity_at", "created_at"]
+    list_display = ["title", "owner", "status", "pinned", "turns", "thumbs", "last_activity_at", "created_at"]
     list_filter = ["status", "pinned", "last_activity_at", "created_at"]
     list_select_related = ["owner"]
     search_fields = ["title", "owner__username", "turns__messages__content"]
@@ -96,8 +109,19 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
         """Count the turns along, only of the sessions that are shown."""
         counted = Turn.objects.filter(session=OuterRef("pk")).order_by().values("session").values(number=Count("pk"))
+        given = Feedback.objects.filter(message__turn__session=OuterRef("pk")).order_by()
+        up, down = (
+            given.filter(value=value).values("message__turn__session").values(number=Count("pk"))
+            for value in (Feedback.Value.UP, Feedback.Value.DOWN)
+        )
         sessions: QuerySet[ChatSession] = (
-            super().get_queryset(request).annotate(turn_count=Coalesce(Subquery(counted), 0))
+            super()
+            .get_queryset(request)
+            .annotate(
+                turn_count=Coalesce(Subquery(counted), 0),
+                thumbs_up=Coalesce(Subquery(up), 0),
+                thumbs_down=Coalesce(Subquery(down), 0),
+            )
         )
         return sessions
 
@@ -110,6 +134,11 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         """Lead to the list of all its turns."""
         url = reverse("admin:conversations_turn_changelist", query={"session__id__exact": session.pk})
         return format_html('<a href="{}">{}</a>', url, session.turn_count)
+
+    @admin.display(description=gettext_lazy("feedback"), ordering="thumbs_down")
+    def thumbs(self, session: Any) -> str:
+        """Show how many answers were helpful, and how many were not."""
+        return f"+{session.thumbs_up} / −{session.thumbs_down}" if session.thumbs_up or session.thumbs_down else ""
 
     @admin.display(description=gettext_lazy("turns"), ordering="turn_count")
     def turns(self, session: Any) -> int:

@@ -213,6 +213,12 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
     answer_state = AnswerStateField()
     checks = CheckSerializer(many=True)
+    finish_reason = serializers.CharField(
+        help_text="`length` or `content_filter` where the model ended before the answer was whole; else empty."
+    )
+    can_continue = serializers.BooleanField(
+        help_text="Whether the answer was cut after it had begun, so that `continue` goes on with it."
+    )
     error = serializers.SerializerMethodField()
 
     class Meta:
@@ -221,7 +227,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         model = Message
         fields = [
             "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status",
-            "answer_state", "error", "citations", "checks", "created_at",
+            "answer_state", "finish_reason", "can_continue", "error", "citations", "checks", "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -311,9 +317,15 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
 
 
 class FeedbackSerializer(ModelSerializer[Feedback]):
-    """A thumb: 1 (helpful) or -1 (not helpful)."""
+    """A thumb: 1 (helpful) or -1 (not helpful), with a reason and a comment that may be left out."""
 
     value = ChoiceField(choices=[1, -1])
+    reason = TextField(
+        required=False,
+        allow_blank=True,
+        max_length=40,
+        help_text="The page knows `wrong`, `unsupported`, `incomplete` and `off-topic`.",
+    )
 
     class Meta:
         """One per person and answer."""
@@ -321,7 +333,7 @@ class FeedbackSerializer(ModelSerializer[Feedback]):
         model = Feedback
         fields = ["value", "reason", "comment", "created_at"]
         read_only_fields = ["created_at"]
-        extra_kwargs = {"comment": {"max_length": 4000}}
+        extra_kwargs = {"comment": {"max_length": Feedback.COMMENT_CHARACTERS}}
 
 
 class ChoicesSerializer(serializers.Serializer[Any]):

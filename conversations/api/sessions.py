@@ -238,7 +238,7 @@ class MessageFeedback(APIView):
 
     @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer, 409: ApiErrorSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Give feedback, replacing an earlier one; 409 for a question."""
+        """Give feedback, replacing an earlier one; 409 for a question, or an answer that says nothing."""
         message = access.get_message(request.user, pk)
         given = FeedbackSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -280,7 +280,10 @@ class MessageContinue(AsyncAPIView):
 
     @extend_schema(request=None, responses={202: StartedSerializer, 409: ApiErrorSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Start a turn after the answer's that goes on with it; listen to it at `stream`. 409 if it was not cut."""
+        """Start a turn after the answer's that goes on with it; listen to it at `stream`. 409 if it was not cut.
+
+        An answer is cut by a stop, a failure, an interruption, or the length that it is allowed: see `can_continue`.
+        """
         started = await begun(lifecycle.continue_answer(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from conversations import access, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
-from conversations.history import PastTurn, joined
+from conversations.history import PastTurn, joined, without_ending
 from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
@@ -219,7 +219,8 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         # The turn in which the cut answer began, with all that came of it, also in those that went on with it.
         turn, came = Turn.objects.get(pk=ask.parent_turn_id), ""
         while continued is None:
-            part = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+            stored = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+            part = without_ending(stored)
             came = joined(part, came) if part and came else part or came
             if turn.continues and turn.parent_turn is not None:
                 turn = turn.parent_turn
@@ -263,11 +264,13 @@ def _cut_answer(user: Any, message_id: int) -> Message:
     """Return an answer that can be gone on with; raises `Http404`, `TurnRefused`."""
     turn_store.interrupt_stale(message_id=access.get_message(user, message_id).pk)
     message = access.get_message(user, message_id)
-    if message.status not in (Message.Status.INTERRUPTED, Message.Status.STOPPED, Message.Status.FAILED):
+    if message.can_continue:
+        return message
+    if message.status == Message.Status.COMPLETED or message.role == Message.Role.USER:
         raise TurnRefused("not_cut", _("This answer was not cut; there is nothing to continue."))
-    if not message.content:
-        raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
-    return message
+    if message.status == Message.Status.STREAMING:
+        raise TurnRefused("not_cut", _("This answer is still being written."))
+    raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
 
 
 def _question_of(turn_id: int) -> str:

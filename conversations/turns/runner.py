@@ -229,7 +229,14 @@ class TurnRunner:
             self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
         answer, answer_state = self.state.answer, self.state.found.answer_state or None
-        done = DoneEvent(status=status, answer_state=answer_state, usage=answer.usage, ms=ms, checks=answer.checks)
+        done = DoneEvent(
+            status=status,
+            answer_state=answer_state,
+            usage=answer.usage,
+            ms=ms,
+            checks=answer.checks,
+            finish_reason=answer.finish_reason or None,
+        )
         async with self._writing:  # a running checkpoint must finish first, and must not include the end
             done = done.numbered(answer.last_seq + 1)
             answer.apply(done)

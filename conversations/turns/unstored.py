@@ -69,7 +69,16 @@ async def answer(
         status: FinalStatus = "failed" if told.error else "completed"
         ms = round((time.perf_counter() - began) * 1000)
         answer_state = state.found.answer_state or None
-        await send(DoneEvent(status=status, answer_state=answer_state, usage=told.usage, ms=ms, checks=told.checks))
+        await send(
+            DoneEvent(
+                status=status,
+                answer_state=answer_state,
+                usage=told.usage,
+                ms=ms,
+                checks=told.checks,
+                finish_reason=told.finish_reason or None,
+            )
+        )
         await in_database(use.add_tokens, user.pk, told.usage)
         for work in state.later:
             await work()

@@ -17,13 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access, queries, services
 from conversations.citations.supporting_sentences import grounds
-from conversations.models import Message, Turn
+from conversations.models import Feedback, Message, Turn
 from conversations.turns import lifecycle
 from conversations.web.rendering.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
-from knowledge.queries import has_page_pictures
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
 from retrieval.web.question_views import offer, render_offer
@@ -128,7 +127,6 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         "page": page,
         "card": card,
         "passage": address,
-        "wide": best is not None and has_page_pictures(best.document),
         "others": page.cards,
     }
     return _aside(request, "citation", context)
@@ -152,30 +150,38 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def feedback(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a thumb (`value` 1 or -1, with an optional `reason`), or take it back (0)."""
+    """Give a thumb (`value` 1 or -1), with what is said of it (`reason`, `comment`), or take it back (0).
+
+    After a thumb alone, and by GET (but for `?closed`), it is asked what there is to say.
+    """
     message = access.get_message(request.user, pk)
-    value = request.POST.get("value", "0")
-    reason = request.POST.get("reason", "")
-    if value in ("1", "-1"):
-        services.give_feedback(request.user, message, int(value), reason)
-    else:
+    place, posted = _place(message.turn.session_id, message.turn_id), request.POST
+    told = "comment" in posted
+    if posted.get("value") in ("1", "-1"):
+        reason, comment = posted.get("reason", ""), posted.get("comment", "")
+        try:
+            services.give_feedback(request.user, message, int(posted["value"]), reason, comment)
+        except ValueError as error:
+            return HttpResponse(str(error), status=409)
+    elif request.method == "POST":
         services.remove_feedback(request.user, message)
     page = _page_of(message)
-    if not is_htmx(request):
-        return redirect(_place(page.session_id, page.turn_id))
+    in_chat = is_htmx(request)
+    if not in_chat and (request.method == "POST" or not page.feedback):
+        return redirect(place)
     context = {
         "page": page,
-        "reasons": [
-            ("wrong", _("Not correct")),
-            ("unsupported", _("Not in the sources")),
-            ("incomplete", _("Incomplete")),
-            ("off-topic", _("Off the point")),
-        ],
-        "ask_reason": value == "-1" and not reason,
+        "in_chat": in_chat,
+        "back": place,
+        "reasons": Feedback.Reason.choices,
+        "comment_characters": Feedback.COMMENT_CHARACTERS,
+        "asking": page.feedback and not told and "closed" not in request.GET,
+        "focus": request.method == "GET",
+        "saved": told or "closed" in request.GET,
     }
-    return render(request, "conversations/_thumbs.html", context)
+    return render(request, "conversations/_thumbs.html" if in_chat else "conversations/feedback.html", context)
 
 
 @login_required

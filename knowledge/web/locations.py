@@ -1,5 +1,7 @@
 """Where in its file a passage stands, as a reader looks for it there."""
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext as _
 
 from knowledge.parsing.registry import extension_of, find_format
@@ -28,6 +30,24 @@ def place_in_line(filename: str, page: int | None, heading: str) -> str:
     if page and heading and _unit(filename) == "sheet":
         return _("sheet %(number)s") % {"number": heading.partition(" › ")[0]}
     return place(filename, page)
+
+
+def places_in_line(filename: str, passages: Sequence[tuple[int | None, str]]) -> str:
+    """Return where several passages of a file stand, each a page and a heading, in one line: "pp. 3, 7"."""
+    found = dict.fromkeys((page, heading) for page, heading in passages if page)
+    pages = sorted({page for page, _heading in found if page})
+    if len(pages) < 2:
+        return next((place_in_line(filename, page, heading) for page, heading in found), "")
+    numbers = _(", ").join(map(str, pages))
+    match _unit(filename):
+        case "sheet":
+            names = (heading.partition(" › ")[0] or str(page) for page, heading in found)
+            return _("sheets %(numbers)s") % {"numbers": _(", ").join(dict.fromkeys(names))}
+        case "slide":
+            return _("slides %(numbers)s") % {"numbers": numbers}
+        case "chapter":
+            return _("chapters %(numbers)s") % {"numbers": numbers}
+    return _("pp. %(pages)s") % {"pages": numbers}
 
 
 def _unit(filename: str) -> str:

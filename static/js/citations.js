@@ -5,8 +5,12 @@ const GAP = 8;
 let shown = null;
 let timer = 0;
 
-const contentOf = (link) =>
-  link.closest(".answer")?.querySelector(`.cards [data-card="${CSS.escape(link.dataset.citation)}"]`);
+// A chip may name several passages of its document.
+const contentsOf = (link) =>
+  link.dataset.citation
+    .split(" ")
+    .map((number) => link.closest(".answer")?.querySelector(`.cards [data-card="${CSS.escape(number)}"]`))
+    .filter(Boolean);
 
 function place(link) {
   const at = link.getBoundingClientRect();
@@ -18,9 +22,9 @@ function place(link) {
 }
 
 function show(link) {
-  const content = contentOf(link);
-  if (!content) return;
-  card.replaceChildren(...content.cloneNode(true).childNodes);
+  const contents = contentsOf(link);
+  if (!contents.length) return;
+  card.replaceChildren(...contents.map((content) => content.cloneNode(true)));
   card.hidden = false;
   shown = link;
   link.setAttribute("aria-describedby", card.id);

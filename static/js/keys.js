@@ -20,7 +20,7 @@ function editLast() {
 }
 
 function escape(event) {
-  if (document.querySelector("dialog[open], .pdf-reader:popover-open")) return;
+  if (document.querySelector("dialog[open], :popover-open")) return;
   const cancel = event.target.closest?.(".editing")?.querySelector("[data-cancel-edit]");
   if (cancel) cancel.click();
   else if (isOpen()) close();

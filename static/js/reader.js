@@ -41,6 +41,7 @@ class Reader {
     this.scanned = numbers("scanned");
     this.marked = numbers("marked");
     this.layers = new Map();
+    this.coming = new Set(); // pages that were asked for
     this.awaited = Number(element.dataset.page); // the page with what is led to, until that is shown
     this.events();
   }
@@ -88,8 +89,11 @@ class Reader {
     linkService.setDocument(this.document, null);
   }
 
-  close() {
+  // What was asked for is waited for, or PDF.js complains that its file is gone.
+  async close() {
     this.sizes?.disconnect();
+    this.view?.setDocument(null);
+    await Promise.allSettled(this.coming);
     this.task?.destroy();
   }
 
@@ -125,7 +129,9 @@ class Reader {
   withRecognisedWords() {
     const getPage = this.document.getPage.bind(this.document);
     this.document.getPage = async (number) => {
-      const page = await getPage(number);
+      const asked = getPage(number);
+      this.coming.add(asked);
+      const page = await asked.finally(() => this.coming.delete(asked));
       if (this.scanned.has(number) && !Object.hasOwn(page, "getTextContent")) {
         const content = async () => textContent((await this.layer(number)).lines, page);
         page.getTextContent = content;

@@ -32,6 +32,8 @@ function follow() {
 // Whoever asks wants to see the answer.
 chat.addEventListener("chat:asked", follow);
 chat.addEventListener("chat:stepped", () => (following = false));
+// Who opens a source reads where it is named.
+chat.addEventListener("drawer:opening", () => (following = false));
 chat.addEventListener("htmx:wsAfterSend", (event) => event.target.id !== "resume" && follow());
 
 // Earlier turns come in above the one that is being read, which stays where it is and takes the focus of their button.

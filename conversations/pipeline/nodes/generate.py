@@ -41,8 +41,8 @@ class Generate(Node):
         "found.key_passages", "found.reasons", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
-        "answer.blocks", "answer.usage", "prompt.cited", "prompt.evidence", "prompt.citations", "prompt.model",
-        "prompt.reported", "found.answer_state",
+        "answer.blocks", "answer.usage", "answer.finish_reason", "prompt.cited", "prompt.evidence", "prompt.citations",
+        "prompt.model", "prompt.reported", "found.answer_state",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -107,8 +107,10 @@ class Generate(Node):
         await parts.finish()
         if empty:
             raise NoAnswer
-        await writer.text(extractive_answer.ended_early(state, reason))
-        await writer.close()
+        if ending := extractive_answer.ended_early(state, reason):
+            state.answer.finish_reason = reason
+            await writer.text(ending)
+            await writer.close()
         await writer.text(extractive_answer.parts_without_source(state))
 
     @staticmethod

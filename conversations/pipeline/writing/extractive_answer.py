@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.events import SourcesEvent
+from conversations.history import ENDINGS
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import FoundPart, State
 from conversations.pipeline.understanding.question_terms import question_words
@@ -66,11 +67,7 @@ def from_general_knowledge(state: State) -> str:
 def ended_early(state: State, reason: str) -> str:
     """Say, below an answer, that its end is missing, by the `finish_reason` that the model gave; else nothing."""
     with translation.override(reply_language(state)):
-        if reason == "length":
-            return _("**The answer reached the length that it is allowed, and ends here.**")
-        if reason == "content_filter":
-            return _("**The provider's content filter ended the answer here.**")
-        return ""
+        return str(ENDINGS.get(reason, ""))
 
 
 def reply_language(state: State) -> str:

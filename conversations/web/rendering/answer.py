@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.citations import labels
+from conversations.citations.claims import claims as cited_sentences
 from conversations.citations.supporting_sentences import quoted_lines
-from conversations.events import Answer, fold
+from conversations.events import Answer, fold, plain_text
 from conversations.models import Message
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from conversations.prompts import truncation
@@ -22,9 +23,9 @@ from conversations.turn_store import Started, citation_dict
 from conversations.web.progress import duration, progress
 from conversations.web.rendering import markdown
 from conversations.web.rendering.blocks import block_html, texts
-from knowledge.web.locations import place_in_line
+from conversations.web.rendering.quotations import marked
+from knowledge.web.locations import place_in_line, places_in_line
 from retrieval.types import AnswerState
-from retrieval.web.snippets import marked
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
 _STATE_MARKS: dict[str, str] = {AnswerState.NEAREST: "equal-approximately", AnswerState.NOTHING: "search-x"}
@@ -70,6 +71,29 @@ class Card:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """The passages of one document, one or more, as the page names them below an answer: in one link."""
+
+    cards: tuple[Card, ...]
+
+    @property
+    def first(self) -> Card:
+        """The passage that it leads to."""
+        return self.cards[0]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the passages."""
+        return [card.number for card in self.cards]
+
+    @property
+    def where(self) -> str:
+        """Where in the document they stand: their pages, or their sections where there are no pages; may be empty."""
+        places = places_in_line(self.first.filename, [(card.page, card.below) for card in self.cards])
+        return places or _(", ").join(dict.fromkeys(card.section for card in self.cards if card.section))
+
+
 @dataclass
 class AnswerPage:
     """An answer where it stands: its place in the session, and what its events have made of it so far."""
@@ -87,7 +111,11 @@ class AnswerPage:
     siblings: Sequence[int] = ()
     position: int = 1
     feedback: int | None = None
-    _made: tuple[list[dict[str, Any]], list[Card]] | None = field(default=None, init=False, repr=False, compare=False)
+    reason: str = ""
+    comment: str = ""
+    _made: tuple[list[dict[str, Any]], bool, list[Card]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, view: TurnView, answer: Answer | None = None) -> Self:
@@ -105,7 +133,9 @@ class AnswerPage:
             action=view.turn.action,
             siblings=tuple(view.siblings),
             position=view.position,
-            feedback=view.feedback,
+            feedback=view.feedback.value if view.feedback else None,
+            reason=view.feedback.reason if view.feedback else "",
+            comment=view.feedback.comment if view.feedback else "",
         )
 
     @classmethod
@@ -136,6 +166,17 @@ class AnswerPage:
     def streaming(self) -> bool:
         """Whether more is to come."""
         return self.answer.status == Message.Status.STREAMING
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything came of the answer, which can be rated then."""
+        return bool(plain_text(self.answer.blocks))
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether the answer was cut after it had begun, see `Message.can_continue`."""
+        cut = self.answer.status in (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Status.FAILED)
+        return self.says_something and (cut or self.answer.finish_reason == "length")
 
     @property
     def line(self) -> str:
@@ -192,9 +233,12 @@ class AnswerPage:
 
     @property
     def cards(self) -> list[Card]:
-        """Every source, by number; made once, for they come all at once and are shown in several places."""
-        if self._made is not None and self._made[0] is self.answer.citations:
-            return self._made[1]
+        """Every source, by number, with what is said of it marked as soon as the answer is whole.
+
+        They are made once each time, for they come all at once and are shown in several places.
+        """
+        if self._made is not None and self._made[0] is self.answer.citations and self._made[1] == self.streaming:
+            return self._made[2]
         cards = []
         for item in self.answer.citations:
             kinds = {source["type"] for source in item["sources"]}
@@ -209,7 +253,7 @@ class AnswerPage:
                     title=_title(item),
                     heading=item["heading"] or "",
                     page=item["page"],
-                    snippet=marked(item["snippet"], self.question),
+                    snippet=marked(item["snippet"], [] if self.streaming else self.claims(item["index"])),
                     href=self.citation_url(item["index"]),
                     chunk_id=item["chunk_id"],
                     joined=tuple(item.get("merged", ())),
@@ -217,12 +261,17 @@ class AnswerPage:
                     found_by=found_by,
                 )
             )
-        self._made = self.answer.citations, cards
+        self._made = self.answer.citations, self.streaming, cards
         return cards
 
     @property
     def cited(self) -> list[Card]:
         """The sources that the text names, those of a document side by side."""
+        return [card for chip in self.cited_chips for card in chip.cards]
+
+    @property
+    def cited_chips(self) -> list[Chip]:
+        """The same, as one of each document."""
         numbers = self._cited_numbers
         return _by_document(card for card in self.cards if card.number in numbers)
 
@@ -234,6 +283,11 @@ class AnswerPage:
     @property
     def also_read(self) -> list[Card]:
         """The sources that it doesn't, in the same way."""
+        return [card for chip in self.also_read_chips for card in chip.cards]
+
+    @property
+    def also_read_chips(self) -> list[Chip]:
+        """These, as one of each document."""
         numbers = self._cited_numbers
         return _by_document(card for card in self.cards if card.number not in numbers)
 
@@ -273,9 +327,15 @@ class AnswerPage:
         return self._derived_id("continue")
 
     def claims(self, number: int) -> list[str]:
-        """Return what is said of a source: the sentences that name it and were found there, or all that is quoted."""
+        """Return what is said of a source: the sentences that name it and were found there, or all that is quoted.
+
+        Where nothing was checked, as in an answer that was stopped, they are all sentences that name it.
+        """
         if self.model == QUOTING:
             return quoted_lines(self.answer.blocks, number)
+        if not self.answer.checks:
+            sentences = (claim for text in texts(self.answer.blocks) for claim in cited_sentences(text))
+            return [claim.text for claim in sentences if number in claim.sources]
         checks = (item for item in self.answer.checks if item["status"] not in ("not_found", "contradicted"))
         return [item["text"] for item in checks if number in item["sources"]]
 
@@ -332,15 +392,16 @@ def stored_answer(view: TurnView) -> Answer:
         usage=message.usage,
         ms=message.duration_ms,
         checks=message.checks,
+        finish_reason=message.finish_reason,
     )
 
 
-def _by_document(cards: Iterable[Card]) -> list[Card]:
-    """Return cards, given by number, with those of a document side by side where its first one stands."""
+def _by_document(cards: Iterable[Card]) -> list[Chip]:
+    """Return cards, given by number, with those of a document as one where its first one stands."""
     groups: dict[tuple[int | None, str, str], list[Card]] = {}
     for card in cards:
         groups.setdefault((card.document_id, card.filename, card.title), []).append(card)
-    return [card for group in groups.values() for card in group]
+    return [Chip(tuple(group)) for group in groups.values()]
 
 
 def _title(item: dict[str, Any]) -> str:

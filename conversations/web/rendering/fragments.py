@@ -118,7 +118,8 @@ class Stream:
                 return [_part(self.page, "foot")]
             case DoneEvent():
                 frames = [frame for block_id in still_open for frame in self._end(block_id)]
-                parts = "".join(_part(self.page, part) for part in ("line", "state", "foot"))
+                # What is said of each source is known now, and marked in its card.
+                parts = "".join(_part(self.page, part) for part in ("line", "state", "cards", "foot"))
                 if self.page.answer.checks or self.page.answer_state != self._answer_state:  # shown at each citation
                     blocks = self.page.blocks_html()
                     frames.append(self._records.record(f"{self.page.message_id}-blocks", blocks, 0, "*"))

@@ -14,7 +14,7 @@ from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
-from ragsite.llm.types import TextPiece
+from ragsite.llm.types import FinishPiece, TextPiece
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 
@@ -186,3 +186,41 @@ async def test_the_export_is_one_answer_with_its_sources_numbered_through(sessio
         "- [1] a.txt: “Hold.”\n- [2] a.txt: “Ten seconds.”\n- [3] a.txt: “Let go.”\n"
     )
     assert len(await in_database(queries.transcript, session)) == 2
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_an_answer_that_reached_its_length_is_gone_on_with_without_the_note_below_it(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM, language: str
+) -> None:
+    question = RESET if language == "en" else "如何恢复交换机的出厂设置？"
+    fake_llm.enqueue([TextPiece("First, hold the"), FinishPiece("length")], "reset button [1].")
+    await run_turn(owner, session, question)
+    cut = await Message.objects.select_related("turn").aget(role="assistant")
+    assert (cut.status, cut.finish_reason, cut.can_continue) == ("completed", "length", True)
+    assert cut.content.startswith("First, hold the\n\n**")
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    shown: dict[str, Any] = (await client.get(reverse("api-message", args=[cut.pk]))).json()
+    assert (shown["finish_reason"], shown["can_continue"]) == ("length", True)
+    page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
+    assert reverse("continue", args=[cut.pk]) in page
+    response = await client.post(reverse("api-continue", args=[cut.pk]))
+    assert response.status_code == 202
+    await lifecycle.wait_for_all()
+    assert [message.content for message in fake_llm.calls[1].messages[1:-1]] == [question, "First, hold the"]
+    rest = await Message.objects.select_related("turn").aget(pk=response.json()["assistant_message_id"])
+    assert rest.finish_reason == "" and not rest.can_continue
+    assert await told(session, rest.turn) == [(question, "First, hold the\nreset button.")]
+
+
+async def test_a_stopped_answer_is_gone_on_with_from_the_page(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
+) -> None:
+    cut = await cut_turn(session, FIRST)
+    await Message.objects.filter(pk=cut.pk).aupdate(status="stopped", error_code="")
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
+    assert reverse("continue", args=[cut.pk]) in page
+    fake_llm.enqueue("Then let it go [1].")
+    assert (await gone_on(owner, cut)).content == "Then let it go [1]."

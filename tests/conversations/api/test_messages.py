@@ -16,7 +16,8 @@ pytestmark = pytest.mark.django_db
 
 FIELDS = {
     "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status", "error",
-    "citations", "checks", "created_at", "answer_state",
+    "citations", "checks", "created_at", "answer_state", "finish_reason",
+    "can_continue",
 }  # fmt: skip
 
 

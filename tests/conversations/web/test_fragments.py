@@ -5,6 +5,8 @@ import uuid
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
+from django.utils.translation import override
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +27,7 @@ from conversations.events import (
 from conversations.web.progress import duration
 from conversations.web.rendering.answer import AnswerPage
 from conversations.web.rendering.fragments import Stream, answer_html, messages
+from conversations.web.rendering.quotations import marked
 from tests.conversations.oob import Page, squeeze
 
 REQUEST = uuid.uuid4()
@@ -255,7 +258,7 @@ def test_sources_are_told_apart_by_use() -> None:
     assert page.cards[2].deleted
 
 
-def test_chips_of_a_document_stand_side_by_side() -> None:
+def test_passages_of_a_document_are_one_chip() -> None:
     documents = ((1, 7), (2, 8), (3, 7), (4, 9), (5, 8), (6, 9), (7, 7))
     citations = [CITATIONS[0] | {"index": index, "document_id": of, "filename": f"{of}"} for index, of in documents]
     said = Delta(id="b1", text="30 days [5][1][2], paid [3].")
@@ -264,9 +267,92 @@ def test_chips_of_a_document_stand_side_by_side() -> None:
     )
     assert [card.number for card in page.cited] == [1, 3, 2, 5]
     assert [card.number for card in page.also_read] == [4, 6, 7]
-    chips = re.findall(r'<a class="chip[^>]* data-citation="(\d)"', answer_html(page))
-    assert chips == ["1", "3", "2", "5", "4", "6", "7"]
+    html = answer_html(page)
+    assert re.findall(r'<a class="chip[^>]* data-citation="([\d ]+)"', html) == ["1 3", "2 5", "4 6", "7"]
     assert [card.number for card in page.cards] == [1, 2, 3, 4, 5, 6, 7]
+    assert "Also read: 3 passages" in html and len(re.findall("data-card=", html)) == 7
+
+
+def test_a_chip_names_the_pages_of_its_passages() -> None:
+    pages = {1: 12, 2: 3, 3: 3, 4: None}
+    citations = [CITATIONS[0] | {"index": index, "page": page} for index, page in pages.items()]
+    said = Delta(id="b1", text="30 days [1][2], paid [3][4].")
+    events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), said, DoneEvent(status="completed")]
+    page = page_of(fold(events))
+    (chip,) = page.cited_chips
+    assert (chip.numbers, chip.first.number, chip.where) == ([1, 2, 3, 4], 1, "pp. 3, 12")
+    listed = BeautifulSoup(answer_html(page), "html.parser").select_one(".chips a")
+    assert listed is not None and listed.get_text() == "1, 2, 3, 4Handbook <1>.pdf· pp. 3, 12"
+    with override("zh-hans"):
+        assert chip.where == "第 3、12 页"
+
+
+@pytest.mark.parametrize(
+    ("filename", "headings", "where"),
+    [
+        ("a.pptx", ["One", "Two"], "slides 1, 2"),
+        ("a.epub", ["One", "Two"], "chapters 1, 2"),
+        ("a.xlsx", ["Prices › A", "Stock › B"], "sheets Prices, Stock"),
+        ("a.xlsx", ["Prices › A", "Prices › B"], "sheets Prices"),
+    ],
+)
+def test_so_does_one_of_a_file_without_pages(filename: str, headings: list[str], where: str) -> None:
+    citations = [
+        CITATIONS[0] | {"index": at, "page": at, "filename": filename, "heading": heading}
+        for at, heading in enumerate(headings, 1)
+    ]
+    events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="A [1][2].")]
+    (chip,) = page_of(fold([*events, DoneEvent(status="completed")])).cited_chips
+    assert chip.where == where
+
+
+def test_sections_stand_in_where_there_is_nothing_to_count() -> None:
+    sections = ["Leave › Paid", "Leave › Unpaid", "Leave › Paid"]
+    citations = [CITATIONS[0] | {"index": n, "page": None, "heading": name} for n, name in enumerate(sections, 1)]
+    events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="A [1][2][3].")]
+    (chip,) = page_of(fold([*events, DoneEvent(status="completed")])).cited_chips
+    assert chip.where == "Paid, Unpaid"
+
+
+def test_a_card_marks_what_is_said_of_its_passage_once_the_answer_is_whole() -> None:
+    citations = [
+        CITATIONS[0] | {"snippet": "Paid leave is 30 days. Sick leave is paid by the fund. It <ends> in March."},
+        CITATIONS[1] | {"snippet": "带薪年假为15天，病假另计。"},
+    ]
+    events = numbered([
+        SourcesEvent(citations=citations),
+        BlockStart(id="b1", kind="text"),
+        Delta(id="b1", text="You have 30 days of paid leave [1]. 员工有15天年假[2]。"),
+        BlockEnd(id="b1"),
+        DoneEvent(status="stopped"),
+    ])  # fmt: skip
+    live = page_of(Answer())
+    shown = Page(answer_html(live))
+    stream = Stream(live)
+    for event in events[:-1]:
+        for frame in messages(stream.feed(event)):
+            shown.apply(frame)
+    assert shown.soup.select(".cards") and not shown.soup.select(".cards mark")
+    for frame in messages(stream.feed(events[-1])):
+        shown.apply(frame)
+    assert [mark.get_text() for mark in shown.soup.select(".cards mark")] == ["Paid leave is 30 days", "年假", "15天"]
+    assert "It &lt;ends&gt; in March." in str(shown.soup)
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        ([], "It takes 4.5 minutes. The LS-2400P takes 30%."),
+        (["It takes 4.5 minutes."], "It <mark>takes 4.5 minutes</mark>. The LS-2400P takes 30%."),
+        (
+            ["Es braucht 4.5 Minuten, die LS-2400P weniger."],
+            "It takes <mark>4.5</mark> minutes. The <mark>LS-2400P</mark> takes 30%.",
+        ),
+        (["Nothing of the kind."], "It takes 4.5 minutes. The LS-2400P takes 30%."),
+    ],
+)
+def test_words_of_claims_are_marked_where_they_bear_them_out(claims: list[str], expected: str) -> None:
+    assert marked("It takes 4.5 minutes. The LS-2400P takes 30%.", claims) == expected
 
 
 @pytest.mark.parametrize(

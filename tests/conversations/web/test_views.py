@@ -303,7 +303,8 @@ def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn
     address = reverse("citation", args=[answer_of(turn).pk, 1])
     drawer = html(as_owner.get(address, headers=HTMX))
     assert 'id="drawer" data-open' in drawer
-    assert f'hx-get="{reverse("passage", args=[chunk.pk])}"' in drawer
+    said = f"?said={chunk.pk}.0#said-{chunk.pk}-0"
+    assert f'hx-get="{reverse("passage", args=[chunk.pk])}{said}"' in drawer
     assert "found by words" in drawer
     chunk.document.delete()
     page = html(as_owner.get(address))
@@ -343,11 +344,34 @@ def test_thumbs(as_owner: Client, turn: Turn) -> None:
     message = answer_of(turn)
     address = reverse("feedback", args=[message.pk])
     assert "What was wrong?" in html(as_owner.post(address, {"value": "-1"}, headers=HTMX))
-    assert "What was wrong?" not in html(as_owner.post(address, {"value": "-1", "reason": "wrong"}, headers=HTMX))
-    assert Feedback.objects.get().reason == "wrong"
+    said = {"value": "-1", "reason": "wrong", "comment": "It has two buttons."}
+    assert "What was wrong?" not in html(as_owner.post(address, said, headers=HTMX))
+    given = Feedback.objects.get()
+    assert (given.reason, given.comment) == ("wrong", "It has two buttons.")
+    asked = html(as_owner.get(address, headers=HTMX))
+    assert "It has two buttons.</textarea>" in asked and 'value="wrong" checked' in asked
+    assert "<textarea" not in html(as_owner.get(address + "?closed", headers=HTMX))
+    assert "It has two buttons.</textarea>" in html(as_owner.get(address)), "without scripts on a page of its own"
     assert as_owner.post(address, {"value": "1"}).status_code == 302
     assert Feedback.objects.get().value == 1
     as_owner.post(address, {"value": "0"}, headers=HTMX)
+    assert not Feedback.objects.exists()
+    assert as_owner.get(address).status_code == 302
+
+
+@pytest.mark.parametrize("status", ["stopped", "failed", "interrupted"])
+def test_an_answer_that_says_nothing_has_no_thumbs_and_can_not_be_gone_on_with(
+    as_owner: Client, turn: Turn, status: str
+) -> None:
+    message = answer_of(turn)
+    page, address = reverse("session", args=[turn.session_id]), reverse("feedback", args=[message.pk])
+    Message.objects.filter(pk=message.pk).update(status=status)
+    shown = html(as_owner.get(page))
+    assert 'aria-label="Helpful"' in shown and reverse("continue", args=[message.pk]) in shown
+    Message.objects.filter(pk=message.pk).update(blocks=[], content="")
+    shown = html(as_owner.get(page))
+    assert 'aria-label="Helpful"' not in shown and reverse("continue", args=[message.pk]) not in shown
+    assert as_owner.post(address, {"value": "1"}, headers=HTMX).status_code == 409
     assert not Feedback.objects.exists()
 
 

@@ -1,0 +1,69 @@
+"""What is quoted of a source, with the words marked that an answer takes from it."""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from conversations.citations.supporting_sentences import grounds
+from knowledge.chunking.sentences import split_sentences
+from retrieval.engine.analysis import terms
+
+_HAN = "㐀-䶿一-鿿"
+# Han characters, words and numbers, and what stands between them.
+_PIECE = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+(?:[.,'’:/-][^\W_{_HAN}]+)*)|(?:[\W_](?<![{_HAN}]))+")
+
+
+def marked(quotation: str, claims: Sequence[str]) -> SafeString:
+    """Return a quotation as HTML, with the words of some claims marked in the sentences that bear them out.
+
+    Where no sentence clearly does, as with one in another language, they are marked wherever they stand.
+    """
+    if not claims:
+        return escape(quotation)
+    sentences = split_sentences(quotation)
+    bearing = grounds(claims, sentences) or range(len(sentences))
+    wanted = set(terms("\n".join(claims)))
+    runs = re.findall(f"[{_HAN}]+", "\n".join(claims))
+    pairs = {pair for run in runs for pair in [*run, *_pairs(run)]}
+    parts = (
+        _joined(_pieces(sentence, wanted, pairs)) if at in bearing else escape(sentence)
+        for at, sentence in enumerate(sentences)
+    )
+    return mark_safe("".join(parts))
+
+
+def _pairs(run: str) -> list[str]:
+    """Return the neighbouring Han characters of a run, two and two; one alone is returned as it is."""
+    return [one + other for one, other in pairwise(run)] or [run]
+
+
+def _pieces(sentence: str, wanted: Set[str], pairs: Set[str]) -> Iterator[tuple[str, bool | None]]:
+    """Yield a sentence piece by piece, and whether each is claimed; None of what has no meaning of its own."""
+    for match in _PIECE.finditer(sentence):
+        han, word = match.groups()
+        if han:
+            claimed = {
+                place for at, pair in enumerate(_pairs(han)) if pair in pairs for place in range(at, at + len(pair))
+            }
+            yield from ((character, at in claimed) for at, character in enumerate(han))
+        else:
+            held = set(terms(word)) if word else set()
+            yield match[0], held <= wanted if held else None
+
+
+def _joined(pieces: Iterator[tuple[str, bool | None]]) -> str:
+    """Return pieces as HTML; those that are claimed are one mark as long as nothing else with a meaning is between."""
+    html, mark, since = "", "", ""
+    for text, claimed in pieces:
+        if claimed:
+            mark, since = mark + since + text, ""
+            continue
+        if claimed is None and mark:
+            since += text
+            continue
+        html += (f"<mark>{escape(mark)}</mark>" if mark else "") + escape(since + text)
+        mark = since = ""
+    return html + (f"<mark>{escape(mark)}</mark>" if mark else "") + escape(since)
