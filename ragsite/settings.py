@@ -347,6 +347,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "DocumentStatus": "knowledge.models.Document.Status",
         "EvaluationRunStatus": "retrieval.evaluation.models.EvaluationRun.Status",
+        "MembershipRole": "knowledge.models.Membership.Role",
+        "MessageRole": "conversations.models.Message.Role",
         "MessageStatus": "conversations.models.Message.Status",
         "AnswerMode": ["documents", "general", "chat"],
         "SearchMode": ["hybrid", "vector", "fulltext"],

@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.base import ContentFile
 from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -22,6 +22,7 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
+from knowledge import services as knowledge_services
 from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
@@ -41,6 +42,7 @@ class World:
 
     owner: User
     member: User
+    group: Group
     base: KnowledgeBase
     document: Document
     picture: Picture
@@ -61,6 +63,8 @@ class World:
 def make_world(owner: User, member: User) -> World:
     base = factories.make_knowledge_base(owner)
     factories.share(base, member)
+    group = Group.objects.create(name=f"Readers of {base.pk}")
+    knowledge_services.set_group(base, group.name, "viewer")
     document = factories.make_document(base, "page.pdf", _pdf(), media_type="application/pdf", pages=1)
     picture = Picture.objects.create(document=document, alt="A port", file=ContentFile(_png(), "port.png"))
     chunk = factories.make_chunk(document, picture=picture, page_from=1, page_to=1)
@@ -84,8 +88,8 @@ def make_world(owner: User, member: User) -> World:
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
     return World(
-        owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job,
+        owner, member, group, base, document, picture, chunk, session, deleted, answer, token, fact, question, run,
+        link, assistant, rehearsal, job,
     )  # fmt: skip
 
 
@@ -115,7 +119,7 @@ def member(world: World) -> dict[str, Any]:
 
 
 def shared_group(world: World) -> dict[str, Any]:
-    return {"pk": world.base.pk, "group_id": 1}
+    return {"pk": world.base.pk, "group_id": world.group.pk}
 
 
 def bulk_job(world: World) -> dict[str, Any]:
@@ -238,7 +242,7 @@ MATRIX: dict[str, Ids] = {
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
-    "knowledge-base-group-remove": lambda world: {"pk": world.base.pk, "group_id": 1},
+    "knowledge-base-group-remove": lambda world: {"pk": world.base.pk, "group_id": world.group.pk},
     "knowledge-base-delete": base,
     "document": document,
     "document-row": document,
