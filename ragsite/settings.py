@@ -347,6 +347,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "DocumentStatus": "knowledge.models.Document.Status",
         "EvaluationRunStatus": "retrieval.evaluation.models.EvaluationRun.Status",
+        "MembershipRole": "knowledge.models.Membership.Role",
         "MessageStatus": "conversations.models.Message.Status",
         "AnswerMode": ["documents", "general", "chat"],
         "SearchMode": ["hybrid", "vector", "fulltext"],
@@ -361,6 +362,8 @@ if options.EMBEDDING_PROVIDER == "openai" and (not options.EMBEDDING_BASE_URL or
 EMBEDDING_GIVEN = env.given("EMBEDDING_PROVIDER", "EMBEDDING_MODEL", "EMBEDDING_BASE_URL")
 # Makes documents findable: a class with the methods of `knowledge.indexer.Indexer`, by its dotted path.
 INDEXER = "retrieval.indexer.Indexer"
+# Whether a visitor may make an account by an invitation that they hold.
+INVITED = "knowledge.invitations.invitations.is_invited"
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
 EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
 BUNDLED_MODEL_DIR = options.BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"

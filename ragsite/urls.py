@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from knowledge.web import invitation_views
 from ragsite import views
 from ragsite.runtime import health
 
@@ -26,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
     path("knowledge/", include("knowledge.web.urls")),
+    path("invitations/<str:key>/", invitation_views.invitation, name="invitation"),
     path("api/", include("ragsite.api.urls")),
     path("", include("retrieval.web.urls")),
     path("", include("conversations.web.urls")),

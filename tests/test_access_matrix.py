@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.base import ContentFile
 from django.test import AsyncClient, Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -22,7 +22,8 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
-from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
+from knowledge.invitations import invitations
+from knowledge.models import BulkJob, Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
@@ -56,6 +57,8 @@ class World:
     assistant: Assistant
     rehearsal: Rehearsal
     job: BulkJob
+    invitation: Invitation
+    group: Group
 
 
 def make_world(owner: User, member: User) -> World:
@@ -83,9 +86,12 @@ def make_world(owner: User, member: User) -> World:
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
+    invitation, _key = invitations.invite(owner, base=base)
+    group = Group.objects.create(name=f"Group {base.pk}")
+    Membership.objects.create(knowledge_base=base, group=group)
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job,
+        assistant, rehearsal, job, invitation, group,
     )  # fmt: skip
 
 
@@ -114,8 +120,12 @@ def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
 
 
+def invitation(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk, "invitation_id": world.invitation.pk}
+
+
 def shared_group(world: World) -> dict[str, Any]:
-    return {"pk": world.base.pk, "group_id": 1}
+    return {"pk": world.base.pk, "group_id": world.group.pk}
 
 
 def bulk_job(world: World) -> dict[str, Any]:
@@ -238,7 +248,10 @@ MATRIX: dict[str, Ids] = {
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
-    "knowledge-base-group-remove": lambda world: {"pk": world.base.pk, "group_id": 1},
+    "knowledge-base-group-remove": shared_group,
+    "knowledge-base-invitations": base,
+    "knowledge-base-invitation-revoke": invitation,
+    "invitation": lambda world: {"key": "none"},
     "knowledge-base-delete": base,
     "document": document,
     "document-row": document,
@@ -254,6 +267,8 @@ MATRIX: dict[str, Ids] = {
     "api-knowledge-base": base,
     "api-members": base,
     "api-shared-groups": base,
+    "api-invitations": base,
+    "api-invitation": invitation,
     "api-member": member,
     "api-shared-group": shared_group,
     "api-documents": base,
@@ -341,6 +356,7 @@ PUBLIC: dict[str, str] = {
     "openid_connect_callback": "who isn't signed in yet",
     "mfa_remove_webauthn": "the password is asked for first; see ragsite/accounts/test_sign_in.py",
     "mfa_edit_webauthn": "likewise",
+    "invitation": "whoever has the link; see knowledge/invitations/test_invitations.py for those who shouldn't",
     "shared": "whoever has the link may read what was shared; see conversations/test_sharing.py for what that is",
 }
 SOCKETS: dict[str, Callable[[World], str]] = {
