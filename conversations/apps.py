@@ -37,5 +37,5 @@ class ConversationsConfig(AppConfig):
         user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
             changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")
-        post_save.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
+            changed.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
         post_delete.connect(stream_auth.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")

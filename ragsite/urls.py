@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("ragsite.accounts.urls")),
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),
+    path("account/data/", views.download_data, name="download-data"),
+    path("account/delete/", views.delete_account, name="delete-account"),
     path("account/theme/", views.set_theme, name="set-theme"),
     path("account/tokens/", views.add_token, name="add-token"),
     path("account/tokens/<int:pk>/revoke/", views.revoke_token, name="revoke-token"),

@@ -48,6 +48,7 @@ class NewInvitationSerializer(serializers.Serializer[Any]):
 class InvitationSerializer(ModelSerializer[Invitation]):
     """An invitation that can still be used."""
 
+    email = serializers.CharField(help_text="The only address that it works for; empty is any.")
     role = serializers.CharField(source="base_role")
     made_by = serializers.CharField(source="made_by.username")
 

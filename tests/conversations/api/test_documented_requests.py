@@ -45,7 +45,7 @@ def ids_from_one(transactional_db: None) -> None:
 def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the method, path and arguments of each request by curl."""
     for block in re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        for line in re.findall(r"^curl .*$", block, re.MULTILINE):
+        for line in re.findall(r"^curl .*$", block.replace("\\\n", " "), re.MULTILINE):
             words = shlex.split(line.replace('"$AUTH"', "AUTH").replace("$API", "/api"))[1:]
             method, url, given, headers = "", "", {}, {}
             while words:
