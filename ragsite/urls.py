@@ -10,6 +10,7 @@ from ragsite import views
 from ragsite.runtime import health
 
 handler400 = "ragsite.views.bad_request"
+handler403 = "ragsite.views.forbidden"
 handler404 = "ragsite.views.not_found"
 handler500 = "ragsite.views.server_error"
 

@@ -221,6 +221,16 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return HttpResponse(render_to_string("403_csrf.html", request=request), status=403)
 
 
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer for what the person may not do: a page that says why, a message where a part of one asked, or an error."""
+    words = str(exception) or _("You may not do this.")
+    if is_api(request.path):
+        return JsonResponse({"detail": words, "code": "permission_denied"}, status=403)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
+    return HttpResponse(render_to_string("403.html", {"message": words}, request), status=403)
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
     if is_api(request.path):

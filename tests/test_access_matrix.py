@@ -10,6 +10,7 @@ from typing import Any
 
 import pypdfium2
 import pytest
+from allauth.usersessions.models import UserSession
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
@@ -59,6 +60,7 @@ class World:
     job: BulkJob
     invitation: Invitation
     group: Group
+    sign_in: UserSession
 
 
 def make_world(owner: User, member: User) -> World:
@@ -89,9 +91,10 @@ def make_world(owner: User, member: User) -> World:
     invitation, _key = invitations.invite(owner, base=base)
     group = Group.objects.create(name=f"Group {base.pk}")
     Membership.objects.create(knowledge_base=base, group=group)
+    sign_in = UserSession.objects.create(user=owner, ip="127.0.0.1", session_key=f"none-{base.pk}")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job, invitation, group,
+        assistant, rehearsal, job, invitation, group, sign_in,
     )  # fmt: skip
 
 
@@ -240,6 +243,7 @@ MATRIX: dict[str, Ids] = {
     "ask-assistant": assistant,
     "take-up-version": version,
     "revoke-token": token,
+    "end-sign-in": lambda world: {"pk": world.sign_in.pk},
     "knowledge-base": base,
     "knowledge-base-upload": base,
     "knowledge-base-bulk": base,
