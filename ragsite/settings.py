@@ -243,25 +243,31 @@ SOCIALACCOUNT_ADAPTER = "ragsite.accounts.adapters.ProviderAdapter"
 # The address of a form may not lead elsewhere (see `form-action` below), so that a link has to.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
-SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
-if options.OIDC_SERVER_URL:
-    if not (options.OIDC_CLIENT_ID and options.OIDC_CLIENT_SECRET):
+
+
+def oidc_providers(url: str, client_id: str, secret: str, name: str, *, link_by_email: bool) -> dict[str, Any]:
+    """Return what allauth takes for an OpenID Connect provider; none without its address."""
+    if not url:
+        return {}
+    if not (client_id and secret):
         raise ImproperlyConfigured("OIDC_SERVER_URL is set; it takes OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too.")
-    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
-        "OAUTH_PKCE_ENABLED": True,
-        "APPS": [
-            {
-                "provider_id": "provider",
-                "name": options.OIDC_NAME or urlsplit(options.OIDC_SERVER_URL).hostname,
-                "client_id": options.OIDC_CLIENT_ID,
-                "secret": options.OIDC_CLIENT_SECRET,
-                "settings": {
-                    "server_url": options.OIDC_SERVER_URL,
-                    "email_authentication": options.OIDC_LINK_BY_EMAIL,
-                },
-            }
-        ],
+    app = {
+        "provider_id": "provider",
+        "name": name or urlsplit(url).hostname,
+        "client_id": client_id,
+        "secret": secret,
+        "settings": {"server_url": url, "email_authentication": link_by_email},
     }
+    return {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
+
+
+SOCIALACCOUNT_PROVIDERS = oidc_providers(
+    options.OIDC_SERVER_URL,
+    options.OIDC_CLIENT_ID,
+    options.OIDC_CLIENT_SECRET,
+    options.OIDC_NAME,
+    link_by_email=options.OIDC_LINK_BY_EMAIL,
+)
 
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [options.BASE_DIR / "locale"]
