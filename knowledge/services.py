@@ -29,7 +29,9 @@ from knowledge.labels import clean_metadata, clean_tags
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.audit.log import has_request, record
 from ragsite.limits import use
+from ragsite.models import AuditEntry
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -122,6 +124,7 @@ def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
         KnowledgeBase.objects.filter(pk=knowledge_base.pk).update(
             owner_id=key(owner), name=name, updated_at=timezone.now()
         )
+        record(AuditEntry.Action.OWNER, knowledge_base, before=before, after=owner.get_username())
 
 
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
@@ -281,6 +284,8 @@ def delete_document(document: Document) -> None:
             return
         pk, name = document.pk, str(document.file.name)
         attached = list(Document.objects.filter(carried_by__mail=pk).distinct())
+        if has_request():
+            record(AuditEntry.Action.DELETED, document, base=document.knowledge_base.name)
         passages.delete_passages(document)
         document.delete()
         transaction.on_commit(lambda: passages.delete_files(pk, name))

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from conversations import turn_store
-from conversations.models import ChatSession, MemoryFact, Message
+from conversations.models import ChatSession, MemoryFact
 from knowledge import services
 from knowledge.models import Document, KnowledgeBase
 from ragsite.accounts.roles import is_last_administrator
@@ -57,9 +57,7 @@ def delete_account(user: User) -> None:
         list(User.objects.select_for_update().filter(is_superuser=True, is_active=True).values_list("pk", flat=True))
         if is_last_administrator(user):
             raise LastAdministrator
-        writing = Message.objects.filter(turn__session__owner=user, status=Message.Status.STREAMING)
-        for session_id in set(writing.values_list("turn__session_id", flat=True)):
-            turn_store.stop_answers(session_id)
+        turn_store.stop_answers_of([user.pk])
         for base in list(user.knowledge_bases.select_related("owner")):
             services.delete_knowledge_base(base)
         User.objects.get(pk=user.pk).delete()
