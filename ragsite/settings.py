@@ -229,6 +229,7 @@ MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "ragsite.accounts.forms.CodeForm",
     "reauthenticate": "ragsite.accounts.forms.CodeAgainForm",
+    "add_webauthn": "ragsite.accounts.forms.AddKeyForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

@@ -114,6 +114,8 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
             "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
         },
     }
+    if context["can_edit"] and (left := services.room(base)) is not None:
+        context["upload_rules"] |= {"room": left.size, "full": left.message}
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
 
