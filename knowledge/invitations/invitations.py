@@ -38,7 +38,7 @@ _SESSION = "invitation"
 class InvitationRefused(Exception):
     """An invitation that can't be made or used. `code` is a stable slug, `message` is for the person.
 
-    Codes: unknown, used, revoked, expired, withdrawn (who made it no longer may), not_for_you, not_allowed.
+    Codes: unknown, used, revoked, expired, withdrawn (who made it no longer may), not_for_you, is_owner, not_allowed.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -165,11 +165,13 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
     if not is_new and not is_for(invitation, user):
         message = _("This invitation is for {email}. Sign in with the account that has this address.")
         raise InvitationRefused("not_for_you", message.format(email=invitation.email))
+    base = invitation.knowledge_base
+    if base is not None and base.owner_id == user.pk:
+        raise InvitationRefused("is_owner", _("This knowledge base is your own. Pass the link on to someone else."))
     if is_new and invitation.role != Role.MEMBER:
         assign(user, Role(invitation.role))
     user.groups.add(*invitation.groups.all())
-    base = invitation.knowledge_base
-    if base is not None and base.owner_id != user.pk:
+    if base is not None:
         shared, _made = Membership.objects.get_or_create(
             knowledge_base=base, user=user, defaults={"role": invitation.base_role}
         )

@@ -29,7 +29,6 @@ class InvitationForm(forms.Form):
     email = forms.EmailField(
         label=gettext_lazy("E-mail address (optional)"),
         required=False,
-        help_text=gettext_lazy("The link then works for this address alone."),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     role = forms.ChoiceField(label=gettext_lazy("May"), choices=Membership.Role.choices)
@@ -45,6 +44,7 @@ class InvitedForm(SignUpForm):
         self.fields["username"].widget.attrs |= {"autofocus": True, "autocapitalize": "none", "spellcheck": "false"}
         if invitation.email:
             self.fields["email"].initial, self.fields["email"].disabled = invitation.email, True
+            self.fields["email"].label = _("E-mail address")
 
     def clean(self) -> dict[str, Any]:
         """Send whom the invitation names, and who has an account, to sign in."""
@@ -129,7 +129,7 @@ def _refused(request: HttpRequest, key: str, refusal: invitations.InvitationRefu
     mine = invitations.used_by(key, request.user) if request.user.is_authenticated else None
     if mine is not None:
         return _lead_to(mine.knowledge_base)
-    status = {"unknown": 404, "not_for_you": 403}.get(refusal.code, 410)
+    status = {"unknown": 404, "not_for_you": 403, "is_owner": 409}.get(refusal.code, 410)
     return _private(render(request, "knowledge/invitation_refused.html", {"message": refusal.message}, status=status))
 
 

@@ -34,6 +34,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["email"].label = _("E-mail address (optional)")
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
 

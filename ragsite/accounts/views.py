@@ -19,8 +19,14 @@ from django.views.decorators.http import require_POST
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
-# What a browser calls itself, the most telling first: many name others, too.
-_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
+# What a browser calls itself, also on phones, the most telling first: many name others, too.
+_BROWSERS = {
+    r"Edg(A|iOS)?/": "Edge",
+    r"OPR/": "Opera",
+    r"(Firefox|FxiOS)/": "Firefox",
+    r"(Chrome|CriOS)/": "Chrome",
+    r"Safari/": "Safari",
+}
 _SYSTEMS = {
     "Android": "Android",
     "iPhone": "iPhone",
@@ -62,7 +68,7 @@ class SignIns(ListUserSessionsView):  # type: ignore[misc]
 
 def browser_of(user_agent: str) -> tuple[str, str]:
     """Return what a browser and its system are called; empty for what is not known."""
-    browser = next((name for mark, name in _BROWSERS.items() if re.search(rf"\b{mark}(iOS|A)?/", user_agent)), "")
+    browser = next((name for mark, name in _BROWSERS.items() if re.search(mark, user_agent)), "")
     return browser, next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
 
 

@@ -103,6 +103,13 @@ def test_who_has_an_account_gets_the_share_and_keeps_the_role(
     assert role_of(colleague) == Role.MEMBER
 
 
+def test_the_owner_does_not_use_up_their_own_link(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
+    link = link_to(base, owner)
+    assert "Pass the link on" in as_owner.get(link).content.decode()
+    assert as_owner.post(link).status_code == 409
+    assert Client().post(link, ACCOUNT).status_code == 302
+
+
 def test_a_share_is_not_lowered(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
     factories.share(base, colleague, "editor")
     as_colleague.post(link_to(base, owner))
