@@ -138,6 +138,9 @@ def _lead_to(base: KnowledgeBase | None) -> HttpResponse:
 
 
 def _private(response: HttpResponse) -> HttpResponse:
-    """Keep the address, which is the key, from other sites and from search engines."""
-    response["Referrer-Policy"], response["X-Robots-Tag"] = "no-referrer", "noindex, nofollow"
+    """Keep the address, which is the key, from search engines; the site's policy keeps it from other sites.
+
+    Without any referrer at all browsers would send the form with no origin, which is refused.
+    """
+    response["X-Robots-Tag"] = "noindex, nofollow"
     return response

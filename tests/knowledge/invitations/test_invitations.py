@@ -45,7 +45,7 @@ def test_an_owner_invites_on_a_page_and_the_link_is_shown_once(as_owner: Client,
 def test_a_newcomer_makes_an_account_and_lands_in_the_base(base: KnowledgeBase, owner: User) -> None:
     link, newcomer = link_to(base, owner), Client()
     page = newcomer.get(link)
-    assert "Harbour rules" in page.content.decode() and page["Referrer-Policy"] == "no-referrer"
+    assert "Harbour rules" in page.content.decode() and page["Referrer-Policy"] == "same-origin"
     assert newcomer.post(link, ACCOUNT)["Location"] == f"/knowledge/{base.pk}/"
     assert newcomer.get(f"/knowledge/{base.pk}/").status_code == 200
     user = User.objects.get(username="newcomer")
